@@ -1,0 +1,88 @@
+/**
+ * What the scripts share: where the repository is, how a step is run and timed, how trouble is said.
+ * Plain Node, no dependencies: these scripts run before anything is installed.
+ */
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const cacheFolder = join(root, 'node_modules', '.cache', 'longhaul');
+
+/** Something a person has to put right. `exitCode` 1: the work failed; 2: this machine or call cannot do it. */
+export class Trouble extends Error {
+  constructor(message, { exitCode = 1, output = '' } = {}) {
+    super(message);
+    this.exitCode = exitCode;
+    this.output = output;
+  }
+}
+
+export const bin = (name) => join(root, 'node_modules', '.bin', name);
+
+export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+
+export const say = (line) => console.log(line);
+
+const children = new Set();
+const lastSignalAt = new Map();
+const sameSignalMs = 250;
+let isForwarding = false;
+
+/** Signals meant for the script are passed to what it runs; the script then ends with that program's exit code. */
+function forwardSignals() {
+  if (isForwarding) return;
+  isForwarding = true;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => forward(signal));
+}
+
+/**
+ * One Ctrl-C must reach the program once, since a second one means "force". A terminal signals the whole group by
+ * itself, and npm passes on what it got as well.
+ */
+function forward(signal) {
+  const isFromTerminal = signal === 'SIGINT' && process.stdin.isTTY;
+  const isEcho = Date.now() - (lastSignalAt.get(signal) ?? 0) < sameSignalMs;
+  lastSignalAt.set(signal, Date.now());
+  if (isFromTerminal || isEcho) return;
+  for (const child of children) child.kill(signal);
+}
+
+/**
+ * Runs a program. With `show` its output goes straight to the terminal, otherwise it is collected.
+ * Resolves with { code, output }; a program that died of a signal has code 128 + its number.
+ */
+export function run(command, args, { show = false, env = {}, cwd = root } = {}) {
+  forwardSignals();
+  return new Promise((resolve, reject) => {
+    const stdio = show ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio });
+    children.add(child);
+    let output = '';
+    child.stdout?.on('data', (chunk) => (output += chunk));
+    child.stderr?.on('data', (chunk) => (output += chunk));
+    child.on('error', (error) => {
+      children.delete(child);
+      reject(new Trouble(`Could not start ${command}: ${error.message}`, { exitCode: 2 }));
+    });
+    child.on('close', (code, signal) => {
+      children.delete(child);
+      resolve({ code: code ?? 128 + signalNumber(signal), output });
+    });
+  });
+}
+
+const signalNumber = (signal) => ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 })[signal] ?? 0;
+
+/** Runs `work` when this file is the program that was started, and turns trouble into words and an exit code. */
+export async function main(moduleUrl, work) {
+  if (fileURLToPath(moduleUrl) !== realpathSync(process.argv[1])) return;
+  try {
+    process.exitCode = (await work(process.argv.slice(2))) ?? 0;
+  } catch (error) {
+    process.exitCode = error instanceof Trouble ? error.exitCode : 1;
+    if (error.output) console.error(error.output.trimEnd());
+    console.error(error instanceof Trouble ? error.message : error);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The one error class. What is thrown is bad input, a store that is away or foreign, or a reply that was lost;
+ * an expected no is a refusal and is returned (refusal.ts).
+ */
+
+export const ERROR_CODES = [
+  'bad-input',
+  'store-unavailable',
+  'store-incompatible',
+  'store-full',
+  'store-closed',
+  'outcome-unknown',
+  'job-ended-badly',
+  'data-corrupt',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface Problem {
+  /** Where: `priority`, `tags[2]`, `backoff.delay`. Empty for the whole input. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export class LonghaulError extends Error {
+  readonly code: ErrorCode;
+  readonly problems: readonly Problem[];
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; problems?: readonly Problem[] } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'LonghaulError';
+    this.code = code;
+    this.problems = options.problems ?? [];
+  }
+}
+
+/** All problems of one input at once, each with its place. */
+export function badInput(what: string, problems: readonly Problem[]): LonghaulError {
+  const lines = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  return new LonghaulError('bad-input', `${what}: ${lines.join('; ')}`, { problems });
+}

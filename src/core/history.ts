@@ -1,0 +1,66 @@
+/**
+ * A job's history: one row for each change of state, append-only.
+ *
+ * Invariant: the state of a job is the `state` of its last row that is not `late` or `changed`.
+ * Heartbeats and progress are not history. At most `MAX_HISTORY` rows are kept, the first of them always.
+ */
+import type { JobState } from './job.ts';
+
+export const HISTORY_EVENTS = [
+  'added',
+  'committed',
+  'claimed',
+  'completed',
+  'advanced',
+  'forwarded',
+  'failed',
+  'retried',
+  'resent',
+  'released',
+  'lost',
+  'cancel-asked',
+  'cancelled',
+  'requeued',
+  'moved',
+  'changed',
+  'late',
+] as const;
+export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
+
+export interface HistoryRow {
+  readonly at: number;
+  readonly event: HistoryEvent;
+  /** The state after the event. */
+  readonly state: JobState;
+  readonly attempt: number;
+  /** The lease's token where the event belongs to an attempt, else null. */
+  readonly token: number | null;
+  /** The worker of the attempt, or whoever asked. */
+  readonly by: string | null;
+  readonly note: string | null;
+}
+
+export const MAX_HISTORY = 100;
+export const MAX_LATE_ROWS = 3;
+export const MAX_NOTE_LENGTH = 4096;
+
+/** Appends a row under the cap: the first row stays, the oldest of the others goes. */
+export function appendRow(rows: readonly HistoryRow[], row: HistoryRow): readonly HistoryRow[] {
+  const [first, ...rest] = rows;
+  if (first === undefined) return [row];
+  const room = MAX_HISTORY - 2;
+  return [first, ...(rest.length > room ? rest.slice(rest.length - room) : rest), row];
+}
+
+/** The row that ended the attempt of this token, if it is still known. */
+export function endingOf(rows: readonly HistoryRow[], token: number): HistoryRow | undefined {
+  return rows.findLast(
+    (row) => row.token === token && row.event !== 'claimed' && row.event !== 'late' && row.event !== 'cancel-asked',
+  );
+}
+
+/** Whether a late word may still be kept: three a job, and the same word only once. */
+export function hasRoomForLate(rows: readonly HistoryRow[], late: HistoryRow): boolean {
+  const known = rows.filter((row) => row.event === 'late');
+  return known.length < MAX_LATE_ROWS && !known.some((row) => row.token === late.token && row.note === late.note);
+}

@@ -1,0 +1,113 @@
+/**
+ * The job record: what a store keeps of one unit of work.
+ *
+ * Pure data. Times are epoch milliseconds of the store's clock. `data`, `result` and `checkpoint` are JSON
+ * *texts*: the core and the stores never look inside them, so nobody pays for parsing what is only passed on.
+ */
+
+export const JOB_STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+export const ENDED_STATES = ['done', 'failed', 'cancelled'] as const;
+export type EndedState = (typeof ENDED_STATES)[number];
+
+/** The timed right to one attempt. `token` is the fence: an integer that only grows over the whole store. */
+export interface Lease {
+  readonly token: number;
+  readonly worker: string;
+  readonly ms: number;
+  readonly until: number;
+  readonly claimedAt: number;
+  /** When the worker reported that the work began, and as which process. */
+  readonly startedAt: number | null;
+  readonly pid: number | null;
+  readonly cancelAskedAt: number | null;
+  readonly pauseAskedAt: number | null;
+}
+
+export interface Progress {
+  /** 0 to 100, or null when only words are known. */
+  readonly percent: number | null;
+  readonly text: string | null;
+  readonly at: number;
+}
+
+/** Why an attempt ended badly. `group` is what makes failures of one kind countable. */
+export interface Failure {
+  readonly group: string;
+  readonly message: string;
+  readonly detail: string | null;
+}
+
+export type UniqueScope = 'queue' | 'store';
+export type UniqueUntil = 'started' | 'ended' | 'period';
+
+export interface UniqueKey {
+  readonly key: string;
+  readonly scope: UniqueScope;
+  readonly until: UniqueUntil;
+  /** Only with until 'period'; 0 otherwise. */
+  readonly periodMs: number;
+}
+
+export interface Backoff {
+  readonly kind: 'fixed' | 'exponential' | 'list';
+  readonly delayMs: number;
+  readonly maxMs: number;
+  /** Share of the delay that is random: 0 none, 1 anything from nothing to the whole delay. */
+  readonly jitter: number;
+  /** Only with kind 'list': the delay after each failure; the last one goes on. */
+  readonly delaysMs: readonly number[];
+}
+
+/** What one job overrides of its queue's settings. The store itself reads `retries` and `maxResends` alone. */
+export interface JobPolicy {
+  readonly retries?: number;
+  readonly maxResends?: number;
+  readonly backoff?: Backoff;
+  readonly maxRuntimeMs?: number;
+  readonly maxSilenceMs?: number;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly queue: string;
+  readonly name: string | null;
+  readonly data: string;
+  readonly state: JobState;
+  readonly priority: number;
+  readonly tags: readonly string[];
+  readonly policy: JobPolicy;
+  readonly unique: UniqueKey | null;
+  readonly createdAt: number;
+  /** Insertion number: the last tie-break of the order of claims. */
+  readonly seq: number;
+  /** Not to be claimed before. For a draft: the earliest that its producer asked for. */
+  readonly runAt: number;
+  /** A draft's delay, which starts at its commit; 0 for every other job. */
+  readonly delayMs: number;
+  /** Set while the job is returned work, which is claimed before everything else. */
+  readonly returnedAt: number | null;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly resends: number;
+  readonly crashes: number;
+  readonly interruptions: number;
+  readonly lease: Lease | null;
+  readonly progress: Progress | null;
+  readonly checkpoint: string | null;
+  readonly result: string | null;
+  readonly failure: Failure | null;
+  readonly forwardedTo: string | null;
+  readonly endedAt: number | null;
+}
+
+export type RunningJob = Job & { readonly state: 'running'; readonly lease: Lease };
+
+export function isRunning(job: Job): job is RunningJob {
+  return job.state === 'running' && job.lease !== null;
+}
+
+export function isEnded(state: JobState): state is EndedState {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
+}

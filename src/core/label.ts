@@ -1,0 +1,75 @@
+/**
+ * Labels: what a job is at this moment, in one word and with the reason in words.
+ *
+ * Worked out from the record, never stored: time alone writes nothing.
+ */
+import type { Job } from './job.ts';
+import { isRunning, type RunningJob } from './job.ts';
+import type { QueueSettings } from './settings.ts';
+
+export const LABELS = [
+  'draft',
+  'scheduled',
+  'retrying',
+  'paused',
+  'ready',
+  'starting',
+  'running',
+  'stalled',
+  'held',
+  'cancelling',
+  'done',
+  'relayed',
+  'failed',
+  'cancelled',
+] as const;
+export type Label = (typeof LABELS)[number];
+
+export interface Labelled {
+  readonly label: Label;
+  readonly reason: string;
+}
+
+export function labelOf(job: Job, settings: QueueSettings, now: number): Labelled {
+  if (isRunning(job)) return labelOfRunning(job, settings, now);
+  switch (job.state) {
+    case 'waiting':
+      return labelOfWaiting(job, settings, now);
+    case 'done':
+      return job.forwardedTo === null
+        ? { label: 'done', reason: 'completed' }
+        : { label: 'relayed', reason: `handed to ${job.forwardedTo}` };
+    case 'failed':
+      return {
+        label: 'failed',
+        reason: job.failure === null ? 'failed' : `${job.failure.group}: ${job.failure.message}`,
+      };
+    case 'cancelled':
+      return { label: 'cancelled', reason: 'cancelled' };
+    default:
+      return { label: 'draft', reason: 'being prepared: waits for its commit' };
+  }
+}
+
+function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelled {
+  if (job.runAt > now) {
+    const at = new Date(job.runAt).toISOString();
+    if (job.failures === 0) return { label: 'scheduled', reason: `not before ${at}` };
+    return { label: 'retrying', reason: `after failure ${job.failures}, again at ${at}` };
+  }
+  if (settings.state !== 'up') {
+    const note = settings.note === null ? '' : `: ${settings.note}`;
+    return { label: 'paused', reason: `the queue is ${settings.state}${note}` };
+  }
+  return { label: 'ready', reason: job.returnedAt === null ? 'waits for a worker' : 'returned work: goes first' };
+}
+
+function labelOfRunning({ lease, attempt }: RunningJob, settings: QueueSettings, now: number): Labelled {
+  if (lease.cancelAskedAt !== null) return { label: 'cancelling', reason: `${lease.worker} was asked to stop it` };
+  if (lease.until <= now) {
+    if (settings.onLost === 'hold') return { label: 'held', reason: `${lease.worker} is silent; an operator decides` };
+    return { label: 'stalled', reason: `no heartbeat from ${lease.worker} since its lease ended` };
+  }
+  if (lease.startedAt === null) return { label: 'starting', reason: `claimed by ${lease.worker}` };
+  return { label: 'running', reason: `attempt ${attempt} on ${lease.worker}` };
+}

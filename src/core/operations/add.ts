@@ -1,0 +1,52 @@
+/** Adding jobs and committing drafts. The same id twice is one job; a taken unique key is nobody's failure. */
+import type { Moment } from '../clock.ts';
+import type { Job } from '../job.ts';
+import type { AddResult, NewJob, TargetResult } from '../job-store.ts';
+import { born, committed } from '../lifecycle.ts';
+import { refuse } from '../refusal.ts';
+import type { Table } from '../table.ts';
+import { apply, eventOf, keyHolderAgainst, takeKey } from './apply.ts';
+
+export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
+  return jobs.map((input) => addOne(table, input, now));
+}
+
+function addOne(table: Table, input: NewJob, now: number): AddResult {
+  const known = table.get(input.id);
+  if (known !== undefined) return answer('exists', known);
+  const settings = table.settings(input.queue);
+  if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
+  const holder = input.draft === true ? undefined : holderOf(table, input, now);
+  if (holder !== undefined) return answer('duplicate', holder);
+  const { job, row } = born(input, { now, seq: table.takeSeq(), settings });
+  table.insert(job, row);
+  if (job.state === 'waiting') takeKey(table, job, now);
+  table.emit(eventOf(job, 'added'));
+  return answer('added', job);
+}
+
+function holderOf(table: Table, input: NewJob, now: number): Job | undefined {
+  const holder = keyHolderAgainst(table, { id: input.id, unique: input.unique ?? null }, input.queue, now);
+  return holder === undefined ? undefined : table.get(holder);
+}
+
+function answer(outcome: 'added' | 'exists' | 'duplicate', { id, queue, state }: Job): AddResult {
+  return { ok: true, outcome, id, queue, state };
+}
+
+export function commit(table: Table, ids: readonly string[], { now }: Moment): readonly TargetResult[] {
+  return ids.map((id) => commitOne(table, id, now));
+}
+
+/** A second commit finds the job committed, which is what it wanted. */
+function commitOne(table: Table, id: string, now: number): TargetResult {
+  const job = table.get(id);
+  if (job === undefined) return refuse('not-found', `job ${id}`);
+  if (job.state !== 'draft') return { ok: true, state: job.state };
+  const holder = keyHolderAgainst(table, job, job.queue, now);
+  if (holder !== undefined) return refuse('key-taken', `job ${id}`, holder);
+  const change = committed(job, now);
+  apply(table, job, change, now);
+  takeKey(table, change.job, now);
+  return { ok: true, state: change.job.state };
+}

@@ -1,0 +1,65 @@
+/** Carries a transition out: the record, its history, its unique key and the event, always all four. */
+import type { Job } from '../job.ts';
+import type { StoreEvent, Target } from '../job-store.ts';
+import type { Transition } from '../lifecycle.ts';
+import { keyAddress, releasesKey } from '../lifecycle.ts';
+import type { Refused } from '../refusal.ts';
+import { refuse } from '../refusal.ts';
+import type { Table } from '../table.ts';
+
+export function apply(table: Table, before: Job, { job: after, row }: Transition, now: number): void {
+  table.replace(before, after, row);
+  followKey(table, before, after, now);
+  table.emit(eventOf(after, row.event));
+}
+
+export function eventOf(job: Job, type: StoreEvent['type']): StoreEvent {
+  return { type, id: job.id, queue: job.queue, state: job.state };
+}
+
+/** A key that a job holds ends with it or goes along to its next queue. */
+function followKey(table: Table, before: Job, after: Job, now: number): void {
+  const { unique } = before;
+  if (unique === null) return;
+  const from = keyAddress(unique, before.queue);
+  const to = keyAddress(unique, after.queue);
+  const hasMoved = from !== to && holdsKey(table, before, now);
+  if (releasesKey(unique, after.state) || hasMoved) table.releaseKey(from, before.id);
+  if (hasMoved && !releasesKey(unique, after.state)) takeKey(table, after, now);
+}
+
+export function holdsKey(table: Table, { id, queue, unique }: Job, now: number): boolean {
+  return unique !== null && table.keyHolder(keyAddress(unique, queue), now) === id;
+}
+
+/** The job that stands in the way of this one's unique key in that queue, if any. */
+export function keyHolderAgainst(
+  table: Table,
+  job: Pick<Job, 'id' | 'unique'>,
+  queue: string,
+  now: number,
+): string | undefined {
+  if (job.unique === null) return undefined;
+  const holder = table.keyHolder(keyAddress(job.unique, queue), now);
+  return holder === job.id ? undefined : holder;
+}
+
+/** Takes the key if it is free. A period is counted from the first taking. */
+export function takeKey(table: Table, job: Job, now: number): void {
+  if (job.unique === null) return;
+  const address = keyAddress(job.unique, job.queue);
+  if (table.keyHolder(address, now) !== undefined) return;
+  table.takeKey(address, job.id, job.unique.until === 'period' ? now + job.unique.periodMs : null);
+}
+
+/** The job a caller means, or why it cannot be meant. */
+export function target(table: Table, { id, attempt }: Target): Job | Refused {
+  const job = table.get(id);
+  if (job === undefined) return refuse('not-found', `job ${id}`);
+  if (attempt !== undefined && job.attempt !== attempt) return refuse('moved-on', `job ${id}`);
+  return job;
+}
+
+export function isRefused(answer: Job | Refused): answer is Refused {
+  return 'ok' in answer;
+}

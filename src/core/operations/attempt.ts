@@ -1,0 +1,49 @@
+/** What a worker says of its attempt: heartbeats and settlements, each heard only under the token of the lease. */
+import type { Moment } from '../clock.ts';
+import { endingOf, hasRoomForLate } from '../history.ts';
+import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../job-store.ts';
+import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle.ts';
+import { refuse } from '../refusal.ts';
+import type { Table } from '../table.ts';
+import { apply, eventOf } from './apply.ts';
+
+export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
+  return beats.map((beat) => beatOne(table, beat, now));
+}
+
+function beatOne(table: Table, beat: Heartbeat, now: number): HeartbeatResult {
+  const job = table.get(beat.id);
+  if (job === undefined) return refuse('not-found', `job ${beat.id}`);
+  if (!holds(job, beat.token)) return refuse('lease-lost', `job ${beat.id}`);
+  const next = beaten(job, beat, now);
+  table.replace(job, next, null);
+  if (beat.progress !== undefined || beat.started !== undefined) table.emit(eventOf(next, 'progress'));
+  const { until, cancelAskedAt, pauseAskedAt } = next.lease;
+  return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
+}
+
+export function settle(table: Table, settlements: readonly Settlement[], { now }: Moment): readonly SettleResult[] {
+  return settlements.map((settlement) => settleOne(table, settlement, now));
+}
+
+function settleOne(table: Table, settlement: Settlement, now: number): SettleResult {
+  const job = table.get(settlement.id);
+  if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
+  if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
+  const change = settled(job, settlement, table.settings(job.queue), now);
+  apply(table, job, change, now);
+  return { ok: true, state: change.job.state };
+}
+
+/** Said before: answered the same again. Overtaken: refused, but what it wanted to say is kept. */
+function answerLate(table: Table, settlement: Settlement, now: number): SettleResult {
+  const job = table.get(settlement.id);
+  const rows = table.rows(settlement.id);
+  const ending = endingOf(rows, settlement.token);
+  if (ending !== undefined && isSameEnding(ending, settlement.kind)) return { ok: true, state: ending.state };
+  if (job !== undefined) {
+    const late = lateRow(job, settlement, now);
+    if (hasRoomForLate(rows, late)) table.append(job, late);
+  }
+  return refuse('lease-lost', `job ${settlement.id}`);
+}

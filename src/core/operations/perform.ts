@@ -1,0 +1,56 @@
+/**
+ * The port's calls by name, over a table: what memory does at once and sqlite does in its thread.
+ *
+ * Invariant: a call either changes nothing and throws, or is done whole; a table that can fail half-way must
+ * wrap `perform` in a savepoint.
+ */
+import type { Moment } from '../clock.ts';
+import type { JobStore } from '../job-store.ts';
+import type { Table } from '../table.ts';
+import { add, commit } from './add.ts';
+import { heartbeat, settle } from './attempt.ts';
+import { claim } from './claim.ts';
+import { maintain } from './maintain.ts';
+import { cancel, change, move, remove, requeue } from './operate.ts';
+import { count, failures, list } from './read.ts';
+import { endWorker, keepWorker, workers } from './workers.ts';
+
+export type CallName = Exclude<keyof JobStore, 'subscribe'>;
+/** The arguments of a call without its options, and its answer. */
+export type CallArgument<Name extends CallName> = Parameters<JobStore[Name]>[0];
+export type CallAnswer<Name extends CallName> = Awaited<ReturnType<JobStore[Name]>>;
+
+type Performer<Name extends CallName> = (table: Table, argument: CallArgument<Name>, moment: Moment) => CallAnswer<Name>;
+
+const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
+  add,
+  commit,
+  claim,
+  heartbeat,
+  settle,
+  cancel,
+  requeue,
+  move,
+  change,
+  delete: remove,
+  find: (table, ids) => ids.map((id) => table.get(id) ?? null),
+  history: (table, id) => table.rows(id),
+  list,
+  count,
+  failures,
+  keepWorker,
+  endWorker,
+  workers: (table, _options, moment) => workers(table, moment),
+  maintain,
+};
+
+export function perform<Name extends CallName>(table: Table, name: Name, argument: CallArgument<Name>, moment: Moment): CallAnswer<Name> {
+  return PERFORMERS[name](table, argument, moment);
+}
+
+const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'failures', 'workers']);
+
+/** Calls that leave no trace: they need no transaction and no fsync. */
+export function isReadOnly(name: CallName): boolean {
+  return READ_ONLY.has(name);
+}

@@ -1,0 +1,34 @@
+/** A JobStore made of one function that carries calls by name: to a table, a thread, or a server. */
+import type { CallOptions, JobStore } from '../job-store.ts';
+import type { CallAnswer, CallArgument, CallName } from './perform.ts';
+
+export type Carrier = <Name extends CallName>(
+  name: Name,
+  argument: CallArgument<Name>,
+  options: CallOptions | undefined,
+) => Promise<CallAnswer<Name>>;
+
+export function portOver(carry: Carrier, subscribe: JobStore['subscribe']): JobStore {
+  return {
+    add: (jobs, options) => carry('add', jobs, options),
+    commit: (ids, options) => carry('commit', ids, options),
+    claim: (request, options) => carry('claim', request, options),
+    heartbeat: (beats, options) => carry('heartbeat', beats, options),
+    settle: (settlements, options) => carry('settle', settlements, options),
+    cancel: (targets, options) => carry('cancel', targets, options),
+    requeue: (requeues, options) => carry('requeue', requeues, options),
+    move: (moves, options) => carry('move', moves, options),
+    change: (changes, options) => carry('change', changes, options),
+    delete: (ids, options) => carry('delete', ids, options),
+    find: (ids, options) => carry('find', ids, options),
+    history: (id, options) => carry('history', id, options),
+    list: (query, options) => carry('list', query, options),
+    count: (queues, options) => carry('count', queues, options),
+    failures: (queue, options) => carry('failures', queue, options),
+    keepWorker: (beat, options) => carry('keepWorker', beat, options),
+    endWorker: (end, options) => carry('endWorker', end, options),
+    workers: (options) => carry('workers', undefined, options),
+    maintain: (maintenance, options) => carry('maintain', maintenance, options),
+    subscribe,
+  };
+}

@@ -1,0 +1,64 @@
+/** Looking at jobs. Nothing here writes, and every search looks at a bounded number of jobs. */
+import type { Moment } from '../clock.ts';
+import type { Job } from '../job.ts';
+import type { FailureGroup, JobPage, JobQuery, QueueCounts } from '../job-store.ts';
+import { labelOf } from '../label.ts';
+import type { Table } from '../table.ts';
+
+const SCAN_STEP = 500;
+const MAX_SCANNED = 5_000;
+
+export function list(table: Table, query: JobQuery, moment: Moment): JobPage {
+  return query.order === 'claim' ? peek(table, query, moment) : newest(table, query, moment);
+}
+
+function peek(table: Table, query: JobQuery, { now }: Moment): JobPage {
+  const queue = query.queue ?? '';
+  const offset = Number(query.after ?? 0);
+  if (table.settings(queue).state !== 'up') return { jobs: [], next: null };
+  const jobs = table.ready(queue, now, { limit: query.limit, offset, forClaim: false });
+  return { jobs, next: jobs.length < query.limit ? null : String(offset + jobs.length) };
+}
+
+function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
+  const jobs: Job[] = [];
+  let below = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
+  for (let scanned = 0; scanned < MAX_SCANNED; ) {
+    const step = table.scan(query, below, SCAN_STEP);
+    for (const job of step) {
+      below = job.seq;
+      if (matches(table, query, job, now)) jobs.push(job);
+      if (jobs.length === query.limit) return { jobs, next: String(below) };
+    }
+    if (step.length < SCAN_STEP) return { jobs, next: null };
+    scanned += step.length;
+  }
+  return { jobs, next: String(below) };
+}
+
+function matches(table: Table, query: JobQuery, job: Job, now: number): boolean {
+  return query.label === undefined || labelOf(job, table.settings(job.queue), now).label === query.label;
+}
+
+/** What a scan must honour; a table may use an index for any of it. */
+export function isWanted(query: JobQuery, job: Job): boolean {
+  return (
+    (query.queue === undefined || job.queue === query.queue) &&
+    (query.state === undefined || job.state === query.state) &&
+    (query.tag === undefined || job.tags.includes(query.tag)) &&
+    (query.name === undefined || job.name === query.name) &&
+    (query.worker === undefined || job.lease?.worker === query.worker) &&
+    (query.group === undefined || (job.state === 'failed' && job.failure?.group === query.group)) &&
+    (query.since === undefined || job.createdAt >= query.since) &&
+    (query.before === undefined || job.createdAt < query.before)
+  );
+}
+
+export function count(table: Table, queues: readonly string[] | undefined, { now }: Moment): readonly QueueCounts[] {
+  return (queues ?? table.queues()).map((queue) => table.count(queue, now));
+}
+
+export function failures(table: Table, queue: string | undefined): readonly FailureGroup[] {
+  const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => table.failures(name));
+  return groups.sort((a, b) => b.count - a.count || (a.queue < b.queue ? -1 : 1) || (a.group < b.group ? -1 : 1));
+}

@@ -1,0 +1,44 @@
+/**
+ * Refusals: expected noes. They are returned, never thrown, and carry words for a person.
+ */
+
+export const REFUSAL_CODES = [
+  'not-found',
+  'lease-lost',
+  'wrong-state',
+  'moved-on',
+  'key-taken',
+  'queue-down',
+  'worker-lost',
+  'version-conflict',
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  /** The job that stands in the way, where there is one. */
+  readonly holder?: string;
+}
+
+export interface Refused {
+  readonly ok: false;
+  readonly refusal: Refusal;
+}
+
+const WORDS: Record<RefusalCode, (subject: string) => string> = {
+  'not-found': (subject) => `${subject} does not exist`,
+  'lease-lost': (subject) => `${subject} is no longer leased under this token`,
+  'wrong-state': (subject) => `${subject} is in a state that does not allow this`,
+  'moved-on': (subject) => `${subject} has been claimed again since you saw it`,
+  'key-taken': (subject) => `the unique key of ${subject} is held by another job`,
+  'queue-down': (subject) => `${subject} is down and accepts no jobs`,
+  'worker-lost': (subject) => `${subject} is not registered: it was failed or has expired`,
+  'version-conflict': (subject) => `${subject} was changed by somebody else in the meantime`,
+};
+
+/** `subject` names the thing in words: "job 7", "queue mail". */
+export function refuse(code: RefusalCode, subject: string, holder?: string): Refused {
+  const message = WORDS[code](subject);
+  return { ok: false, refusal: holder === undefined ? { code, message } : { code, message, holder } };
+}

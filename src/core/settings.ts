@@ -1,0 +1,76 @@
+/**
+ * A queue's settings: what a store, a worker and a node go by.
+ *
+ * Kept as a record of kind `queue` (records.ts) that holds only what somebody set; `settingsOf` fills in the
+ * defaults, so that a better default reaches every queue that never chose otherwise.
+ */
+import { DEFAULT_BACKOFF } from './backoff.ts';
+import type { Backoff } from './job.ts';
+
+export type QueueState = 'up' | 'paused' | 'down';
+export type OnLost = 'requeue' | 'fail' | 'hold';
+
+/** How long and how many ended jobs of one state are kept; null is no limit. */
+export interface Keep {
+  readonly ms: number | null;
+  readonly count: number | null;
+}
+
+export interface QueueSettings {
+  readonly state: QueueState;
+  readonly note: string | null;
+  readonly priority: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  readonly retries: number;
+  readonly backoff: Backoff;
+  readonly maxResends: number;
+  readonly maxCrashes: number;
+  readonly onLost: OnLost;
+  /** qless counts a lost lease as a failure; everybody else counts it as a crash. */
+  readonly lostCountsAs: 'crash' | 'failure';
+  /** How long past its end a lease is left alone before it may be overtaken. */
+  readonly lostGraceMs: number;
+  /** The failure group of a job whose retries were used up, where it must not be the last failure's own. */
+  readonly exhaustedGroup: string | null;
+  readonly maxRuntimeMs: number | null;
+  readonly maxSilenceMs: number | null;
+  readonly graceMs: number;
+  readonly retention: { readonly done: Keep; readonly failed: Keep; readonly cancelled: Keep };
+}
+
+const DAY_MS = 86_400_000;
+
+export const DEFAULT_SETTINGS: QueueSettings = {
+  state: 'up',
+  note: null,
+  priority: 0,
+  leaseMs: 60_000,
+  heartbeatMs: 15_000,
+  retries: 0,
+  backoff: DEFAULT_BACKOFF,
+  maxResends: 15,
+  maxCrashes: 5,
+  onLost: 'requeue',
+  lostCountsAs: 'crash',
+  lostGraceMs: 0,
+  exhaustedGroup: null,
+  maxRuntimeMs: null,
+  maxSilenceMs: null,
+  graceMs: 10_000,
+  retention: {
+    done: { ms: 7 * DAY_MS, count: 50_000 },
+    failed: { ms: 30 * DAY_MS, count: null },
+    cancelled: { ms: 7 * DAY_MS, count: null },
+  },
+};
+
+export const DRAFT_LIFE_MS = 7 * DAY_MS;
+export const WORKER_MEMORY_MS = DAY_MS;
+
+/** The kind under which a queue's settings stand among the records; the key is the queue's name. */
+export const QUEUE_RECORD = 'queue';
+
+export function settingsOf(set: Partial<QueueSettings> | undefined): QueueSettings {
+  return set === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...set };
+}

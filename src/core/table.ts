@@ -1,0 +1,78 @@
+/**
+ * What the operations need of a store that can answer at once: rows in maps (memory) or in SQL (sqlite).
+ *
+ * Invariant: a table decides nothing. It finds, keeps and orders; `lifecycle.ts` decides what becomes of a job,
+ * and `operations/` says which jobs are asked.
+ */
+import type { HistoryRow } from './history.ts';
+import type { Job, JobState, RunningJob } from './job.ts';
+import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
+import type { QueueSettings } from './settings.ts';
+
+export interface LastClaim {
+  readonly requestId: string;
+  readonly leases: readonly { readonly id: string; readonly token: number }[];
+}
+
+export interface WorkerRow {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly queues: readonly string[];
+  readonly info: string;
+  readonly registeredAt: number;
+  readonly seenAt: number;
+  readonly until: number;
+}
+
+export interface Table {
+  get(id: string): Job | undefined;
+  rows(id: string): readonly HistoryRow[];
+  insert(job: Job, row: HistoryRow): void;
+  /** `row` null: a heartbeat, which is no history. */
+  replace(before: Job, after: Job, row: HistoryRow | null): void;
+  /** A row that changes nothing but the history. */
+  append(job: Job, row: HistoryRow): void;
+  remove(job: Job): void;
+  takeSeq(): number;
+  takeToken(): number;
+
+  settings(queue: string): QueueSettings;
+  /** Every queue that has or had a job. */
+  queues(): readonly string[];
+
+  /** Waiting jobs whose time has come, in the order of claims. `forClaim` may reorganise indexes, a peek may not. */
+  ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[];
+  /** Running jobs whose lease ends at or before `until`, earliest end first. */
+  leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[];
+  allRunning(): readonly RunningJob[];
+  /** The soonest runAt after `now` among the waiting, and the soonest lease's end among the running. */
+  nextRunAt(queue: string, now: number): number | null;
+  nextLeaseEnd(queue: string): number | null;
+
+  /** Who holds a key, at this time. */
+  keyHolder(address: string, now: number): string | undefined;
+  takeKey(address: string, id: string, until: number | null): void;
+  /** Only if this job holds it. */
+  releaseKey(address: string, id: string): void;
+
+  lastClaim(worker: string): LastClaim | undefined;
+  rememberClaim(worker: string, claim: LastClaim): void;
+  worker(id: string): WorkerRow | undefined;
+  putWorker(worker: WorkerRow): void;
+  /** Forgets its last claim too. */
+  removeWorker(id: string): void;
+  workers(): readonly WorkerRow[];
+
+  /** Jobs of a query by insertion number, newest first, below `belowSeq`; may ignore `label`, which the operation checks. */
+  scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[];
+  count(queue: string, now: number): QueueCounts;
+  failures(queue: string): readonly FailureGroup[];
+  /** Drafts created before `time`, and ended jobs of a state that ended before it; the oldest first. */
+  draftsBefore(time: number, limit: number): readonly Job[];
+  endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];
+  /** Ended jobs of a state beyond the `count` that ended last; the oldest first. */
+  endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[];
+
+  emit(event: StoreEvent): void;
+}

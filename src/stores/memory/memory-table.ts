@@ -1,0 +1,223 @@
+/**
+ * The table of the memory store: rows in maps. The reference: plain before fast.
+ *
+ * Ready work and leases are kept sorted, because claims are hot; everything else looks at all jobs.
+ */
+import type { HistoryRow } from '../../core/history.ts';
+import { appendRow } from '../../core/history.ts';
+import type { Job, JobState, RunningJob } from '../../core/job.ts';
+import { isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
+import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
+import { claimOrder } from '../../core/lifecycle.ts';
+import { isWanted } from '../../core/operations/read.ts';
+import type { QueueSettings } from '../../core/settings.ts';
+import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import { SortedList } from './sorted-list.ts';
+
+interface Lane {
+  readonly waiting: SortedList<Job>;
+  readonly running: SortedList<RunningJob>;
+}
+
+export interface MemoryTableOptions {
+  settings(queue: string): QueueSettings;
+  emit(event: StoreEvent): void;
+}
+
+export class MemoryTable implements Table {
+  readonly #jobs = new Map<string, Job>();
+  readonly #rows = new Map<string, readonly HistoryRow[]>();
+  readonly #lanes = new Map<string, Lane>();
+  readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
+  readonly #claims = new Map<string, LastClaim>();
+  readonly #workers = new Map<string, WorkerRow>();
+  #seq = 0;
+  #token = 0;
+  readonly settings: (queue: string) => QueueSettings;
+  readonly emit: (event: StoreEvent) => void;
+
+  constructor(options: MemoryTableOptions) {
+    this.settings = options.settings;
+    this.emit = options.emit;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  rows(id: string): readonly HistoryRow[] {
+    return this.#rows.get(id) ?? [];
+  }
+
+  insert(job: Job, row: HistoryRow): void {
+    this.#jobs.set(job.id, job);
+    this.#enter(job);
+    this.append(job, row);
+  }
+
+  replace(before: Job, after: Job, row: HistoryRow | null): void {
+    this.#leave(before);
+    this.#jobs.set(after.id, after);
+    this.#enter(after);
+    if (row !== null) this.append(after, row);
+  }
+
+  append(job: Job, row: HistoryRow): void {
+    this.#rows.set(job.id, appendRow(this.rows(job.id), row));
+  }
+
+  remove(job: Job): void {
+    this.#leave(job);
+    this.#jobs.delete(job.id);
+    this.#rows.delete(job.id);
+  }
+
+  takeSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  takeToken(): number {
+    this.#token += 1;
+    return this.#token;
+  }
+
+  queues(): readonly string[] {
+    return [...this.#lanes.keys()].sort();
+  }
+
+  ready(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
+    const due = this.#lane(queue).waiting.items.filter((job) => job.runAt <= now);
+    return due.slice(offset, offset + limit);
+  }
+
+  leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[] {
+    return this.#lane(queue)
+      .running.items.filter((job) => job.lease.until <= until)
+      .slice(0, limit);
+  }
+
+  allRunning(): readonly RunningJob[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.running.items);
+  }
+
+  nextRunAt(queue: string, now: number): number | null {
+    const later = this.#lane(queue).waiting.items.filter((job) => job.runAt > now);
+    return least(later.map((job) => job.runAt));
+  }
+
+  nextLeaseEnd(queue: string): number | null {
+    return this.#lane(queue).running.items[0]?.lease.until ?? null;
+  }
+
+  keyHolder(address: string, now: number): string | undefined {
+    const held = this.#keys.get(address);
+    return held === undefined || (held.until !== null && held.until <= now) ? undefined : held.id;
+  }
+
+  takeKey(address: string, id: string, until: number | null): void {
+    this.#keys.set(address, { id, until });
+  }
+
+  releaseKey(address: string, id: string): void {
+    if (this.#keys.get(address)?.id === id) this.#keys.delete(address);
+  }
+
+  lastClaim(worker: string): LastClaim | undefined {
+    return this.#claims.get(worker);
+  }
+
+  rememberClaim(worker: string, claim: LastClaim): void {
+    this.#claims.set(worker, claim);
+  }
+
+  worker(id: string): WorkerRow | undefined {
+    return this.#workers.get(id);
+  }
+
+  putWorker(worker: WorkerRow): void {
+    this.#workers.set(worker.id, worker);
+  }
+
+  removeWorker(id: string): void {
+    this.#workers.delete(id);
+    this.#claims.delete(id);
+  }
+
+  workers(): readonly WorkerRow[] {
+    return [...this.#workers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {
+    const wanted = [...this.#jobs.values()].filter((job) => job.seq < belowSeq && isWanted(query, job));
+    return wanted.sort((a, b) => b.seq - a.seq).slice(0, limit);
+  }
+
+  count(queue: string, now: number): QueueCounts {
+    const jobs = [...this.#jobs.values()].filter((job) => job.queue === queue);
+    const states = JOB_STATES.map((state) => [state, jobs.filter((job) => job.state === state).length]);
+    return {
+      ...(Object.fromEntries(states) as Record<JobState, number>),
+      queue,
+      scheduled: jobs.filter((job) => job.state === 'waiting' && job.runAt > now).length,
+      relayed: jobs.filter((job) => job.state === 'done' && job.forwardedTo !== null).length,
+    };
+  }
+
+  failures(queue: string): readonly FailureGroup[] {
+    const failed = this.#ended(queue, 'failed');
+    const groups = new Set(failed.map((job) => job.failure?.group ?? ''));
+    return [...groups].map((group) => {
+      const members = failed.filter((job) => job.failure?.group === group);
+      const [first, last] = [members[0] as Job, members.at(-1) as Job];
+      return { queue, group, count: members.length, firstAt: first.endedAt ?? 0, lastAt: last.endedAt ?? 0, sampleId: last.id };
+    });
+  }
+
+  draftsBefore(time: number, limit: number): readonly Job[] {
+    const old = [...this.#jobs.values()].filter((job) => job.state === 'draft' && job.createdAt < time);
+    return old.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq).slice(0, limit);
+  }
+
+  endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[] {
+    return this.#ended(queue, state)
+      .filter((job) => (job.endedAt ?? 0) < time)
+      .slice(0, limit);
+  }
+
+  endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[] {
+    const ended = this.#ended(queue, state);
+    return ended.slice(0, Math.min(limit, Math.max(0, ended.length - count)));
+  }
+
+  /** Oldest end first. */
+  #ended(queue: string, state: JobState): Job[] {
+    const jobs = [...this.#jobs.values()].filter((job) => job.queue === queue && job.state === state && isEnded(job.state));
+    return jobs.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || a.seq - b.seq);
+  }
+
+  #lane(queue: string): Lane {
+    return this.#lanes.get(queue) ?? { waiting: new SortedList(claimOrder), running: new SortedList(leaseOrder) };
+  }
+
+  #enter(job: Job): void {
+    const lane = this.#lane(job.queue);
+    this.#lanes.set(job.queue, lane);
+    if (job.state === 'waiting') lane.waiting.insert(job);
+    if (isRunning(job)) lane.running.insert(job);
+  }
+
+  #leave(job: Job): void {
+    const lane = this.#lane(job.queue);
+    if (job.state === 'waiting') lane.waiting.remove(job);
+    if (isRunning(job)) lane.running.remove(job);
+  }
+}
+
+function leaseOrder(a: RunningJob, b: RunningJob): number {
+  return a.lease.until - b.lease.until || a.seq - b.seq;
+}
+
+function least(values: readonly number[]): number | null {
+  return values.reduce<number | null>((least, value) => (least === null || value < least ? value : least), null);
+}

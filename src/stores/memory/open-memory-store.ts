@@ -1,0 +1,116 @@
+/**
+ * The memory store: the lifecycle applied to maps. For tests, and the reference for the other stores.
+ *
+ * Each call runs to its end before the next begins, so every call is atomic by itself.
+ */
+import type { ClockMemory, ClockSource, Moment } from '../../core/clock.ts';
+import { NEVER_SEEN, NO_GAP, readClock } from '../../core/clock.ts';
+import { LonghaulError } from '../../core/errors.ts';
+import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/job-store.ts';
+import { restartedLease } from '../../core/lifecycle.ts';
+import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
+import { isReadOnly, perform } from '../../core/operations/perform.ts';
+import { portOver } from '../../core/operations/port.ts';
+import type { QueueSettings } from '../../core/settings.ts';
+import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
+import type { Store } from '../../core/store.ts';
+import { MemoryRecords } from './memory-records.ts';
+import { MemoryTable } from './memory-table.ts';
+
+export interface MemoryStoreOptions {
+  /** The store's clock. Default: the machine's. */
+  readonly now?: () => number;
+  readonly clock?: ClockSource;
+}
+
+export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const machine = new MemoryStore(options);
+  return {
+    jobs: machine.jobs,
+    records: machine.records,
+    isShared: false,
+    describe: () => null,
+    close: () => machine.close(),
+  };
+}
+
+class MemoryStore {
+  readonly records: MemoryRecords;
+  readonly jobs: JobStore;
+  readonly #table: MemoryTable;
+  readonly #listeners = new Set<EventListener>();
+  readonly #options: MemoryStoreOptions;
+  #clock: ClockMemory = NEVER_SEEN;
+  #events: StoreEvent[] = [];
+  #isClosed = false;
+
+  constructor(options: MemoryStoreOptions) {
+    this.#options = options;
+    this.records = new MemoryRecords(
+      (call) => this.#moment(call, true).now,
+      (kind, key) => this.#recordChanged(kind, key),
+    );
+    this.#table = new MemoryTable({
+      settings: (queue) => this.#settings(queue),
+      emit: (event) => this.#events.push(event),
+    });
+    this.jobs = portOver(
+      (name, argument, call) => new Promise((resolve) => resolve(this.#call(name, argument, call))),
+      (listener) => this.#subscribe(listener),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+  }
+
+  #call<Name extends CallName>(name: Name, argument: CallArgument<Name>, options: CallOptions | undefined): CallAnswer<Name> {
+    if (this.#isClosed) throw new LonghaulError('store-closed', 'the store is closed');
+    const answer = perform(this.#table, name, argument, this.#moment(options, isReadOnly(name)));
+    this.#publish();
+    return answer;
+  }
+
+  /** A look leaves no trace, also none in the memory of when the store was last seen. */
+  #moment(options: CallOptions | undefined, isLook: boolean): Moment {
+    const { clock = 'store', now = Date.now } = this.#options;
+    const time = clock === 'store' ? now() : (options?.now ?? now());
+    if (clock === 'caller') return { now: time, gap: NO_GAP };
+    const reading = readClock(this.#clock, time);
+    if (isLook) return reading;
+    this.#clock = reading.memory;
+    if (reading.hasSteppedBack) this.#restartLeases(reading.now);
+    return reading;
+  }
+
+  #restartLeases(now: number): void {
+    for (const job of this.#table.allRunning()) this.#table.replace(job, restartedLease(job, now), null);
+  }
+
+  #settings(queue: string): QueueSettings {
+    const record = this.records.peek(QUEUE_RECORD, queue);
+    return settingsOf(record === undefined ? undefined : (JSON.parse(record.value) as Partial<QueueSettings>));
+  }
+
+  #recordChanged(kind: string, key: string): void {
+    if (kind !== QUEUE_RECORD) return;
+    this.#events.push({ type: 'queue', id: '', queue: key, state: null });
+    this.#publish();
+  }
+
+  #subscribe(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Listeners are called after the call is done, never inside it. */
+  #publish(): void {
+    if (this.#events.length === 0) return;
+    const events = this.#events;
+    this.#events = [];
+    queueMicrotask(() => {
+      for (const listener of this.#listeners) listener(events);
+    });
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The suites, by folder: `npx vitest run --project model` runs one of them.
+ *
+ * Real processes that are killed and timed come after the rest, so that they do not compete with it for the cores.
+ */
+import { pathToFileURL } from 'node:url';
+import { defineConfig, type Plugin } from 'vitest/config';
+
+const root = import.meta.dirname;
+
+/**
+ * Source runs straight from src/ here, but a thread or a process needs JavaScript. So
+ * `new URL('./x-thread.js', import.meta.url)` in a file of src/ becomes the address of the built file in dist/.
+ */
+function builtEntryFiles(): Plugin {
+  const pattern = /new URL\(\s*(['"])(\.{1,2}\/[^'"]+\.js)\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+  const source = `${root}/src/`;
+  return {
+    name: 'longhaul:built-entry-files',
+    enforce: 'pre',
+    transform(code, id) {
+      const path = id.split('?')[0] ?? id;
+      if (!path.startsWith(source) || !code.includes('import.meta.url')) return null;
+      const built = pathToFileURL(`${root}/dist/${path.slice(source.length)}`);
+      const changed = code.replace(
+        pattern,
+        (_whole, _quote, name: string) => `new URL('${new URL(name, built).href}')`,
+      );
+      return changed === code ? null : { code: changed, map: null };
+    },
+  };
+}
+
+const suites = ['house', 'support', 'contract', 'model', 'library', 'docs', 'processes', 'faults'];
+const lastSuites = new Set(['processes', 'faults']);
+
+const project = (name: string, include: string[]) => ({
+  plugins: [builtEntryFiles()],
+  test: {
+    name,
+    include,
+    pool: 'forks' as const,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
+  },
+});
+
+export default defineConfig({
+  test: {
+    root,
+    globalSetup: ['./test/support/built.ts'],
+    maxWorkers: 2,
+    projects: [
+      project('unit', ['src/**/*.test.ts']),
+      ...suites.map((name) => project(name, [`test/${name}/**/*.test.ts`])),
+    ],
+  },
+});
