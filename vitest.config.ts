@@ -40,6 +40,7 @@ const project = (name: string, include: string[]) => ({
     name,
     include,
     pool: 'forks' as const,
+    setupFiles: [`${root}/test/support/end-with-vitest.ts`],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },

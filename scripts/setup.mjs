@@ -32,11 +32,10 @@ async function install() {
   const startedAt = Date.now();
   say('Installing the packages that package-lock.json names …');
   // No dependency needs its install script: the one native package ships its binary.
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const { code, output } = await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+  const { code, output } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
   if (code !== 0) {
     throw new Trouble('`npm ci` failed (above). Check that the npm registry can be reached, then run this again.', {
-      output,
+      output: output.trimEnd().split('\n').slice(0, 20).join('\n'),
     });
   }
   say(`Installed in ${seconds(Date.now() - startedAt)}.`);

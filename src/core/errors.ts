@@ -2,9 +2,11 @@
  * The one error class. What is thrown is bad input, a store that is away or foreign, or a reply that was lost;
  * an expected no is a refusal and is returned (refusal.ts).
  */
+import type { Refusal } from './refusal.ts';
 
 export const ERROR_CODES = [
   'bad-input',
+  'refused',
   'store-unavailable',
   'store-incompatible',
   'store-full',
@@ -21,15 +23,24 @@ export interface Problem {
   readonly message: string;
 }
 
+interface ErrorOptionsOf {
+  readonly cause?: unknown;
+  readonly problems?: readonly Problem[];
+  readonly refusal?: Refusal;
+}
+
 export class LonghaulError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[];
+  /** With code `refused`: the no itself, where a caller has no other way to be told of it. */
+  readonly refusal: Refusal | null;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; problems?: readonly Problem[] } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptionsOf = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'LonghaulError';
     this.code = code;
     this.problems = options.problems ?? [];
+    this.refusal = options.refusal ?? null;
   }
 }
 

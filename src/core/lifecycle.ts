@@ -13,6 +13,7 @@
  * Nothing here reads a clock, draws a number or touches a store. A function that may say no returns a refusal
  * code; one that may not is only called when its caller has checked.
  */
+// Long because it is the one place that decides, and a reader wants a job's whole life on one page.
 import { crashDelayMs } from './backoff.ts';
 import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';

@@ -33,11 +33,12 @@ export interface GuardOptions {
 }
 
 // A reader that was told to stop by the end of the program has not seen the test process end: only code 7 says so.
+// The shell remarks on killed jobs, and a remark to a stderr that nobody reads any more would be the end of it.
 const guard = `
 folder=$1; shift
 exec 4<&0
 "$@" <&4 3>&- 4<&- & program=$!
-exec 4<&-
+exec 4<&- 2>/dev/null
 { read -r _ <&3; trap '' TERM; kill -9 "$program"; exit 7; } <&3 & reader=$!
 echo "$program" >&3
 wait "$program"; status=$?

@@ -20,7 +20,11 @@ export type CallName = Exclude<keyof JobStore, 'subscribe'>;
 export type CallArgument<Name extends CallName> = Parameters<JobStore[Name]>[0];
 export type CallAnswer<Name extends CallName> = Awaited<ReturnType<JobStore[Name]>>;
 
-type Performer<Name extends CallName> = (table: Table, argument: CallArgument<Name>, moment: Moment) => CallAnswer<Name>;
+type Performer<Name extends CallName> = (
+  table: Table,
+  argument: CallArgument<Name>,
+  moment: Moment,
+) => CallAnswer<Name>;
 
 const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   add,
@@ -44,7 +48,12 @@ const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   maintain,
 };
 
-export function perform<Name extends CallName>(table: Table, name: Name, argument: CallArgument<Name>, moment: Moment): CallAnswer<Name> {
+export function perform<Name extends CallName>(
+  table: Table,
+  name: Name,
+  argument: CallArgument<Name>,
+  moment: Moment,
+): CallAnswer<Name> {
   return PERFORMERS[name](table, argument, moment);
 }
 

@@ -26,18 +26,25 @@ export class MemoryRecords implements Records {
     const { kind, key, value, ifVersion, expiresAt = null } = record;
     const now = this.#now(options);
     const known = this.#living(kind, key, now);
-    if (ifVersion !== undefined && ifVersion !== (known?.version ?? 0)) return refuse('version-conflict', `${kind} ${key}`);
+    if (ifVersion !== undefined && ifVersion !== (known?.version ?? 0))
+      return refuse('version-conflict', `${kind} ${key}`);
     this.#version += 1;
     this.#records.set(address(kind, key), { kind, key, value, version: this.#version, expiresAt, updatedAt: now });
     this.#changed(kind, key);
     return { ok: true as const, version: this.#version };
   }
 
-  async list({ kind, prefix = '', after, limit }: RecordQuery, options?: CallOptions): Promise<readonly StoredRecord[]> {
+  async list(
+    { kind, prefix = '', after, limit }: RecordQuery,
+    options?: CallOptions,
+  ): Promise<readonly StoredRecord[]> {
     const now = this.#now(options);
     const wanted = [...this.#records.values()].filter(
       (record) =>
-        record.kind === kind && record.key.startsWith(prefix) && (after === undefined || compareKeys(record.key, after) > 0) && isLiving(record, now),
+        record.kind === kind &&
+        record.key.startsWith(prefix) &&
+        (after === undefined || compareKeys(record.key, after) > 0) &&
+        isLiving(record, now),
     );
     return wanted.sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);
   }
@@ -45,7 +52,8 @@ export class MemoryRecords implements Records {
   async delete(kind: string, key: string, options?: CallOptions & { readonly ifVersion?: number }) {
     const known = this.#living(kind, key, this.#now(options));
     if (known === undefined) return refuse('not-found', `${kind} ${key}`);
-    if (options?.ifVersion !== undefined && options.ifVersion !== known.version) return refuse('version-conflict', `${kind} ${key}`);
+    if (options?.ifVersion !== undefined && options.ifVersion !== known.version)
+      return refuse('version-conflict', `${kind} ${key}`);
     this.#records.delete(address(kind, key));
     this.#changed(kind, key);
     return { ok: true as const };

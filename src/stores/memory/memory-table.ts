@@ -170,7 +170,14 @@ export class MemoryTable implements Table {
     return [...groups].map((group) => {
       const members = failed.filter((job) => job.failure?.group === group);
       const [first, last] = [members[0] as Job, members.at(-1) as Job];
-      return { queue, group, count: members.length, firstAt: first.endedAt ?? 0, lastAt: last.endedAt ?? 0, sampleId: last.id };
+      return {
+        queue,
+        group,
+        count: members.length,
+        firstAt: first.endedAt ?? 0,
+        lastAt: last.endedAt ?? 0,
+        sampleId: last.id,
+      };
     });
   }
 
@@ -192,7 +199,9 @@ export class MemoryTable implements Table {
 
   /** Oldest end first. */
   #ended(queue: string, state: JobState): Job[] {
-    const jobs = [...this.#jobs.values()].filter((job) => job.queue === queue && job.state === state && isEnded(job.state));
+    const jobs = [...this.#jobs.values()].filter(
+      (job) => job.queue === queue && job.state === state && isEnded(job.state),
+    );
     return jobs.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || a.seq - b.seq);
   }
 

@@ -65,7 +65,11 @@ class MemoryStore {
     this.#listeners.clear();
   }
 
-  #call<Name extends CallName>(name: Name, argument: CallArgument<Name>, options: CallOptions | undefined): CallAnswer<Name> {
+  #call<Name extends CallName>(
+    name: Name,
+    argument: CallArgument<Name>,
+    options: CallOptions | undefined,
+  ): CallAnswer<Name> {
     if (this.#isClosed) throw new LonghaulError('store-closed', 'the store is closed');
     const answer = perform(this.#table, name, argument, this.#moment(options, isReadOnly(name)));
     this.#publish();

@@ -1,0 +1,46 @@
+/**
+ * bee-queue with the settings its README gives for speed: a producer that is no worker, and no events nor table of
+ * jobs in memory for either side. Jobs are kept when done, as by default.
+ */
+import BeeQueue from 'bee-queue';
+import { countdown } from '../frame/countdown.mjs';
+
+const lean = { getEvents: false, sendEvents: false, storeJobs: false };
+
+export async function open({ port }) {
+  const redis = { host: '127.0.0.1', port };
+  const queues = new Map();
+  const queue = (name) => {
+    if (!queues.has(name)) queues.set(name, new BeeQueue(name, { redis, ...lean, isWorker: false }));
+    return queues.get(name);
+  };
+  return {
+    ready: (name) => queue(name).ready(),
+    add: (name, data) => queue(name).createJob(data).save(),
+    addBulk: (name, list) => saveAll(queue(name), list),
+    work: (name, handler, { concurrency }) => work({ name, handler, concurrency, redis }),
+    countDone: async (name) => (await queue(name).checkHealth()).succeeded,
+    close: async () => {
+      for (const each of queues.values()) await each.close();
+    },
+  };
+}
+
+async function saveAll(queue, list) {
+  const errors = await queue.saveAll(list.map((data) => queue.createJob(data)));
+  for (const error of errors.values()) throw error;
+}
+
+async function work({ name, handler, concurrency, redis }) {
+  const settled = countdown();
+  const queue = new BeeQueue(name, { redis, ...lean });
+  queue.on('succeeded', settled.count);
+  queue.on('error', settled.fail);
+  queue.on('failed', (_job, error) => settled.fail(error));
+  await queue.ready();
+  return {
+    start: () => void queue.process(concurrency, async (job) => handler(job.data)),
+    settled: settled.reached,
+    stop: () => queue.close(),
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * BullMQ, as its documents tell to use it: one Queue to add with, one Worker to process with, jobs kept when done.
+ *
+ * Every contender answers the same session, so that one driver (../drive.mjs) measures them all; it must never
+ * know which of them it drives.
+ */
+import { Queue, Worker } from 'bullmq';
+import { countdown } from '../frame/countdown.mjs';
+
+export async function open({ port }) {
+  const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null };
+  const queues = new Map();
+  const queue = (name) => {
+    if (!queues.has(name)) queues.set(name, new Queue(name, { connection }));
+    return queues.get(name);
+  };
+  return {
+    ready: (name) => queue(name).waitUntilReady(),
+    add: (name, data) => queue(name).add('job', data),
+    addBulk: (name, list) => queue(name).addBulk(list.map((data) => ({ name: 'job', data }))),
+    work: (name, handler, { concurrency }) => work({ name, handler, concurrency, connection }),
+    countDone: async (name) => (await queue(name).getJobCounts('completed')).completed,
+    close: async () => {
+      for (const each of queues.values()) await each.close();
+    },
+  };
+}
+
+async function work({ name, handler, concurrency, connection }) {
+  const settled = countdown();
+  const worker = new Worker(name, (job) => handler(job.data), { connection, concurrency, autorun: false });
+  worker.on('completed', settled.count);
+  worker.on('error', settled.fail);
+  worker.on('failed', (_job, error) => settled.fail(error));
+  await worker.waitUntilReady();
+  return {
+    start: () => void worker.run().catch(settled.fail),
+    settled: settled.reached,
+    stop: () => worker.close(),
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * One side of a measurement in a process of its own, so that neither heap nor compiled code is shared.
+ *
+ * Started by frame/run-side.mjs with an IPC channel: hears { module, place, action, options }, answers { answer } or
+ * { error }, and may say { ready } before.
+ */
+import * as drive from './drive.mjs';
+import * as scale from './scale.mjs';
+
+const actions = { ...drive, ...scale };
+
+process.once('message', async ({ module, place, action, options }) => {
+  try {
+    const contender = await import(`./contenders/${module}.mjs`);
+    const answer = await perform(contender, { place, action, options });
+    process.send({ answer }, () => process.exit(0));
+  } catch (error) {
+    process.send({ error: error?.stack ?? String(error) }, () => process.exit(1));
+  }
+});
+
+async function perform(contender, { place, action, options }) {
+  const session = await contender.open(place);
+  const onReady = () => process.send({ ready: true });
+  const answer = await actions[action](session, { ...options, onReady });
+  await session.close();
+  return answer;
+}

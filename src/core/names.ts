@@ -1,0 +1,39 @@
+/** What ids, queues and other names may look like. They stand in URLs, file names and keys, so they are narrow. */
+import type { Check } from './check.ts';
+import { text } from './check.ts';
+
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,128}$/;
+const QUEUE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+
+export const jobId: Check<string> = text({
+  max: 128,
+  pattern: ID,
+  must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ - and not '.' or '..'",
+});
+
+const queueText = text({
+  max: 128,
+  pattern: QUEUE,
+  must: 'must begin with a letter, digit or _ and go on with those, . or -',
+});
+
+export const queueName: Check<string> = (value, report, path) => {
+  if (typeof value === 'string' && /\.(json|txt)$/.test(value))
+    report(path, 'must not end in .json or .txt, which are addresses of views');
+  return queueText(value, report, path);
+};
+
+/** A label for people: no control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const SHOWN = /^[^\u0000-\u001f\u007f]*$/;
+export const shownName: Check<string> = text({ max: 256, pattern: SHOWN, must: 'must have no control characters' });
+export const tag: Check<string> = text({
+  max: 128,
+  pattern: /^[^\u0000-\u001f\u007f]+$/,
+  must: 'must be 1 to 128 characters without control characters',
+});
+export const uniqueKeyText: Check<string> = text({
+  max: 512,
+  pattern: /^[^\u0000]+$/,
+  must: 'must be 1 to 512 characters',
+});

@@ -1,0 +1,54 @@
+/** A job as its handler sees it, and how the handler speaks of its work. */
+import type { RunningJob } from '../core/job.ts';
+import { toJsonText } from '../core/json.ts';
+import type { Outcome } from './outcome.ts';
+
+export interface ActiveJob<Data = unknown> {
+  readonly id: string;
+  readonly queue: string;
+  readonly name: string | null;
+  readonly data: Data;
+  readonly tags: readonly string[];
+  readonly priority: number;
+  /** 1 for the first run; grows with every claim, also after an interruption. */
+  readonly attempt: number;
+  readonly failures: number;
+  /** The fence of this attempt: hand it to whatever must refuse a late writer. It only grows. */
+  readonly token: number;
+  /** What `checkpoint` last kept, in this attempt or an earlier one; undefined when nothing was. */
+  readonly lastCheckpoint: unknown;
+  /** Aborts when the lease is lost, the job is cancelled, its time is up, or this worker stops. */
+  readonly signal: AbortSignal;
+  /** How far it is, 0 to 100 (null when unknown), and in words. */
+  progress(percent: number | null, text?: string): void;
+  log(line: string): void;
+  /** Keeps a value that the next attempt finds as `lastCheckpoint`. */
+  checkpoint(value: unknown): void;
+}
+
+/** Returns the result, or one of advance, fail, retry, release, forward. Throwing is failing. */
+export type Handler<Data = unknown, Result = unknown> = (
+  job: ActiveJob<Data>,
+) => Promise<Result | Outcome> | Result | Outcome;
+
+/** The ways out of a handler into the worker. */
+export interface Voice {
+  readonly signal: AbortSignal;
+  progress(percent: number | null, text: string | null): void;
+  log(line: string): void;
+  checkpoint(text: string): void;
+}
+
+export function activeJob<Data>(job: RunningJob, data: Data, voice: Voice): ActiveJob<Data> {
+  const { id, queue, name, tags, priority, attempt, failures } = job;
+  const lastCheckpoint: unknown = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
+  return {
+    ...{ id, queue, name, data, tags, priority, attempt, failures, lastCheckpoint },
+    token: job.lease.token,
+    signal: voice.signal,
+    progress: (percent, text) =>
+      voice.progress(percent === null ? null : Math.min(100, Math.max(0, percent)), text ?? null),
+    log: (line) => voice.log(line),
+    checkpoint: (value) => voice.checkpoint(toJsonText('checkpoint', value)),
+  };
+}

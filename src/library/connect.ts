@@ -1,0 +1,25 @@
+/** `connect()`: from an address to a working connection. The one place that puts the parts together. */
+import { checked, object, oneOf, text } from '../core/check.ts';
+import { createConnection } from './connection.ts';
+import { Longhaul } from './longhaul.ts';
+import type { StoreOptions } from './store-address.ts';
+import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
+
+export type ConnectOptions = StoreOptions;
+
+const shape = object({
+  namespace: text({ max: 64, pattern: /^[A-Za-z0-9_.-]+$/, must: 'must be of A-Z a-z 0-9 _ . -' }),
+  durability: text({ max: 32 }),
+  clock: oneOf('store', 'caller', 'guarded'),
+});
+
+/**
+ * A folder (SQLite, the default `./longhaul`), `memory:`, or `redis://host:port`.
+ *
+ *     const longhaul = await connect();
+ */
+export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
+  const right = checked('connect options', options, shape);
+  const { store, home } = await openStoreAt(address, right);
+  return new Longhaul(createConnection(store, home));
+}

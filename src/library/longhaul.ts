@@ -1,0 +1,163 @@
+/** A connection to a store, and everything that can be asked of jobs whatever their queue. */
+import type { HistoryRow } from '../core/history.ts';
+import type {
+  CancelResult,
+  EndWorkerResult,
+  EventListener,
+  FailureGroup,
+  JobChanges,
+  JobQuery,
+  MaintenanceResult,
+  Move,
+  QueueCounts,
+  Requeue,
+  Target,
+  TargetResult,
+  Unsubscribe,
+  WorkerRecord,
+} from '../core/job-store.ts';
+import { DEFAULT_SETTINGS } from '../core/settings.ts';
+import { checkQueueName } from '../core/settings-input.ts';
+import type { Store } from '../core/store.ts';
+import type { Handler } from './active-job.ts';
+import { finished } from './added-job.ts';
+import type { Connection } from './connection.ts';
+import type { JobView } from './job-view.ts';
+import { viewOf } from './job-view.ts';
+import type { QueueOptions } from './queue.ts';
+import { Queue } from './queue.ts';
+import type { Work, WorkOptions } from './work.ts';
+import { startWork } from './work.ts';
+
+const PAGE = 50;
+const MAINTENANCE_LIMIT = 1_000;
+
+export class Longhaul implements AsyncDisposable {
+  readonly #connection: Connection;
+  #closing: Promise<void> | null = null;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** The store itself, for what the library has no word for. */
+  get store(): Store {
+    return this.#connection.store;
+  }
+
+  queue<Data = unknown, Result = unknown>(name: string, options: QueueOptions<Data> = {}): Queue<Data, Result> {
+    return new Queue<Data, Result>(checkQueueName(name), this.#connection, options);
+  }
+
+  /** One worker for several queues: what the first has is taken before the second is looked at. */
+  work<Data = unknown, Result = unknown>(
+    queues: readonly string[],
+    handler: Handler<Data, Result>,
+    options: WorkOptions = {},
+  ): Work {
+    return startWork(this.#connection, { queues: queues.map(checkQueueName), handler, options, schema: null });
+  }
+
+  async find<Data = unknown, Result = unknown>(id: string): Promise<JobView<Data, Result> | null> {
+    const [job] = await this.store.jobs.find([id]);
+    return job === null || job === undefined
+      ? null
+      : viewOf<Data, Result>(job, await this.#connection.settings.read(job.queue), Date.now());
+  }
+
+  async history(id: string): Promise<readonly HistoryRow[]> {
+    return this.store.jobs.history(id);
+  }
+
+  /** The result of a job added elsewhere or earlier. */
+  async finished<Result = unknown>(id: string, options: { signal?: AbortSignal } = {}): Promise<Result> {
+    return finished<Result>(this.#connection.endings, id, options.signal);
+  }
+
+  async list(query: Partial<Omit<JobQuery, 'order'>> = {}): Promise<{ jobs: readonly JobView[]; next: string | null }> {
+    const page = await this.store.jobs.list({ limit: PAGE, ...query, order: 'newest' });
+    const queues = [...new Set(page.jobs.map(({ queue }) => queue))];
+    const settings = new Map(
+      await Promise.all(queues.map(async (queue) => [queue, await this.#connection.settings.read(queue)] as const)),
+    );
+    const now = Date.now();
+    const jobs = page.jobs.map((job) => viewOf(job, settings.get(job.queue) ?? DEFAULT_SETTINGS, now));
+    return { jobs, next: page.next };
+  }
+
+  async queues(): Promise<readonly QueueCounts[]> {
+    return this.store.jobs.count();
+  }
+
+  async failures(): Promise<readonly FailureGroup[]> {
+    return this.store.jobs.failures();
+  }
+
+  /** Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. */
+  async cancel(id: string, seen: Omit<Target, 'id'> = {}): Promise<CancelResult> {
+    return only(await this.store.jobs.cancel([{ ...seen, id }]));
+  }
+
+  async requeue(id: string, how: Omit<Requeue, 'id'> = {}): Promise<TargetResult> {
+    return only(await this.store.jobs.requeue([{ ...how, id }]));
+  }
+
+  async move(id: string, queue: string, how: Omit<Move, 'id' | 'queue'> = {}): Promise<TargetResult> {
+    return only(await this.store.jobs.move([{ ...how, id, queue: checkQueueName(queue) }]));
+  }
+
+  async change(id: string, changes: Omit<JobChanges, 'id'>): Promise<TargetResult> {
+    return only(await this.store.jobs.change([{ ...changes, id }]));
+  }
+
+  async commit(id: string): Promise<TargetResult> {
+    return only(await this.store.jobs.commit([id]));
+  }
+
+  async delete(id: string): Promise<TargetResult> {
+    return only(await this.store.jobs.delete([id]));
+  }
+
+  async workers(): Promise<readonly WorkerRecord[]> {
+    return this.store.jobs.workers();
+  }
+
+  /** Declares a worker dead: its jobs go back to the front of their queues at once. */
+  async failWorker(id: string): Promise<EndWorkerResult> {
+    return this.store.jobs.endWorker({ id, kind: 'fail' });
+  }
+
+  /** One step of what workers do by themselves now and then: lost leases, old drafts, retention. */
+  async maintain(limit = MAINTENANCE_LIMIT): Promise<MaintenanceResult> {
+    return this.store.jobs.maintain({ limit });
+  }
+
+  /** Hears of every change in the store, whoever makes it. */
+  subscribe(listener: EventListener): Unsubscribe {
+    return this.store.jobs.subscribe(listener);
+  }
+
+  /** Stops what works under this connection (handlers get their drain), then closes the store. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { works, endings, settings, store } = this.#connection;
+    await Promise.all([...works].map((work) => work.stop()));
+    endings.close();
+    settings.close();
+    await store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function only<T>(answers: readonly T[]): T {
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('a store answers every item of a call');
+  return answer;
+}

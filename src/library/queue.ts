@@ -1,0 +1,150 @@
+/** One queue: adding jobs to it, working it, looking at it, setting it. Rules live in the core, not here. */
+
+import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
+import { toJsonText } from '../core/json.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { AddOptions, SettingsInput } from '../core/settings-input.ts';
+import { toNewJob } from '../core/settings-input.ts';
+import type { Handler } from './active-job.ts';
+import type { AddedJob } from './added-job.ts';
+import { addedJob } from './added-job.ts';
+import type { Connection } from './connection.ts';
+import type { JobView } from './job-view.ts';
+import { viewOf } from './job-view.ts';
+import { sameJson } from './same-json.ts';
+import type { StandardSchema } from './standard-schema.ts';
+import { validate } from './standard-schema.ts';
+import type { Work, WorkOptions } from './work.ts';
+import { startWork } from './work.ts';
+
+export interface QueueOptions<Data> {
+  /** Checks data on add and again before the handler sees it: zod, valibot, arktype, any Standard Schema. */
+  readonly schema?: StandardSchema<Data>;
+}
+
+/** Everything about a page of jobs but the queue, which is this one. */
+export type QueueQuery = Partial<Omit<JobQuery, 'queue' | 'order'>>;
+
+const PAGE = 50;
+const MOST_AN_ADD = 1_000;
+
+export class Queue<Data = unknown, Result = unknown> {
+  readonly name: string;
+  readonly #connection: Connection;
+  readonly #schema: StandardSchema<Data> | null;
+
+  constructor(name: string, connection: Connection, options: QueueOptions<Data>) {
+    this.name = name;
+    this.#connection = connection;
+    this.#schema = options.schema ?? null;
+  }
+
+  async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
+    const job = await this.#toNewJob(data, options);
+    const [answer] = await this.#connection.store.jobs.add([job]);
+    if (answer === undefined) throw new Error('a store answers every job of an add');
+    return addedJob(answer, this.#connection.endings);
+  }
+
+  /** Many at once; `options` for all of them, or worked out for each. */
+  async addAll(
+    items: readonly Data[],
+    options?: Omit<AddOptions, 'id'> | ((data: Data, place: number) => AddOptions),
+  ): Promise<readonly AddedJob<Result>[]> {
+    const optionsOf = typeof options === 'function' ? options : () => options;
+    const jobs: NewJob[] = [];
+    for (const [place, data] of items.entries()) jobs.push(await this.#toNewJob(data, optionsOf(data, place)));
+    const answers = [];
+    for (let from = 0; from < jobs.length; from += MOST_AN_ADD) {
+      answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MOST_AN_ADD))));
+    }
+    return answers.map((answer) => addedJob<Result>(answer, this.#connection.endings));
+  }
+
+  /** Adds a job and waits for its result. */
+  async run(data: Data, options: AddOptions & { signal?: AbortSignal } = {}): Promise<Result> {
+    const { signal, ...rest } = options;
+    const job = await this.add(data, rest);
+    return job.finished(signal === undefined ? {} : { signal });
+  }
+
+  /** Works this queue in this process until `stop()` of what it returns, or `close()` of the connection. */
+  work(handler: Handler<Data, Result>, options: WorkOptions = {}): Work {
+    return startWork(this.#connection, { queues: [this.name], handler, options, schema: this.#schema });
+  }
+
+  async count(): Promise<QueueCounts> {
+    const [counts] = await this.#connection.store.jobs.count([this.name]);
+    if (counts === undefined) throw new Error('a store counts every queue it is asked for');
+    return counts;
+  }
+
+  async list(query: QueueQuery = {}): Promise<{ jobs: readonly JobView<Data, Result>[]; next: string | null }> {
+    return this.#page({ limit: PAGE, ...query, queue: this.name, order: 'newest' });
+  }
+
+  /** What would be claimed now, in that order. */
+  async peek(limit = 10): Promise<readonly JobView<Data, Result>[]> {
+    return (await this.#page({ queue: this.name, order: 'claim', limit })).jobs;
+  }
+
+  async failures(): Promise<readonly FailureGroup[]> {
+    return this.#connection.store.jobs.failures(this.name);
+  }
+
+  /** Cancels every job of this queue, also the running ones, whose data equal these; answers one for each. */
+  async cancelEqual(data: Data): Promise<readonly CancelResult[]> {
+    const wanted: unknown = JSON.parse(toJsonText('data', data));
+    const answers: CancelResult[] = [];
+    for (const state of ['waiting', 'running', 'draft'] as const) {
+      for (let after: string | undefined; ; ) {
+        const page = await this.#connection.store.jobs.list({
+          queue: this.name,
+          state,
+          order: 'newest',
+          limit: 500,
+          ...(after && { after }),
+        });
+        const equal = page.jobs.filter((job) => sameJson(JSON.parse(job.data), wanted));
+        answers.push(...(await this.#connection.store.jobs.cancel(equal.map(({ id }) => ({ id })))));
+        if (page.next === null) break;
+        after = page.next;
+      }
+    }
+    return answers;
+  }
+
+  async settings(): Promise<QueueSettings> {
+    return this.#connection.settings.read(this.name);
+  }
+
+  /** Changes the named settings and leaves the others. Takes effect at once, everywhere. */
+  async configure(settings: SettingsInput): Promise<QueueSettings> {
+    return this.#connection.settings.change(this.name, settings);
+  }
+
+  /** Accepts jobs and starts none. */
+  async pause(note: string | null = null): Promise<void> {
+    await this.configure({ state: 'paused', note });
+  }
+
+  async resume(): Promise<void> {
+    await this.configure({ state: 'up', note: null });
+  }
+
+  /** Refuses new jobs too. */
+  async down(note: string | null = null): Promise<void> {
+    await this.configure({ state: 'down', note });
+  }
+
+  async #toNewJob(data: Data, options: AddOptions | undefined): Promise<NewJob> {
+    const right = this.#schema === null ? data : await validate(`data for queue ${this.name}`, this.#schema, data);
+    return toNewJob({ queue: this.name, data: toJsonText('data', right), newId: this.#connection.newId }, options);
+  }
+
+  async #page(query: JobQuery): Promise<{ jobs: readonly JobView<Data, Result>[]; next: string | null }> {
+    const [page, settings] = await Promise.all([this.#connection.store.jobs.list(query), this.settings()]);
+    const now = Date.now();
+    return { jobs: page.jobs.map((job) => viewOf<Data, Result>(job, settings, now)), next: page.next };
+  }
+}

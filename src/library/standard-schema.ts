@@ -1,0 +1,37 @@
+/**
+ * Any validator that follows the Standard Schema convention (zod, valibot, arktype …), as far as it is used here.
+ * Only the shape is known; no validator is depended on.
+ */
+import type { Problem } from '../core/errors.ts';
+import { badInput } from '../core/errors.ts';
+
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Validation<Output> | Promise<Validation<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+type Validation<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The value as the schema answers it. Throws `bad-input` with the schema's own words and places. */
+export async function validate<Output>(what: string, schema: StandardSchema<Output>, value: unknown): Promise<Output> {
+  const answer = await schema['~standard'].validate(value);
+  if (answer.issues === undefined) return answer.value;
+  throw badInput(what, answer.issues.map(toProblem));
+}
+
+function toProblem({ message, path = [] }: Issue): Problem {
+  const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
+  const place = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return { path: place.replace(/^\./, ''), message };
+}

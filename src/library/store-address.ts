@@ -1,0 +1,71 @@
+/** Which store an address means, and opening it. Heavy stores are loaded only when somebody asks for them. */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { ClockSource } from '../core/clock.ts';
+import { badInput } from '../core/errors.ts';
+import type { Store } from '../core/store.ts';
+
+export const DEFAULT_ADDRESS = './longhaul';
+
+export interface StoreOptions {
+  /** Redis: the prefix of every key; one namespace is one cluster slot. */
+  readonly namespace?: string;
+  /** SQLite: `full` (default) or `relaxed`. Redis: `local` (default) or `replicated:n`. */
+  readonly durability?: string;
+  readonly clock?: ClockSource;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** The folder that belongs to this store on this machine, where there is one. */
+  readonly home: string | null;
+}
+
+export async function openStoreAt(address: string, options: StoreOptions): Promise<OpenedStore> {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1]?.toLowerCase() ?? '';
+  switch (scheme) {
+    case 'memory': {
+      const { openMemoryStore } = await import('../stores/memory/open-memory-store.ts');
+      return { store: openMemoryStore(options.clock === undefined ? {} : { clock: options.clock }), home: null };
+    }
+    case 'redis':
+    case 'rediss':
+    case 'valkey':
+    case 'valkeys': {
+      const { openRedisStore } = await import('../stores/redis/index.ts');
+      const url = address.replace(/^valkey/i, 'redis');
+      return { store: await openRedisStore({ url, ...options }), home: null };
+    }
+    case '':
+    case 'sqlite':
+    case 'file':
+      return openSqliteAt(address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, ''), options);
+    default:
+      throw badInput('store address', [
+        { path: '', message: `${address} is none of: a folder, sqlite:folder, redis://host:port, memory:` },
+      ]);
+  }
+}
+
+async function openSqliteAt(folder: string, options: StoreOptions): Promise<OpenedStore> {
+  if (folder === '') throw badInput('store address', [{ path: '', message: 'names no folder' }]);
+  const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts');
+  const home = resolve(folder.replace(/^~(?=\/|$)/, homedir()));
+  const { clock, durability } = options;
+  const path = join(home, 'store.db');
+  return {
+    store: await openSqliteStore({
+      path,
+      ...(clock && { clock }),
+      ...(durability && { durability: sqliteDurability(durability) }),
+    }),
+    home,
+  };
+}
+
+function sqliteDurability(durability: string): 'full' | 'relaxed' {
+  if (durability === 'full' || durability === 'relaxed') return durability;
+  throw badInput('store options', [
+    { path: 'durability', message: `must be full or relaxed for SQLite, not ${durability}` },
+  ]);
+}

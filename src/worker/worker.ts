@@ -1,0 +1,71 @@
+/**
+ * The worker: claims jobs for its free slots, has them run, keeps their leases and settles them.
+ *
+ * It never knows which store it has or what kind of work it runs.
+ */
+import type { RunningJob } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { Store } from '../core/store.ts';
+import type { RunAttempt } from './run-outcome.ts';
+import type { StopReason } from './stop-reason.ts';
+import type { WorkerEvent } from './worker-event.ts';
+
+export interface WorkerOptions {
+  readonly store: Store;
+  /** In order: what the first has is taken before the second is looked at. */
+  readonly queues: readonly string[];
+  readonly concurrency: number;
+  readonly run: RunAttempt;
+  /** A queue's present settings: back-off, limits, grace. Asked often, so answered from memory. */
+  settingsFor(queue: string): QueueSettings;
+  readonly host: string;
+  readonly pid: number;
+  /** Anything else to be shown of this worker, as the JSON text of an object. */
+  readonly info?: string;
+  /** Default: each queue's own. */
+  readonly leaseMs?: number;
+  /** How long `stop` lets attempts go on. */
+  readonly drainMs?: number;
+  /** Kill the process when its main thread is blocked for so long. Default: never. */
+  readonly maxBlockMs?: number;
+  /** What becomes of running attempts when the store is away. Default: stop where it is shared, else continue. */
+  readonly onUnreachable?: 'stop' | 'continue';
+  /** Where settlements wait that cannot be delivered: the beginning of file names. Default: in memory alone. */
+  readonly journalPath?: string | null;
+  /** The runner says itself when the work began; otherwise an attempt that lives for a second has begun. */
+  readonly saysStarted?: boolean;
+  random(): number;
+  newId(): string;
+  onEvent?(event: WorkerEvent): void;
+}
+
+export interface StopOptions {
+  /** Default: the worker's own. */
+  readonly drainMs?: number;
+  /** Do not wait: tell every attempt to stop at once. */
+  readonly force?: boolean;
+}
+
+export interface RunningAttempt {
+  readonly job: RunningJob;
+  readonly stopReason: StopReason | null;
+}
+
+export interface Worker {
+  /** Another one after the worker was declared lost. */
+  readonly id: string;
+  /** Resolved when leases can be kept; claiming begins then. */
+  start(): Promise<void>;
+  /** Resolved when nothing of it is left. A second call with `force` cuts the first one short. */
+  stop(options?: StopOptions): Promise<void>;
+  /** Stops claiming, and nothing else. */
+  pause(): void;
+  resume(): void;
+  /** Looks for work now: for whoever moves a clock that the store goes by. */
+  wake(): void;
+  running(): readonly RunningAttempt[];
+}
+
+export function createWorker(_options: WorkerOptions): Worker {
+  throw new Error('not yet');
+}

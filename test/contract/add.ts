@@ -1,0 +1,164 @@
+/** Adding: what a new job looks like, and that the same id twice is one job. */
+import { expect, it } from 'vitest';
+import type { Open } from './contract.ts';
+import { complete, outcomeOf, START } from './workbench.ts';
+
+const NEW_BORN = {
+  name: null,
+  state: 'waiting',
+  priority: 0,
+  tags: [],
+  policy: {},
+  unique: null,
+  createdAt: START,
+  runAt: START,
+  delayMs: 0,
+  returnedAt: null,
+  attempt: 0,
+  failures: 0,
+  resends: 0,
+  crashes: 0,
+  interruptions: 0,
+  lease: null,
+  progress: null,
+  checkpoint: null,
+  result: null,
+  failure: null,
+  forwardedTo: null,
+  endedAt: null,
+};
+
+const EVERY_FIELD = {
+  id: 'full',
+  queue: 'videos',
+  data: '{"n":1}',
+  name: 'encode',
+  priority: -3,
+  runAt: START + 5,
+  tags: ['red', 'blue'],
+  policy: {
+    retries: 2,
+    maxResends: 3,
+    backoff: { kind: 'list', delayMs: 1, maxMs: 2, jitter: 0.25, delaysMs: [1, 2] },
+    maxRuntimeMs: 4,
+    maxSilenceMs: 5,
+  },
+  unique: { key: 'k', scope: 'queue', until: 'period', periodMs: 1_000 },
+} as const;
+
+export function addContract(open: Open): void {
+  it('gives a new job its defaults', async () => {
+    const bench = await open();
+    expect(await bench.add({ id: 'a', data: '[1]' })).toEqual([
+      { ok: true, outcome: 'added', id: 'a', queue: 'q', state: 'waiting' },
+    ]);
+    const { seq, ...job } = await bench.job('a');
+    expect(job).toEqual({ ...NEW_BORN, id: 'a', queue: 'q', data: '[1]' });
+    expect(seq).toBeGreaterThan(0);
+  });
+
+  it('keeps every field that is given', async () => {
+    const bench = await open();
+    await bench.add(EVERY_FIELD);
+    expect(await bench.job('full')).toEqual({ ...NEW_BORN, ...EVERY_FIELD, seq: expect.any(Number) });
+  });
+
+  it('numbers jobs in the order in which they are added', async () => {
+    const bench = await open();
+    const ids = ['c', 'a', 'b', 'd'];
+    const results = await bench.add(...ids.slice(0, 3).map((id) => ({ id })));
+    await bench.add({ id: 'd', queue: 'other' });
+    expect(results.map((result) => result.ok && result.id)).toEqual(['c', 'a', 'b']);
+    const numbers = (await bench.jobs.find(ids)).map((job) => job?.seq ?? 0);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  });
+
+  it('answers an empty call with an empty list', async () => {
+    const bench = await open();
+    const { jobs } = bench;
+    expect(await jobs.add([])).toEqual([]);
+    expect(await jobs.commit([])).toEqual([]);
+    expect(await jobs.heartbeat([])).toEqual([]);
+    expect(await jobs.settle([])).toEqual([]);
+    expect(await jobs.cancel([])).toEqual([]);
+    expect(await jobs.requeue([])).toEqual([]);
+    expect(await jobs.move([])).toEqual([]);
+    expect(await jobs.change([])).toEqual([]);
+    expect(await jobs.delete([])).toEqual([]);
+    expect(await jobs.find([])).toEqual([]);
+    expect(await jobs.count([])).toEqual([]);
+  });
+
+  it('returns the job that has the id already, and changes nothing', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', data: '1', tags: ['x'] });
+    const before = await bench.job('a');
+    bench.pass(10);
+    expect(await bench.add({ id: 'a', queue: 'other', data: '2', priority: 9 })).toEqual([
+      { ok: true, outcome: 'exists', id: 'a', queue: 'q', state: 'waiting' },
+    ]);
+    expect(await bench.job('a')).toEqual(before);
+    expect(await bench.story('a')).toEqual(['added']);
+  });
+
+  it('adds an id once that stands twice in one call', async () => {
+    const bench = await open();
+    const results = await bench.add({ id: 'a', data: '1' }, { id: 'a', data: '2' });
+    expect(results).toMatchObject([{ outcome: 'added' }, { outcome: 'exists' }]);
+    expect((await bench.job('a')).data).toBe('1');
+  });
+
+  it('says in which state and queue the job with the id is by now', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    expect(await bench.add({ id: 'a' })).toMatchObject([{ outcome: 'exists', state: 'running' }]);
+    await bench.settle(job, complete);
+    expect(await bench.add({ id: 'a', queue: 'elsewhere' })).toMatchObject([
+      { outcome: 'exists', state: 'done', queue: 'q' },
+    ]);
+  });
+
+  it('makes an id anew after its job was deleted', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', data: '1' });
+    await bench.jobs.delete(['a']);
+    expect(await bench.add({ id: 'a', data: '2' })).toMatchObject([{ outcome: 'added' }]);
+    expect((await bench.job('a')).data).toBe('2');
+    expect(await bench.story('a')).toEqual(['added']);
+  });
+
+  it('is refused by a queue that is down, for those jobs alone', async () => {
+    const bench = await open();
+    await bench.add({ id: 'old', queue: 'down' });
+    await bench.setQueue('down', { state: 'down' });
+    await bench.setQueue('paused', { state: 'paused' });
+    const results = await bench.add(
+      { id: 'a', queue: 'down' },
+      { id: 'b', queue: 'paused' },
+      { id: 'old', queue: 'down' },
+      { id: 'c' },
+    );
+    expect(results.map(outcomeOf)).toEqual(['queue-down', 'ok', 'ok', 'ok']);
+    expect(await bench.states('a', 'b', 'old', 'c')).toEqual([null, 'waiting', 'waiting', 'waiting']);
+  });
+
+  it("takes its queue's priority unless it has its own", async () => {
+    const bench = await open();
+    await bench.setQueue('q', { priority: 7 });
+    await bench.add({ id: 'a' }, { id: 'b', priority: 0 }, { id: 'c', queue: 'other' });
+    expect((await bench.jobs.find(['a', 'b', 'c'])).map((job) => job?.priority)).toEqual([7, 0, 0]);
+  });
+
+  it('counts a delay from now, and a time that is given wins over it', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', delayMs: 500 }, { id: 'b', delayMs: 500, runAt: START - 7 }, { id: 'c', runAt: 0 });
+    expect((await bench.jobs.find(['a', 'b', 'c'])).map((job) => job?.runAt)).toEqual([START + 500, START - 7, 0]);
+  });
+
+  it('finds what is there, in the order of the question', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' });
+    const found = await bench.jobs.find(['b', 'none', 'a', 'b']);
+    expect(found.map((job) => job?.id ?? null)).toEqual(['b', null, 'a', 'b']);
+  });
+}

@@ -1,0 +1,161 @@
+/** Claiming: the lease it gives, its repetition by request id, queues that start nothing, and when to come again. */
+import { expect, it } from 'vitest';
+import type { Open } from './contract.ts';
+import { complete, LEASE_MS, release, START } from './workbench.ts';
+
+export function claimContract(open: Open): void {
+  it('gives a lease of its queue to a worker', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { leaseMs: 1_234 });
+    await bench.add({ id: 'a' });
+    bench.pass(5);
+    const job = await bench.claimOne({ worker: 'w-1' });
+    expect(job).toMatchObject({ state: 'running', attempt: 1, returnedAt: null, progress: null, endedAt: null });
+    const now = START + 5;
+    expect(job.lease).toEqual({
+      token: expect.any(Number),
+      worker: 'w-1',
+      ms: 1_234,
+      until: now + 1_234,
+      claimedAt: now,
+      startedAt: null,
+      pid: null,
+      cancelAskedAt: null,
+      pauseAskedAt: null,
+    });
+    expect(await bench.job('a')).toEqual(job);
+    expect((await bench.jobs.history('a')).at(-1)).toEqual({
+      at: now,
+      event: 'claimed',
+      state: 'running',
+      attempt: 1,
+      token: job.lease.token,
+      by: 'w-1',
+      note: null,
+    });
+  });
+
+  it('gives a lease of the length that is asked for', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' });
+    expect((await bench.claimOne({ leaseMs: 77 })).lease).toMatchObject({ ms: 77, until: START + 77 });
+  });
+
+  it('never gives a token twice, whichever job and queue it is for', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b', queue: 'other' }, { id: 'c' });
+    const tokens: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const jobs = await bench.claim({ queues: ['other', 'q'] });
+      tokens.push(...jobs.map(({ lease }) => lease.token));
+      for (const job of jobs) await bench.settle(job, release);
+    }
+    expect(tokens).toHaveLength(9);
+    expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b));
+  });
+
+  it('never gives a token twice, also when everything before was deleted', async () => {
+    const bench = await open();
+    const first = await bench.running({ id: 'a' });
+    await bench.settle(first, complete);
+    await bench.jobs.delete(['a']);
+    expect((await bench.running({ id: 'a' })).lease.token).toBeGreaterThan(first.lease.token);
+  });
+
+  it('gives a job to one of many that ask at once', async () => {
+    const bench = await open();
+    await bench.add(...Array.from({ length: 20 }, (_, index) => ({ id: String(index) })));
+    const workers = Array.from({ length: 8 }, (_, index) => `w-${index}`);
+    const claims = await Promise.all(workers.map((worker) => bench.claim({ worker, limit: 5 })));
+    const ids = claims.flat().map(({ id }) => id);
+    expect(ids).toHaveLength(20);
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  it('gives the same leases again when its request is repeated', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    const first = await bench.claim({ requestId: 'r', limit: 2 });
+    bench.pass(10);
+    expect(await bench.claim({ requestId: 'r', limit: 2 })).toEqual(first);
+    expect(await bench.states('a', 'b', 'c')).toEqual(['running', 'running', 'waiting']);
+    expect(await bench.story('a')).toEqual(['added', 'claimed']);
+  });
+
+  it('gives again only what is still held, as it is by now', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    const [a, b, c] = await bench.claim({ requestId: 'r', limit: 3 });
+    await bench.settle(a!, complete);
+    await bench.settle(b!, release);
+    expect(await bench.claimIds({ worker: 'other', limit: 1 })).toEqual(['b']);
+    await bench.beat(c!, { progress: { percent: 5, text: null } });
+    const again = await bench.claim({ requestId: 'r', limit: 3 });
+    expect(again).toEqual([await bench.job('c')]);
+    expect(again[0]?.progress?.percent).toBe(5);
+  });
+
+  it('takes another request, or the same of another worker, for a new one', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    const claim = (worker: string, requestId: string) => bench.claimIds({ worker, requestId, limit: 1 });
+    expect(await claim('w', '1')).toEqual(['a']);
+    expect(await claim('v', '1')).toEqual(['b']);
+    expect(await claim('w', '2')).toEqual(['c']);
+    expect(await claim('v', '1')).toEqual(['b']);
+    expect(await claim('w', '1')).toEqual(['d']);
+  });
+
+  it('does not hold on to a request that got nothing', async () => {
+    const bench = await open();
+    expect(await bench.claimIds({ requestId: 'r' })).toEqual([]);
+    await bench.add({ id: 'a' });
+    expect(await bench.claimIds({ requestId: 'r' })).toEqual(['a']);
+  });
+
+  it('starts nothing from a queue that is paused or down, and goes on when it is up', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b', queue: 'other' });
+    for (const state of ['paused', 'down'] as const) {
+      await bench.setQueue('q', { state });
+      expect(await bench.claimIds()).toEqual([]);
+      const { jobs } = await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 });
+      expect(jobs).toEqual([]);
+    }
+    expect(await bench.claimIds({ queues: ['q', 'other'] })).toEqual(['b']);
+    await bench.setQueue('q', { state: 'up' });
+    expect(await bench.claimIds()).toEqual(['a']);
+  });
+
+  it('leaves running jobs alone when their queue is paused or down', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' });
+    const [a, b] = await bench.claim();
+    await bench.setQueue('q', { state: 'paused' });
+    expect(await bench.beat(a!)).toMatchObject({ ok: true });
+    expect(await bench.settle(a!, complete)).toEqual({ ok: true, state: 'done' });
+    await bench.setQueue('q', { state: 'down' });
+    expect(await bench.settle(b!, complete)).toEqual({ ok: true, state: 'done' });
+  });
+
+  it('says when time alone will bring the next job', async () => {
+    const bench = await open();
+    expect(await bench.ask()).toEqual({ jobs: [], now: START, nextAt: null });
+    await bench.add({ id: 'a', delayMs: 900 }, { id: 'b', delayMs: 300 }, { id: 'c', queue: 'other', delayMs: 100 });
+    expect((await bench.ask()).nextAt).toBe(START + 300);
+    expect((await bench.ask({ queues: ['q', 'other'] })).nextAt).toBe(START + 100);
+    bench.pass(300);
+    expect(await bench.ask({ leaseMs: 200 })).toMatchObject({ now: START + 300, nextAt: START + 500 });
+  });
+
+  it('says when the next lease could be overtaken, grace included', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { lostGraceMs: 50 });
+    await bench.add({ id: 'a' });
+    expect((await bench.ask()).nextAt).toBe(START + LEASE_MS + 50);
+    await bench.setQueue('q', { onLost: 'hold' });
+    expect((await bench.ask()).nextAt).toBeNull();
+    await bench.setQueue('q', { state: 'paused' });
+    expect((await bench.ask()).nextAt).toBeNull();
+  });
+}

@@ -1,0 +1,71 @@
+/**
+ * The contract of a store: one suite that every store passes, whatever it is made of.
+ *
+ * A store's own file says how to open a fresh, empty one; nothing here knows which store it has. Time is the
+ * caller's throughout, so nothing waits.
+ */
+import { describe } from 'vitest';
+import type { ClockSource } from '../../src/core/clock.ts';
+import type { Store } from '../../src/core/store.ts';
+import { addContract } from './add.ts';
+import { cancelContract } from './cancel.ts';
+import { changeContract } from './change.ts';
+import { claimContract } from './claim.ts';
+import { claimOrderContract } from './claim-order.ts';
+import { clockContract } from './clock.ts';
+import { draftContract } from './drafts.ts';
+import { eventContract } from './events.ts';
+import { heartbeatContract } from './heartbeat.ts';
+import { historyContract } from './history.ts';
+import { listContract } from './lists.ts';
+import { lossContract } from './loss.ts';
+import { moveContract } from './move.ts';
+import { overviewContract } from './overview.ts';
+import { recordContract } from './records.ts';
+import { requeueContract } from './requeue.ts';
+import { retentionContract } from './retention.ts';
+import { settleContract } from './settle.ts';
+import { staleTokenContract } from './stale-tokens.ts';
+import { textContract } from './texts.ts';
+import { uniqueContract } from './unique.ts';
+import { openWorkbench, type Workbench } from './workbench.ts';
+import { workerContract } from './workers.ts';
+
+/** Opens a fresh, empty store. The suite closes it. */
+export type OpenStore = (options: { readonly clock: ClockSource }) => Promise<Store>;
+
+/** What a part of the contract gets: a store on a workbench, closed when the test is over. */
+export type Open = (clock?: ClockSource) => Promise<Workbench>;
+
+const PARTS: Readonly<Record<string, (open: Open) => void>> = {
+  adding: addContract,
+  'texts and names': textContract,
+  'the order of claims': claimOrderContract,
+  claiming: claimContract,
+  heartbeats: heartbeatContract,
+  'lost leases': lossContract,
+  settling: settleContract,
+  'stale tokens': staleTokenContract,
+  cancelling: cancelContract,
+  requeueing: requeueContract,
+  moving: moveContract,
+  'changing and deleting': changeContract,
+  'unique keys': uniqueContract,
+  drafts: draftContract,
+  workers: workerContract,
+  lists: listContract,
+  'counts and failure groups': overviewContract,
+  history: historyContract,
+  records: recordContract,
+  retention: retentionContract,
+  'the clock': clockContract,
+  events: eventContract,
+};
+
+export function storeContract(name: string, open: OpenStore): void {
+  describe(name, () => {
+    for (const [part, contract] of Object.entries(PARTS)) {
+      describe(part, () => contract((clock = 'caller') => openWorkbench(open, clock)));
+    }
+  });
+}

@@ -1,0 +1,5 @@
+/** The memory store keeps the contract. */
+import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
+import { storeContract } from './contract.ts';
+
+storeContract('the memory store', async ({ clock }) => openMemoryStore({ clock }));

@@ -1,0 +1,221 @@
+/**
+ * A store on the workbench: its ports with the test's time in every call, and short words for what tests do all day.
+ *
+ * Time moves only when a test says so (`pass`). Nothing here knows a rule of the store.
+ */
+import { onTestFinished } from 'vitest';
+import type { ClockSource } from '../../src/core/clock.ts';
+import type { Job, RunningJob } from '../../src/core/job.ts';
+import { isRunning } from '../../src/core/job.ts';
+import type {
+  AddResult,
+  ClaimRequest,
+  ClaimResult,
+  Heartbeat,
+  HeartbeatResult,
+  JobStore,
+  NewJob,
+  Settlement,
+  SettleResult,
+  StoreEvent,
+} from '../../src/core/job-store.ts';
+import { portOver } from '../../src/core/operations/port.ts';
+import type { Records } from '../../src/core/records.ts';
+import { QUEUE_RECORD, type QueueSettings } from '../../src/core/settings.ts';
+import type { Store } from '../../src/core/store.ts';
+import type { OpenStore } from './contract.ts';
+
+/** Large as real times are, so that a store which keeps them in too few digits is found out. */
+export const START = 1_750_000_000_000;
+export const LEASE_MS = 60_000;
+
+type Without<T, Names extends string> = T extends unknown ? Omit<T, Names> : never;
+/** What is said of an attempt, without whose it is. */
+export type Said = Without<Settlement, 'id' | 'token'>;
+type Holder = Pick<RunningJob, 'id' | 'lease'>;
+
+export function aJob(job: Partial<NewJob> & { readonly id: string }): NewJob {
+  return { queue: 'q', data: '{}', ...job };
+}
+
+export const complete: Said = { kind: 'complete' };
+export const release: Said = { kind: 'release', reason: 'drain' };
+export const fail = (said: Partial<Said & { kind: 'fail' }> = {}): Said => ({
+  kind: 'fail',
+  failure: { group: 'boom', message: 'it broke', detail: null },
+  delayMs: 0,
+  ...said,
+});
+export const retry = (delayMs = 0): Said => ({
+  kind: 'retry',
+  failure: { group: 'boom', message: 'once more', detail: 'a line' },
+  delayMs,
+});
+export const resend = (delayMs = 0): Said => ({ kind: 'resend', delayMs, reason: 'not yet' });
+
+/** `ok`, or the code of the refusal. */
+export function outcomeOf(result: { ok: true } | { ok: false; refusal: { code: string } }): string {
+  return result.ok ? 'ok' : result.refusal.code;
+}
+
+export async function openWorkbench(open: OpenStore, clock: ClockSource): Promise<Workbench> {
+  const store = await open({ clock });
+  onTestFinished(() => store.close());
+  return new Workbench(store);
+}
+
+export class Workbench {
+  readonly store: Store;
+  readonly jobs: JobStore;
+  readonly records: Records;
+  now = START;
+  #requests = 0;
+
+  constructor(store: Store) {
+    this.store = store;
+    const { jobs, records } = store;
+    this.jobs = portOver(
+      (name, argument, options) => {
+        const time = { now: this.now, ...options };
+        if (name === 'workers') return jobs.workers(time) as never;
+        return (jobs[name] as (argument: unknown, options: unknown) => never)(argument, time);
+      },
+      (listener) => jobs.subscribe(listener),
+    );
+    this.records = {
+      get: (kind, key) => records.get(kind, key, { now: this.now }),
+      put: (record) => records.put(record, { now: this.now }),
+      list: (query) => records.list(query, { now: this.now }),
+      delete: (kind, key, options) => records.delete(kind, key, { now: this.now, ...options }),
+    };
+  }
+
+  pass(ms: number): void {
+    this.now += ms;
+  }
+
+  async setQueue(queue: string, settings: Partial<QueueSettings>): Promise<void> {
+    await this.records.put({ kind: QUEUE_RECORD, key: queue, value: JSON.stringify(settings) });
+  }
+
+  add(...jobs: readonly (Partial<NewJob> & { readonly id: string })[]): Promise<readonly AddResult[]> {
+    return this.jobs.add(jobs.map(aJob));
+  }
+
+  ask(request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
+    this.#requests += 1;
+    return this.jobs.claim({ worker: 'w', queues: ['q'], limit: 10, requestId: `request-${this.#requests}`, ...request });
+  }
+
+  async claim(request: Partial<ClaimRequest> = {}): Promise<readonly RunningJob[]> {
+    const { jobs } = await this.ask(request);
+    return jobs.filter(isRunning);
+  }
+
+  async claimOne(request: Partial<ClaimRequest> = {}): Promise<RunningJob> {
+    const [job] = await this.claim({ limit: 1, ...request });
+    if (job === undefined) throw new Error('there was nothing to claim');
+    return job;
+  }
+
+  async claimIds(request: Partial<ClaimRequest> = {}): Promise<readonly string[]> {
+    return (await this.claim(request)).map(({ id }) => id);
+  }
+
+  /** Adds one job and claims it. */
+  async running(job: Partial<NewJob> & { readonly id: string }): Promise<RunningJob> {
+    await this.add(job);
+    return this.claimOne({ queues: [job.queue ?? 'q'] });
+  }
+
+  async settle({ id, lease }: Holder, said: Said): Promise<SettleResult> {
+    const [result] = await this.jobs.settle([{ ...said, id, token: lease.token } as Settlement]);
+    return result as SettleResult;
+  }
+
+  async beat({ id, lease }: Holder, said: Omit<Heartbeat, 'id' | 'token'> = {}): Promise<HeartbeatResult> {
+    const [result] = await this.jobs.heartbeat([{ ...said, id, token: lease.token }]);
+    return result as HeartbeatResult;
+  }
+
+  async job(id: string): Promise<Job> {
+    const [job] = await this.jobs.find([id]);
+    if (job === null || job === undefined) throw new Error(`there is no job ${id}`);
+    return job;
+  }
+
+  async states(...ids: readonly string[]): Promise<readonly (string | null)[]> {
+    return (await this.jobs.find(ids)).map((job) => job?.state ?? null);
+  }
+
+  async story(id: string): Promise<readonly string[]> {
+    return (await this.jobs.history(id)).map(({ event }) => event);
+  }
+
+  /** Time passes to the end of a lease of the usual length, and somebody comes by who brings back what was lost. */
+  async loseLeases(ms = LEASE_MS): Promise<void> {
+    this.pass(ms);
+    await this.jobs.maintain({ limit: 100 });
+  }
+
+  /** Hears the store's events from the moment it returns. */
+  async listen(): Promise<EventLog> {
+    const log = new EventLog();
+    onTestFinished(this.jobs.subscribe((events) => log.take(events)));
+    await log.ready(() => this.setQueue('probe', {}));
+    return log;
+  }
+}
+
+const DEADLINE_MS = 10_000;
+const PROBE_MS = 100;
+
+/** The events heard so far, and a way to wait for one that must come. */
+export class EventLog {
+  readonly #events: StoreEvent[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  take(events: readonly StoreEvent[]): void {
+    this.#events.push(...events);
+    for (const look of this.#waiting) look();
+  }
+
+  /** What was heard of jobs and queues, without the probe by which a subscription is found to be up. */
+  get events(): readonly StoreEvent[] {
+    return this.#events.filter(({ queue }) => queue !== 'probe');
+  }
+
+  until(isThere: (events: readonly StoreEvent[]) => boolean): Promise<readonly StoreEvent[]> {
+    return this.#wait(() => isThere(this.events), DEADLINE_MS).then(() => this.events);
+  }
+
+  /** A subscription may take a moment to be up: somebody speaks until something is heard. */
+  async ready(speak: () => Promise<void>): Promise<void> {
+    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; ) {
+      await speak();
+      const isHeard = await this.#wait(() => this.#events.length > 0, PROBE_MS).then(
+        () => true,
+        () => false,
+      );
+      if (isHeard) return;
+    }
+    throw new Error('nothing was heard of the store');
+  }
+
+  #wait(isThere: () => boolean, deadlineMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (isThere()) done(resolve);
+      };
+      const done = (end: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        end();
+      };
+      const missed = new Error(`what was waited for did not come; heard: ${JSON.stringify(this.events)}`);
+      const timer = setTimeout(() => done(() => reject(missed)), deadlineMs);
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}
