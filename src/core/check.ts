@@ -5,6 +5,7 @@
 import { parseDuration } from './duration.ts';
 import type { Problem } from './errors.ts';
 import { badInput } from './errors.ts';
+import { parseSize } from './size.ts';
 
 /** Answers the value as it should be, or the problem in words. */
 export type Check<T> = (value: unknown, report: Report, path: string) => T;
@@ -64,6 +65,11 @@ export function duration(min = 0): Check<number> {
   };
 }
 
+export function size(value: unknown, report: Report, path: string): number {
+  const bytes = parseSize(value);
+  return bytes ?? wrong(report, path, `must be a size such as '512 KB', '2GB' or bytes, not ${show(value)}`);
+}
+
 export function flag(value: unknown, report: Report, path: string): boolean {
   return typeof value === 'boolean' ? value : wrong(report, path, `must be true or false, not ${show(value)}`);
 }
@@ -86,6 +92,17 @@ export function listOf<T>(check: Check<T>, max: number): Check<readonly T[]> {
     if (!Array.isArray(value)) return wrong(report, path, `must be a list, not ${show(value)}`);
     if (value.length > max) return wrong(report, path, `must have at most ${max} entries, not ${value.length}`);
     return value.map((entry, place) => check(entry, report, `${path}[${place}]`));
+  };
+}
+
+/** An object with any keys and one kind of value. */
+export function mapOf<T>(check: Check<T>, max: number): Check<Readonly<Record<string, T>>> {
+  return (value, report, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return wrong(report, path, `must be an object, not ${show(value)}`);
+    const entries = Object.entries(value);
+    if (entries.length > max) return wrong(report, path, `must have at most ${max} entries, not ${entries.length}`);
+    return Object.fromEntries(entries.map(([key, entry]) => [key, check(entry, report, `${path}.${key}`)]));
   };
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import type { AddOptions, SettingsInput } from './settings-input.ts';
-import { checkQueueName, mergeSettings, toNewJob } from './settings-input.ts';
+import type { AddOptions } from './add-options.ts';
+import { toNewJob } from './add-options.ts';
+import type { SettingsInput } from './settings-input.ts';
+import { checkQueueName, mergeSettings } from './settings-input.ts';
 
 const job = { queue: 'mail', data: 'null', newId: () => 'made' };
 const add = (options: unknown) => toNewJob(job, options as AddOptions);

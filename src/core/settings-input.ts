@@ -1,73 +1,20 @@
 /**
- * Settings and job options as people give them, durations in words, turned into what the core goes by.
- * The one place that knows every option's name, meaning and bounds.
+ * A queue's settings as people give them, durations and sizes in words, turned into what the core goes by.
+ * The one place that knows every setting's name and bounds.
  */
-
-import { DEFAULT_BACKOFF } from './backoff.ts';
 import type { Check, Checked, Report } from './check.ts';
-import {
-  checked,
-  duration,
-  flag,
-  fraction,
-  integer,
-  listOf,
-  object,
-  oneOf,
-  orNull,
-  show,
-  text,
-  time,
-} from './check.ts';
+import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
-import type { Backoff, JobPolicy, UniqueKey } from './job.ts';
-import type { NewJob } from './job-store.ts';
-import { jobId, queueName, shownName, tag, uniqueKeyText } from './names.ts';
-import type { Keep, OnLost, QueueSettings, QueueState } from './settings.ts';
-import { settingsOf } from './settings.ts';
-
-export interface BackoffInput {
-  kind?: 'fixed' | 'exponential' | 'list';
-  delay?: Duration;
-  max?: Duration;
-  /** Share of the delay that is random, 0 to 1. */
-  jitter?: number;
-  delays?: readonly Duration[];
-}
-
-export interface UniqueInput {
-  key: string;
-  scope?: 'queue' | 'store';
-  until?: 'started' | 'ended';
-  /** Instead of `until`: for how long after the add. */
-  period?: Duration;
-}
+import { queueName } from './names.ts';
+import type { PolicyInput } from './policy-input.ts';
+import { backoff, count, priority } from './policy-input.ts';
+import type { Keep, OnLost, QueueSettings, QueueState, ScriptLimits } from './settings.ts';
+import { DEFAULT_SETTINGS, settingsOf } from './settings.ts';
+import type { Size } from './size.ts';
 
 export interface KeepInput {
   for?: Duration | null;
   count?: number | null;
-}
-
-interface PolicyInput {
-  retries?: number;
-  /** A delay, a list of delays, or a rule. */
-  backoff?: Duration | readonly Duration[] | BackoffInput;
-  maxResends?: number;
-  maxRuntime?: Duration;
-  maxSilence?: Duration;
-}
-
-export interface AddOptions extends PolicyInput {
-  id?: string;
-  name?: string;
-  /** Lower runs first. */
-  priority?: number;
-  delay?: Duration;
-  runAt?: Date | number | string;
-  tags?: readonly string[];
-  unique?: string | UniqueInput;
-  /** Keep it back until `commit`. */
-  draft?: boolean;
 }
 
 export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSilence'> {
@@ -85,117 +32,97 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   maxSilence?: Duration | null;
   grace?: Duration;
   retention?: { done?: KeepInput; failed?: KeepInput; cancelled?: KeepInput };
+  concurrency?: number;
+  script?: string | null;
+  execPrefix?: readonly string[];
+  handshake?: 'optional' | 'required';
+  env?: Readonly<Record<string, string>>;
+  stdin?: 'data' | 'null';
+  nice?: number;
+  user?: string | null;
+  /** An octal text, such as '027'. */
+  umask?: string;
+  limits?: LimitsInput;
+  stage?: 'copy' | 'link';
 }
 
-const priority = integer(-1_000_000_000, 1_000_000_000);
-const count = integer(0, 1_000_000_000);
+export interface LimitsInput {
+  cpu?: Duration | null;
+  memory?: Size | null;
+  processes?: number | null;
+  fileSize?: Size | null;
+  log?: Size | null;
+}
+
 const MIN_LEASE_MS = 100;
-
-const backoffRule = object({
-  kind: oneOf('fixed', 'exponential', 'list'),
-  delay: duration(),
-  max: duration(),
-  jitter: fraction,
-  delays: listOf(duration(), 100),
-});
-
-const backoff: Check<Backoff> = (value, report, path) => {
-  if (Array.isArray(value))
-    return { ...DEFAULT_BACKOFF, kind: 'list', jitter: 0, delaysMs: listOf(duration(), 100)(value, report, path) };
-  if (typeof value !== 'object')
-    return { ...DEFAULT_BACKOFF, kind: 'fixed', jitter: 0, delayMs: duration()(value, report, path) };
-  const rule = backoffRule(value, report, path) ?? {};
-  if (rule.kind === 'list' && (rule.delays ?? []).length === 0)
-    report(`${path}.delays`, 'must name at least one delay for kind list');
-  return {
-    kind: rule.kind ?? (rule.delays === undefined ? DEFAULT_BACKOFF.kind : 'list'),
-    delayMs: rule.delay ?? DEFAULT_BACKOFF.delayMs,
-    maxMs: rule.max ?? DEFAULT_BACKOFF.maxMs,
-    jitter: rule.jitter ?? DEFAULT_BACKOFF.jitter,
-    delaysMs: rule.delays ?? [],
-  };
-};
-
-const uniqueRule = object({
-  key: uniqueKeyText,
-  scope: oneOf('queue', 'store'),
-  until: oneOf('started', 'ended'),
-  period: duration(1),
-});
-
-const unique: Check<UniqueKey> = (value, report, path) => {
-  if (typeof value === 'string')
-    return { key: uniqueKeyText(value, report, path), scope: 'queue', until: 'ended', periodMs: 0 };
-  const rule = uniqueRule(value, report, path) ?? {};
-  if (rule.key === undefined) report(`${path}.key`, 'is missing');
-  if (rule.until !== undefined && rule.period !== undefined) report(path, 'may have until or period, not both');
-  const until = rule.period === undefined ? (rule.until ?? 'ended') : 'period';
-  return { key: rule.key ?? '', scope: rule.scope ?? 'queue', until, periodMs: rule.period ?? 0 };
-};
-
-const addShape = {
-  id: jobId,
-  name: shownName,
-  priority,
-  delay: duration(),
-  runAt: time,
-  tags: listOf(tag, 100),
-  unique,
-  draft: flag,
-  retries: count,
-  backoff,
-  maxResends: count,
-  maxRuntime: duration(1),
-  maxSilence: duration(1),
-};
-const addOptions: Check<Checked<typeof addShape>> = (value, report, path) => {
-  const options = object(addShape)(value, report, path);
-  if (options?.delay !== undefined && options.runAt !== undefined)
-    report('delay', 'and runAt say the same thing; give one of them');
-  return options;
-};
-
-/** What a producer asks for, checked, as a job for the store. */
-export function toNewJob(
-  job: { queue: string; data: string; newId: () => string },
-  options: AddOptions | undefined,
-): NewJob {
-  if (options === undefined) return { id: job.newId(), queue: job.queue, data: job.data };
-  const given = checked('job options', options, addOptions);
-  const { id, name, priority, delay, runAt, tags, unique, draft, ...rest } = given;
-  return {
-    id: id ?? job.newId(),
-    queue: job.queue,
-    data: job.data,
-    ...(name !== undefined && { name }),
-    ...(priority !== undefined && { priority }),
-    ...(delay !== undefined && { delayMs: delay }),
-    ...(runAt !== undefined && { runAt }),
-    ...(tags !== undefined && { tags: [...new Set(tags)] }),
-    ...(unique !== undefined && { unique }),
-    ...(draft !== undefined && { draft }),
-    ...(Object.keys(rest).length > 0 && { policy: toPolicy(rest) }),
-  };
-}
-
-function toPolicy({
-  maxRuntime,
-  maxSilence,
-  ...rest
-}: Pick<Checked<typeof addShape>, 'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence'>): JobPolicy {
-  return {
-    ...rest,
-    ...(maxRuntime !== undefined && { maxRuntimeMs: maxRuntime }),
-    ...(maxSilence !== undefined && { maxSilenceMs: maxSilence }),
-  };
-}
 
 const keep: Check<Keep> = (value, report, path) => {
   const given = object({ for: orNull(duration()), count: orNull(count) })(value, report, path) ?? {};
   return { ms: given.for ?? null, count: given.count ?? null };
 };
 
+const MAX_VALUE = 64 * 1024;
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+const environment: Check<Readonly<Record<string, string>>> = (value, report, path) => {
+  const given = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'must have no NUL' }), 500)(
+    value,
+    report,
+    path,
+  );
+  for (const name of Object.keys(given ?? {})) {
+    if (!variableName.test(name)) report(`${path}.${name}`, 'is no name for a variable');
+  }
+  return given;
+};
+
+const umask: Check<number> = (value, report, path) => {
+  const digits = text({ max: 4, pattern: /^[0-7]{1,4}$/, must: "must be octal digits such as '027'" })(
+    value,
+    report,
+    path,
+  );
+  return Number.parseInt(digits ?? '0', 8);
+};
+
+const limitsShape = {
+  cpu: orNull(duration(1_000)),
+  memory: orNull(size),
+  processes: orNull(integer(1, 1_000_000)),
+  fileSize: orNull(size),
+  log: orNull(size),
+};
+
+const limits: Check<ScriptLimits> = (value, report, path) => {
+  const given = object(limitsShape)(value, report, path) ?? {};
+  const defaults = DEFAULT_SETTINGS.limits;
+  return {
+    cpuMs: given.cpu ?? defaults.cpuMs,
+    memoryBytes: given.memory ?? defaults.memoryBytes,
+    processes: given.processes ?? defaults.processes,
+    fileBytes: given.fileSize ?? defaults.fileBytes,
+    logBytes: given.log === undefined ? defaults.logBytes : given.log,
+  };
+};
+
 const settingsShape = {
+  concurrency: integer(1, 10_000),
+  script: orNull(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' })),
+  execPrefix: listOf(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a word of a command' }), 50),
+  handshake: oneOf('optional', 'required'),
+  env: environment,
+  stdin: oneOf('data', 'null'),
+  nice: integer(-20, 19),
+  user: orNull(
+    text({
+      max: 256,
+      pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$/,
+      must: 'must be user or user:group',
+    }),
+  ),
+  umask,
+  limits,
+  stage: oneOf('copy', 'link'),
   state: oneOf('up', 'paused', 'down'),
   note: orNull(text({ max: 1_000 })),
   priority,

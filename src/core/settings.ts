@@ -16,9 +16,38 @@ export interface Keep {
   readonly count: number | null;
 }
 
-export interface QueueSettings {
+/** What one attempt of a script may use; null is no limit. */
+export interface ScriptLimits {
+  readonly cpuMs: number | null;
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  readonly fileBytes: number | null;
+  readonly logBytes: number | null;
+}
+
+/** How a queue's executable is run. */
+export interface ScriptSettings {
+  /** Path of the executable; null where handlers do the work. */
+  readonly script: string | null;
+  /** Words put before the script: an argv, never given to a shell. */
+  readonly execPrefix: readonly string[];
+  /** `required`: an attempt that ends without a word of completion has failed (RQ's rule). */
+  readonly handshake: 'optional' | 'required';
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: 'data' | 'null';
+  readonly nice: number;
+  /** User, or user:group, to run as; only when the node is root. */
+  readonly user: string | null;
+  readonly umask: number;
+  readonly limits: ScriptLimits;
+  readonly stage: 'copy' | 'link';
+}
+
+export interface QueueSettings extends ScriptSettings {
   readonly state: QueueState;
   readonly note: string | null;
+  /** How many of its jobs one node runs at once. */
+  readonly concurrency: number;
   readonly priority: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -44,6 +73,17 @@ const DAY_MS = 86_400_000;
 export const DEFAULT_SETTINGS: QueueSettings = {
   state: 'up',
   note: null,
+  concurrency: 1,
+  script: null,
+  execPrefix: [],
+  handshake: 'optional',
+  env: {},
+  stdin: 'data',
+  nice: 0,
+  user: null,
+  umask: 0o077,
+  limits: { cpuMs: null, memoryBytes: null, processes: null, fileBytes: null, logBytes: 1024 ** 3 },
+  stage: 'copy',
   priority: 0,
   leaseMs: 60_000,
   heartbeatMs: 15_000,

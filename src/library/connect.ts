@@ -1,5 +1,6 @@
 /** `connect()`: from an address to a working connection. The one place that puts the parts together. */
 import { checked, object, oneOf, text } from '../core/check.ts';
+import type { Store } from '../core/store.ts';
 import { createConnection } from './connection.ts';
 import { Longhaul } from './longhaul.ts';
 import type { StoreOptions } from './store-address.ts';
@@ -21,5 +22,14 @@ const shape = object({
 export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
   const right = checked('connect options', options, shape);
   const { store, home } = await openStoreAt(address, right);
-  return new Longhaul(createConnection(store, home));
+  return openConnection(store, home).longhaul;
+}
+
+/** For whoever has a store already: the testing kit, a node. */
+export function openConnection(store: Store, home: string | null): { longhaul: Longhaul; wakeAll: () => void } {
+  const connection = createConnection(store, home);
+  const wakeAll = (): void => {
+    for (const work of connection.works) work.wake();
+  };
+  return { longhaul: new Longhaul(connection), wakeAll };
 }

@@ -1,5 +1,6 @@
 /** The package's face: what `import … from 'longhaul'` gives. */
 
+export type { AddOptions } from '../core/add-options.ts';
 export type { Duration } from '../core/duration.ts';
 export type { ErrorCode, Problem } from '../core/errors.ts';
 export { LonghaulError } from '../core/errors.ts';
@@ -9,7 +10,7 @@ export type { FailureGroup, QueueCounts, StoreEvent, WorkerRecord } from '../cor
 export type { Label } from '../core/label.ts';
 export type { Refusal, RefusalCode } from '../core/refusal.ts';
 export type { QueueSettings } from '../core/settings.ts';
-export type { AddOptions, SettingsInput } from '../core/settings-input.ts';
+export type { SettingsInput } from '../core/settings-input.ts';
 export type { ActiveJob, Handler } from './active-job.ts';
 export type { AddedJob } from './added-job.ts';
 export type { ConnectOptions } from './connect.ts';

@@ -1,10 +1,11 @@
 /** One queue: adding jobs to it, working it, looking at it, setting it. Rules live in the core, not here. */
 
+import type { AddOptions } from '../core/add-options.ts';
+import { toNewJob } from '../core/add-options.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
 import { toJsonText } from '../core/json.ts';
 import type { QueueSettings } from '../core/settings.ts';
-import type { AddOptions, SettingsInput } from '../core/settings-input.ts';
-import { toNewJob } from '../core/settings-input.ts';
+import type { SettingsInput } from '../core/settings-input.ts';
 import type { Handler } from './active-job.ts';
 import type { AddedJob } from './added-job.ts';
 import { addedJob } from './added-job.ts';

@@ -126,7 +126,12 @@ export function claimOrderContract(open: Open): void {
 
   it('shows in a peek what would be claimed, in that order, and starts nothing', async () => {
     const bench = await open();
-    await bench.add({ id: 'a', priority: 4 }, { id: 'b', priority: 2 }, { id: 'c', delayMs: 9 }, { id: 'd', priority: 3 });
+    await bench.add(
+      { id: 'a', priority: 4 },
+      { id: 'b', priority: 2 },
+      { id: 'c', delayMs: 9 },
+      { id: 'd', priority: 3 },
+    );
     await bench.settle(await bench.claimOne({ limit: 1 }), release);
     await bench.add({ id: 'e', draft: true }, { id: 'f', priority: 1 });
     const peek = (after?: string) =>

@@ -94,7 +94,13 @@ export function textContract(open: Open): void {
       const id = String(index);
       await bench.add({ id, name: word, tags: [word, `${word}!`], unique: aKey(word) });
       const job = await bench.claimOne({ worker: word });
-      expect(job).toMatchObject({ id, name: word, tags: [word, `${word}!`], unique: aKey(word), lease: { worker: word } });
+      expect(job).toMatchObject({
+        id,
+        name: word,
+        tags: [word, `${word}!`],
+        unique: aKey(word),
+        lease: { worker: word },
+      });
       const { jobs } = await bench.jobs.list({ tag: word, name: word, worker: word, order: 'newest', limit: 10 });
       expect(jobs.map((each) => each.id)).toEqual([id]);
       await bench.beat(job, { progress: { percent: null, text: word } });

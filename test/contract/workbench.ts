@@ -104,7 +104,13 @@ export class Workbench {
 
   ask(request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
     this.#requests += 1;
-    return this.jobs.claim({ worker: 'w', queues: ['q'], limit: 10, requestId: `request-${this.#requests}`, ...request });
+    return this.jobs.claim({
+      worker: 'w',
+      queues: ['q'],
+      limit: 10,
+      requestId: `request-${this.#requests}`,
+      ...request,
+    });
   }
 
   async claim(request: Partial<ClaimRequest> = {}): Promise<readonly RunningJob[]> {

@@ -60,5 +60,10 @@ export function count(table: Table, queues: readonly string[] | undefined, { now
 
 export function failures(table: Table, queue: string | undefined): readonly FailureGroup[] {
   const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => table.failures(name));
-  return groups.sort((a, b) => b.count - a.count || (a.queue < b.queue ? -1 : 1) || (a.group < b.group ? -1 : 1));
+  return groups.sort((a, b) => b.count - a.count || compare(a.queue, b.queue) || compare(a.group, b.group));
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -1,0 +1,45 @@
+/**
+ * Longhaul by its library, as a user would have it: history, statistics, leases and heartbeats on, jobs kept when done.
+ *
+ * Not a contender itself: longhaul-redis.mjs and longhaul-sqlite.mjs open it on their store.
+ */
+import { connect } from '../../dist/library/index.js';
+import { countdown } from '../frame/countdown.mjs';
+
+export async function openAt(address) {
+  const longhaul = await connect(address);
+  const queues = new Map();
+  const queue = (name) => {
+    if (!queues.has(name)) queues.set(name, longhaul.queue(name));
+    return queues.get(name);
+  };
+  return {
+    /** For what only Longhaul is asked: ../scale.mjs. */
+    longhaul,
+    ready: async () => {},
+    add: (name, data) => queue(name).add(data),
+    addBulk: (name, list) => queue(name).addAll(list),
+    work: async (name, handler, { concurrency }) => work({ queue: queue(name), handler, concurrency }),
+    countDone: async (name) => (await queue(name).count()).done,
+    close: () => longhaul.close(),
+  };
+}
+
+/** A job is settled when the store has answered that it is. */
+function work({ queue, handler, concurrency }) {
+  const settled = countdown();
+  const onEvent = (event) => {
+    if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'done') settled.count();
+    else if (event.type === 'ended') settled.fail(new Error(`a job was not settled: ${JSON.stringify(event.answer)}`));
+    else if (event.type === 'trouble') settled.fail(event.error);
+  };
+  let running;
+  return {
+    start: () => {
+      running = queue.work((job) => handler(job.data), { concurrency, onEvent });
+      running.ready.catch(settled.fail);
+    },
+    settled: settled.reached,
+    stop: () => running.stop(),
+  };
+}

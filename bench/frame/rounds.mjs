@@ -1,0 +1,30 @@
+/**
+ * Measures several contenders in turns: a round has each of them once, and each round begins with another one.
+ *
+ * What somebody's figure is, is the median of the rounds. Who fails once is void for the whole measure.
+ */
+import { contenders } from './contenders.mjs';
+
+/** `once(name)` answers { measure: value, … }. */
+export async function inTurns({ names, rounds, figures, say, once }) {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of rotated(names, round)) {
+      if (figures.isVoid(name)) continue;
+      try {
+        const values = await once(name);
+        figures.add(name, values);
+        say(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} ${summary(values)}`);
+      } catch (error) {
+        figures.fail(name, error);
+        say(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} VOID: ${firstLine(error)}`);
+      }
+    }
+  }
+}
+
+const rotated = (names, by) => names.map((_, index) => names[(index + by) % names.length]);
+const summary = (values) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name} ${value >= 100 ? Math.round(value) : value.toFixed(3)}`)
+    .join('  ');
+export const firstLine = (error) => String(error?.message ?? error).split('\n')[0];

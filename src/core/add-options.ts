@@ -1,0 +1,104 @@
+/** A job's options as a producer gives them, turned into a job for the store. */
+import type { Check, Checked } from './check.ts';
+import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
+import type { Duration } from './duration.ts';
+import type { JobPolicy, UniqueKey } from './job.ts';
+import type { NewJob } from './job-store.ts';
+import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
+import type { PolicyInput } from './policy-input.ts';
+import { backoff, count, priority } from './policy-input.ts';
+
+export interface UniqueInput {
+  key: string;
+  scope?: 'queue' | 'store';
+  until?: 'started' | 'ended';
+  /** Instead of `until`: for how long after the add. */
+  period?: Duration;
+}
+
+export interface AddOptions extends PolicyInput {
+  id?: string;
+  name?: string;
+  /** Lower runs first. */
+  priority?: number;
+  delay?: Duration;
+  runAt?: Date | number | string;
+  tags?: readonly string[];
+  unique?: string | UniqueInput;
+  /** Keep it back until `commit`. */
+  draft?: boolean;
+}
+
+const uniqueRule = object({
+  key: uniqueKeyText,
+  scope: oneOf('queue', 'store'),
+  until: oneOf('started', 'ended'),
+  period: duration(1),
+});
+
+const unique: Check<UniqueKey> = (value, report, path) => {
+  if (typeof value === 'string')
+    return { key: uniqueKeyText(value, report, path), scope: 'queue', until: 'ended', periodMs: 0 };
+  const rule = uniqueRule(value, report, path) ?? {};
+  if (rule.key === undefined) report(`${path}.key`, 'is missing');
+  if (rule.until !== undefined && rule.period !== undefined) report(path, 'may have until or period, not both');
+  const until = rule.period === undefined ? (rule.until ?? 'ended') : 'period';
+  return { key: rule.key ?? '', scope: rule.scope ?? 'queue', until, periodMs: rule.period ?? 0 };
+};
+
+const addShape = {
+  id: jobId,
+  name: shownName,
+  priority,
+  delay: duration(),
+  runAt: time,
+  tags: listOf(tag, 100),
+  unique,
+  draft: flag,
+  retries: count,
+  backoff,
+  maxResends: count,
+  maxRuntime: duration(1),
+  maxSilence: duration(1),
+};
+const addOptions: Check<Checked<typeof addShape>> = (value, report, path) => {
+  const options = object(addShape)(value, report, path);
+  if (options?.delay !== undefined && options.runAt !== undefined)
+    report('delay', 'and runAt say the same thing; give one of them');
+  return options;
+};
+
+/** What a producer asks for, checked, as a job for the store. */
+export function toNewJob(
+  job: { queue: string; data: string; newId: () => string },
+  options: AddOptions | undefined,
+): NewJob {
+  if (options === undefined) return { id: job.newId(), queue: job.queue, data: job.data };
+  const given = checked('job options', options, addOptions);
+  const { id, name, priority, delay, runAt, tags, unique, draft, ...rest } = given;
+  return {
+    id: id ?? job.newId(),
+    queue: job.queue,
+    data: job.data,
+    ...(name !== undefined && { name }),
+    ...(priority !== undefined && { priority }),
+    ...(delay !== undefined && { delayMs: delay }),
+    ...(runAt !== undefined && { runAt }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
+    ...(unique !== undefined && { unique }),
+    ...(draft !== undefined && { draft }),
+    ...(Object.keys(rest).length > 0 && { policy: toPolicy(rest) }),
+  };
+}
+
+function toPolicy({
+  maxRuntime,
+  maxSilence,
+  ...rest
+}: Pick<Checked<typeof addShape>, 'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence'>): JobPolicy {
+  return {
+    ...rest,
+    ...(maxRuntime !== undefined && { maxRuntimeMs: maxRuntime }),
+    ...(maxSilence !== undefined && { maxSilenceMs: maxSilence }),
+  };
+}

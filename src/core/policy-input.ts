@@ -1,0 +1,52 @@
+/** What jobs and queues have in common of their options: retries, back-off, limits on one attempt. */
+import { DEFAULT_BACKOFF } from './backoff.ts';
+import type { Check } from './check.ts';
+import { duration, fraction, integer, listOf, object, oneOf } from './check.ts';
+import type { Duration } from './duration.ts';
+import type { Backoff } from './job.ts';
+
+export interface BackoffInput {
+  kind?: 'fixed' | 'exponential' | 'list';
+  delay?: Duration;
+  max?: Duration;
+  /** Share of the delay that is random, 0 to 1. */
+  jitter?: number;
+  delays?: readonly Duration[];
+}
+
+export interface PolicyInput {
+  retries?: number;
+  /** A delay, a list of delays, or a rule. */
+  backoff?: Duration | readonly Duration[] | BackoffInput;
+  maxResends?: number;
+  maxRuntime?: Duration;
+  maxSilence?: Duration;
+}
+
+export const priority = integer(-1_000_000_000, 1_000_000_000);
+export const count = integer(0, 1_000_000_000);
+
+const backoffRule = object({
+  kind: oneOf('fixed', 'exponential', 'list'),
+  delay: duration(),
+  max: duration(),
+  jitter: fraction,
+  delays: listOf(duration(), 100),
+});
+
+export const backoff: Check<Backoff> = (value, report, path) => {
+  if (Array.isArray(value))
+    return { ...DEFAULT_BACKOFF, kind: 'list', jitter: 0, delaysMs: listOf(duration(), 100)(value, report, path) };
+  if (typeof value !== 'object')
+    return { ...DEFAULT_BACKOFF, kind: 'fixed', jitter: 0, delayMs: duration()(value, report, path) };
+  const rule = backoffRule(value, report, path) ?? {};
+  if (rule.kind === 'list' && (rule.delays ?? []).length === 0)
+    report(`${path}.delays`, 'must name at least one delay for kind list');
+  return {
+    kind: rule.kind ?? (rule.delays === undefined ? DEFAULT_BACKOFF.kind : 'list'),
+    delayMs: rule.delay ?? DEFAULT_BACKOFF.delayMs,
+    maxMs: rule.max ?? DEFAULT_BACKOFF.maxMs,
+    jitter: rule.jitter ?? DEFAULT_BACKOFF.jitter,
+    delaysMs: rule.delays ?? [],
+  };
+};

@@ -1,0 +1,83 @@
+/** One handler's run: data parsed and checked, the handler called, what it returned put into the worker's terms. */
+import type { RunningJob } from '../core/job.ts';
+import { toJsonText } from '../core/json.ts';
+import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
+import type { Handler } from './active-job.ts';
+import { activeJob } from './active-job.ts';
+import type { AttemptLog } from './attempt-log.ts';
+import { attemptLogPath, openAttemptLog } from './attempt-log.ts';
+import type { Said } from './outcome.ts';
+import { saidBy } from './outcome.ts';
+import type { StandardSchema } from './standard-schema.ts';
+import { validate } from './standard-schema.ts';
+
+export interface HandlerRun<Data, Result> {
+  readonly handler: Handler<Data, Result>;
+  readonly schema: StandardSchema<Data> | null;
+  readonly home: string | null;
+  onLog(job: RunningJob, line: string): void;
+}
+
+export async function runHandler<Data, Result>(
+  run: HandlerRun<Data, Result>,
+  job: RunningJob,
+  context: AttemptContext,
+): Promise<RunOutcome> {
+  const log = lazyLog(run.home, job);
+  try {
+    const parsed = JSON.parse(job.data) as Data;
+    const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
+    const voice = {
+      signal: context.signal,
+      progress: context.progress,
+      checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
+      log: (line: string) => {
+        context.alive();
+        log.write(line);
+        run.onLog(job, line);
+      },
+    };
+    return toRunOutcome(await run.handler(activeJob(job, data, voice)));
+  } finally {
+    await log.close();
+  }
+}
+
+function toRunOutcome(value: unknown): RunOutcome {
+  const said = saidBy(value);
+  if (said !== null) return fromSaid(said);
+  return { kind: 'complete', result: toJsonText('result', value) };
+}
+
+function fromSaid(said: Said): RunOutcome {
+  switch (said.kind) {
+    case 'complete':
+      return { kind: 'complete', ...(said.next !== null && { next: said.next }) };
+    case 'fail': {
+      const failure = { group: said.group ?? said.message.slice(0, 120), message: said.message, detail: null };
+      return { kind: 'fail', failure, final: said.isFinal };
+    }
+    case 'retry': {
+      const failure = { group: 'retry', message: said.reason, detail: null };
+      return { kind: 'retry', failure, delayMs: said.delayMs };
+    }
+    case 'release':
+    case 'forward':
+      return said;
+  }
+}
+
+/** No file for a job that says nothing. */
+function lazyLog(home: string | null, job: RunningJob): AttemptLog {
+  if (home === null) return { write: () => undefined, close: async () => undefined };
+  let log: AttemptLog | null = null;
+  return {
+    write(line) {
+      log ??= openAttemptLog(attemptLogPath(home, job.id, job.attempt));
+      log.write(line);
+    },
+    async close() {
+      await log?.close();
+    },
+  };
+}

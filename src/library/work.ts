@@ -1,0 +1,122 @@
+/** Working queues in this process: a worker whose runner is the user's handler. */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { checked, duration, integer, object, oneOf, text } from '../core/check.ts';
+import type { Duration } from '../core/duration.ts';
+import type { RunningJob } from '../core/job.ts';
+import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
+import { createWorker } from '../worker/worker.ts';
+import type { WorkerEvent } from '../worker/worker-event.ts';
+import type { Handler } from './active-job.ts';
+import type { Connection } from './connection.ts';
+import { runHandler } from './run-handler.ts';
+import type { StandardSchema } from './standard-schema.ts';
+import { startUpkeep } from './upkeep.ts';
+
+export interface WorkOptions {
+  /** How many jobs at once. Default 1. */
+  concurrency?: number;
+  /** Default: the queue's own. */
+  lease?: Duration;
+  /** How long running jobs may go on after `stop()`. Default 30 s. */
+  drain?: Duration;
+  /** Kill this process when its event loop is blocked for so long. Default: never. */
+  maxBlock?: Duration;
+  /** When the store is away: stop before the lease ends (default on Redis) or go on (default on SQLite). */
+  onUnreachable?: 'stop' | 'continue';
+  /** A file name to begin with, for settlements that cannot be delivered. Default: in the home folder, if there is one. */
+  journal?: string;
+  onEvent?: (event: WorkEvent) => void;
+}
+
+export type WorkEvent = WorkerEvent | { readonly type: 'log'; readonly job: RunningJob; readonly line: string };
+
+export interface Work extends AsyncDisposable {
+  /** The worker's id, as `workers()` shows it. */
+  readonly id: string;
+  /** Resolved once it claims jobs. Rejects when it cannot begin. */
+  readonly ready: Promise<void>;
+  /** What it runs now. */
+  running(): readonly RunningAttempt[];
+  /** Stops claiming, and nothing else. */
+  pause(): void;
+  resume(): void;
+  /** Looks for work now: for tests that move the clock by hand. */
+  wake(): void;
+  /** Resolved when nothing of it is left. Running jobs get the drain; `force` gives them back at once. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+export interface WorkPlan<Data, Result> {
+  readonly queues: readonly string[];
+  readonly handler: Handler<Data, Result>;
+  readonly options: WorkOptions;
+  readonly schema: StandardSchema<Data> | null;
+}
+
+const DRAIN_MS = 30_000;
+
+const shape = object({
+  concurrency: integer(1, 10_000),
+  lease: duration(100),
+  drain: duration(),
+  maxBlock: duration(100),
+  onUnreachable: oneOf('stop', 'continue'),
+  journal: text({ max: 4_096 }),
+  onEvent: (value) => value as (event: WorkEvent) => void,
+});
+
+export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): Work {
+  const worker = createWorker(workerOptions(connection, plan));
+  const upkeep = startUpkeep(connection.store, (error) =>
+    plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
+  );
+  const ready = connection.settings.follow(plan.queues).then(() => worker.start());
+  const work: Work = {
+    get id() {
+      return worker.id;
+    },
+    ready,
+    running: () => worker.running(),
+    pause: () => worker.pause(),
+    resume: () => worker.resume(),
+    wake: () => worker.wake(),
+    async stop(options) {
+      upkeep.stop();
+      await worker.stop(options);
+      connection.works.delete(work);
+    },
+    [Symbol.asyncDispose]: () => work.stop(),
+  };
+  connection.works.add(work);
+  return work;
+}
+
+function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): WorkerOptions {
+  const given = checked('work options', plan.options, shape);
+  const { lease, maxBlock, onUnreachable, onEvent } = given;
+  const { store, home, settings, newId } = connection;
+  const run = {
+    handler: plan.handler,
+    schema: plan.schema,
+    home,
+    onLog: (job: RunningJob, line: string) => onEvent?.({ type: 'log', job, line }),
+  };
+  return {
+    store,
+    queues: plan.queues,
+    concurrency: given.concurrency ?? 1,
+    run: (job, context) => runHandler(run, job, context),
+    settingsFor: (queue) => settings.at(queue),
+    host: hostname(),
+    pid: process.pid,
+    drainMs: given.drain ?? DRAIN_MS,
+    journalPath: given.journal ?? (home === null ? null : join(home, 'journal')),
+    random: Math.random,
+    newId,
+    ...(lease !== undefined && { leaseMs: lease }),
+    ...(maxBlock !== undefined && { maxBlockMs: maxBlock }),
+    ...(onUnreachable !== undefined && { onUnreachable }),
+    ...(onEvent !== undefined && { onEvent }),
+  };
+}

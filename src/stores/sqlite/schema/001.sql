@@ -1,0 +1,140 @@
+-- Schema 1. One row a job; everything that must be found fast has an index of its own, mostly a partial one,
+-- so that a job stands only in the indexes of the state it is in.
+
+-- The store's own numbers. Written at most once a transaction.
+CREATE TABLE meta (
+  id          INTEGER PRIMARY KEY CHECK (id = 1),
+  seq         INTEGER NOT NULL DEFAULT 0, -- the last insertion number given
+  token       INTEGER NOT NULL DEFAULT 0, -- the last token given
+  version     INTEGER NOT NULL DEFAULT 0, -- the last version of a record given
+  seen_at     INTEGER NOT NULL DEFAULT 0, -- the clock, when the store last wrote
+  gap_from    INTEGER NOT NULL DEFAULT 0,
+  gap_to      INTEGER NOT NULL DEFAULT 0,
+  ready_until INTEGER NOT NULL DEFAULT 0  -- no job is marked ready that was not due at this time
+);
+INSERT INTO meta (id) VALUES (1);
+
+-- Every queue that has or had a job, with how many there are.
+CREATE TABLE queues (
+  name      TEXT PRIMARY KEY,
+  draft     INTEGER NOT NULL,
+  waiting   INTEGER NOT NULL,
+  running   INTEGER NOT NULL,
+  done      INTEGER NOT NULL,
+  failed    INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  relayed   INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- The defaults are those of UNBORN in job-columns.ts: a part that has its default need not be written.
+CREATE TABLE jobs (
+  seq             INTEGER PRIMARY KEY,
+  id              TEXT NOT NULL,
+  queue           TEXT NOT NULL,
+  state           TEXT NOT NULL DEFAULT 'draft',
+  ready           INTEGER,          -- null: does not wait; 0: waits for its time; 1: waits for a worker
+  priority        INTEGER NOT NULL DEFAULT 0,
+  run_at          INTEGER NOT NULL DEFAULT 0,
+  returned_at     INTEGER,
+  created_at      INTEGER NOT NULL DEFAULT 0,
+  delay_ms        INTEGER NOT NULL DEFAULT 0,
+  attempt         INTEGER NOT NULL DEFAULT 0,
+  failures        INTEGER NOT NULL DEFAULT 0,
+  resends         INTEGER NOT NULL DEFAULT 0,
+  crashes         INTEGER NOT NULL DEFAULT 0,
+  interruptions   INTEGER NOT NULL DEFAULT 0,
+  token           INTEGER,          -- from here to pause_asked_at: the lease; all null without one
+  worker          TEXT,
+  lease_ms        INTEGER,
+  lease_until     INTEGER,
+  claimed_at      INTEGER,
+  started_at      INTEGER,
+  pid             INTEGER,
+  cancel_asked_at INTEGER,
+  pause_asked_at  INTEGER,
+  ended_at        INTEGER,
+  forwarded_to    TEXT,
+  failure_group   TEXT,
+  name            TEXT,
+  tags            TEXT,             -- JSON, as all of the following but result, checkpoint and data; null when empty
+  policy          TEXT,
+  unique_key      TEXT,
+  progress        TEXT,
+  failure         TEXT,
+  result          TEXT,
+  checkpoint      TEXT,
+  data            TEXT NOT NULL DEFAULT '',
+  history_rows    INTEGER NOT NULL DEFAULT 1,
+  history         TEXT NOT NULL     -- JSON arrays with a comma between them: a row is appended without parsing
+);
+
+CREATE UNIQUE INDEX jobs_id ON jobs (id);
+-- Each ends in the insertion number, as every index of SQLite does.
+CREATE INDEX jobs_ready ON jobs (queue, priority, run_at) WHERE ready = 1 AND returned_at IS NULL;
+CREATE INDEX jobs_returned ON jobs (queue, returned_at) WHERE ready = 1 AND returned_at IS NOT NULL;
+CREATE INDEX jobs_later ON jobs (queue, run_at) WHERE ready = 0;
+CREATE INDEX jobs_leased ON jobs (queue, lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX jobs_ended ON jobs (queue, state, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX jobs_failed ON jobs (queue, failure_group, ended_at) WHERE state = 'failed';
+CREATE INDEX jobs_draft ON jobs (created_at) WHERE state = 'draft';
+CREATE INDEX jobs_named ON jobs (name) WHERE name IS NOT NULL;
+-- For lists: the newest of a queue and state, with the time at hand.
+CREATE INDEX jobs_newest ON jobs (queue, state, seq, created_at);
+
+CREATE TABLE tags (
+  tag TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (tag, seq)
+) WITHOUT ROWID;
+
+-- Who holds a unique key; `until` is null where no period ends it.
+CREATE TABLE keys (
+  address TEXT PRIMARY KEY,
+  job     TEXT NOT NULL,
+  until   INTEGER
+) WITHOUT ROWID;
+
+-- The latest claim of each worker. One claim takes its tokens in a row, so the first and the last name them all.
+CREATE TABLE claims (
+  worker      TEXT PRIMARY KEY,
+  request     TEXT NOT NULL,
+  first_token INTEGER NOT NULL,
+  last_token  INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE workers (
+  id            TEXT PRIMARY KEY,
+  host          TEXT NOT NULL,
+  pid           INTEGER NOT NULL,
+  queues        TEXT NOT NULL,      -- JSON
+  info          TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  seen_at       INTEGER NOT NULL,
+  until         INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE records (
+  kind       TEXT NOT NULL,
+  key        TEXT NOT NULL,
+  version    INTEGER NOT NULL,
+  value      TEXT NOT NULL,
+  expires_at INTEGER,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+CREATE INDEX records_expiring ON records (expires_at) WHERE expires_at IS NOT NULL;
+
+-- The engines that have this file open. A row whose process is gone is removed by the next one that looks.
+CREATE TABLE peers (
+  id         TEXT PRIMARY KEY,
+  pid        INTEGER NOT NULL,
+  started_at TEXT NOT NULL,         -- as the machine tells it; with the boot it makes a pid unmistakable
+  boot       TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- What changed, for the other engines: a row a transaction, written only while there are others.
+CREATE TABLE events (
+  id     INTEGER PRIMARY KEY,
+  peer   TEXT NOT NULL,
+  events TEXT NOT NULL              -- JSON
+);

@@ -1,0 +1,28 @@
+/**
+ * The testing kit, `longhaul/testing`: a connection over the memory store with a clock that a test moves by hand.
+ *
+ *     const { longhaul, clock } = connectForTests();
+ *     await longhaul.queue('mail').add({ to: 'a@b' }, { delay: '3d' });
+ *     clock.advance('3d');
+ */
+
+import { openConnection } from '../library/connect.ts';
+import type { Longhaul } from '../library/index.ts';
+import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+export type { VirtualClock } from './virtual-clock.ts';
+export { waitFor } from './waiting.ts';
+
+export interface TestConnection {
+  readonly longhaul: Longhaul;
+  readonly clock: VirtualClock;
+}
+
+export function connectForTests(options: { startAt?: number } = {}): TestConnection {
+  const clock = createVirtualClock(options.startAt);
+  const { longhaul, wakeAll } = openConnection(openMemoryStore({ now: clock.now }), null);
+  clock.onAdvance(wakeAll);
+  return { longhaul, clock };
+}

@@ -1,0 +1,24 @@
+/** A clock that stands still until a test moves it: a job of thirty days takes a moment. */
+import { checked, duration } from '../core/check.ts';
+import type { Duration } from '../core/duration.ts';
+
+export interface VirtualClock {
+  now(): number;
+  /** Moves time on and tells whoever asked to be told. */
+  advance(by: Duration): void;
+  /** Called after each move. */
+  onAdvance(listener: () => void): void;
+}
+
+export function createVirtualClock(start = Date.UTC(2030, 0, 1)): VirtualClock {
+  let time = start;
+  const listeners = new Set<() => void>();
+  return {
+    now: () => time,
+    advance(by) {
+      time += checked('advance', by, duration());
+      for (const listener of listeners) listener();
+    },
+    onAdvance: (listener) => void listeners.add(listener),
+  };
+}

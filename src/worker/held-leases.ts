@@ -1,0 +1,120 @@
+/**
+ * What the keeper knows of the leases on the board: until when each holds, and what is to be said with its next beat.
+ *
+ * Renewal is due after a quarter of the lease. Whatever is half-way there goes along, so that the leases of a worker
+ * soon travel together, however they were claimed.
+ */
+import type { Heartbeat, HeartbeatResult } from '../core/job-store.ts';
+import type { BoardReader } from './lease-board.ts';
+import type { Saying, TellNews, Words } from './keeper.ts';
+
+export interface HeldLease {
+  readonly id: string;
+  readonly token: number;
+  readonly ms: number;
+  readonly seenAt: number;
+  validUntil: number;
+  needsStart: boolean;
+  words: Words | null;
+  /** The number of the last saying that `words` holds. */
+  number: number;
+  isCancelTold: boolean;
+  isPauseTold: boolean;
+  isExpiryTold: boolean;
+}
+
+const RENEW_AFTER = 1 / 4;
+const GO_ALONG_AFTER = 1 / 8;
+/** An attempt that lives so long counts as begun, unless its runner says so itself. */
+const BEGUN_AFTER_MS = 1_000;
+/** An attempt must stop before its lease ends: a quarter of the lease before, ten seconds at the most. */
+const MAX_MARGIN_MS = 10_000;
+
+export class HeldLeases {
+  readonly #board: BoardReader;
+  readonly #startedPid: number | null;
+  #held = new Map<number, HeldLease>();
+
+  /** `startedPid`: as which process attempts begin by themselves; null when they say so. */
+  constructor(board: BoardReader, startedPid: number | null) {
+    this.#board = board;
+    this.#startedPid = startedPid;
+  }
+
+  /** Takes over what stands on the board now and forgets the rest. */
+  sync(now: number): void {
+    const next = new Map<number, HeldLease>();
+    this.#board.each((token, read) => {
+      const known = this.#held.get(token) ?? held(read(), now, this.#startedPid !== null);
+      if (known !== null) next.set(known.token, known);
+    });
+    this.#held = next;
+  }
+
+  /** Answers whether the lease is (still) on the board. */
+  say({ token, number, words }: Saying): boolean {
+    const lease = this.#held.get(token);
+    if (lease === undefined) return false;
+    lease.words = { ...lease.words, ...words };
+    lease.number = number;
+    return true;
+  }
+
+  /** All that must be renewed or has something to say, and what goes along; the most urgent first. */
+  due(now: number): readonly HeldLease[] {
+    const all = [...this.#held.values()];
+    if (!all.some((lease) => this.#isDue(lease, now))) return [];
+    const along = all.filter((lease) => this.#isDue(lease, now) || ageOf(lease, now) >= lease.ms * GO_ALONG_AFTER);
+    return along.sort((a, b) => a.validUntil - b.validUntil);
+  }
+
+  #isDue(lease: HeldLease, now: number): boolean {
+    return lease.words !== null || ageOf(lease, now) >= lease.ms * RENEW_AFTER || hasBegun(lease, now);
+  }
+
+  beatOf(lease: HeldLease, now: number): Heartbeat {
+    const { id, token, words } = lease;
+    const start = hasBegun(lease, now) ? { started: { pid: this.#startedPid } } : {};
+    return { id, token, ...start, ...words };
+  }
+
+  /** What a beat's answer means for its lease. */
+  heard(lease: HeldLease, answer: HeartbeatResult, tell: TellNews): void {
+    if (!answer.ok) {
+      this.#held.delete(lease.token);
+      return tell({ kind: 'lost', token: lease.token });
+    }
+    if (answer.cancelAsked && !lease.isCancelTold) tell({ kind: 'cancel', token: lease.token });
+    if (answer.pauseAsked !== lease.isPauseTold) tell({ kind: 'pause', token: lease.token, isAsked: answer.pauseAsked });
+    lease.isCancelTold = answer.cancelAsked;
+    lease.isPauseTold = answer.pauseAsked;
+  }
+
+  /** Tells once of every lease that is about to end. */
+  warn(now: number, tell: TellNews): void {
+    for (const lease of this.#held.values()) {
+      const isExpiring = now >= lease.validUntil - Math.min(lease.ms / 4, MAX_MARGIN_MS);
+      if (isExpiring && !lease.isExpiryTold) tell({ kind: 'expiring', token: lease.token });
+      lease.isExpiryTold = isExpiring;
+    }
+  }
+}
+
+function held(
+  lease: { id: string; token: number; ms: number; validUntil: number } | null,
+  now: number,
+  needsStart: boolean,
+): HeldLease | null {
+  if (lease === null) return null;
+  const told = { isCancelTold: false, isPauseTold: false, isExpiryTold: false };
+  return { ...lease, seenAt: now, needsStart, words: null, number: 0, ...told };
+}
+
+/** Since the lease was last given or renewed. */
+function ageOf(lease: HeldLease, now: number): number {
+  return lease.ms - (lease.validUntil - now);
+}
+
+function hasBegun(lease: HeldLease, now: number): boolean {
+  return lease.needsStart && now - lease.seenAt >= BEGUN_AFTER_MS;
+}

@@ -1,0 +1,90 @@
+/**
+ * A worker's registration: made at the start, renewed with the beats, made anew under another id when it was lost.
+ *
+ * It is also the pulse. A store that hears nothing at all for two seconds takes it for an outage and gives running
+ * leases more time (core/clock.ts), so a worker that has no reason to claim says every second that it is there.
+ */
+import type { JobStore } from '../core/job-store.ts';
+import { CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
+import type { KeeperPlan, TellNews } from './keeper.ts';
+
+export const PULSE_MS = 1_000;
+/** A pulse may come so much early, because the next look at the board would be too late. */
+const PULSE_SLACK_MS = 150;
+
+export interface RegistrationOptions {
+  readonly plan: KeeperPlan;
+  readonly jobs: JobStore;
+  readonly tell: TellNews;
+  /** Null: the store answered. */
+  heard(error: unknown): void;
+}
+
+export class Registration {
+  readonly #options: RegistrationOptions;
+  #id: string;
+  #kind: 'register' | 'renew' = 'register';
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #pulseAt = Number.NEGATIVE_INFINITY;
+  #claims = 0;
+  #call: Promise<void> | null = null;
+  #isLost = false;
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#id = options.plan.worker.id;
+  }
+
+  rename(id: string): void {
+    this.#id = id;
+    this.#kind = 'register';
+    this.#isLost = false;
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Renews when a quarter of the worker's own lease is over, or when the store has not heard a claim for a second. */
+  keep(now: number, seen: { claims: number; blockedMs: number }): void {
+    if (seen.claims !== this.#claims) this.#pulseAt = now;
+    this.#claims = seen.claims;
+    if (this.#call !== null || this.#isLost) return;
+    const isDue = now - this.#renewedAt >= this.#options.plan.worker.leaseMs / 4;
+    if (!isDue && now - this.#pulseAt < PULSE_MS - PULSE_SLACK_MS) return;
+    this.#pulseAt = now;
+    this.#call = this.#send(now, seen.blockedMs).finally(() => {
+      this.#call = null;
+    });
+  }
+
+  async settled(): Promise<void> {
+    await this.#call;
+  }
+
+  async #send(now: number, blockedMs: number): Promise<void> {
+    const { plan, jobs, heard } = this.#options;
+    const id = this.#id;
+    const info = blockedMs === 0 ? plan.worker.info : withBlocked(plan.worker.info, blockedMs);
+    try {
+      const call = jobs.keepWorker({ ...plan.worker, id, info, kind: this.#kind });
+      const answer = await withDeadline(call, Math.min(CALL_DEADLINE_MS, plan.worker.leaseMs / 4));
+      heard(null);
+      // Renamed while the call was under way: its answer speaks of the id before.
+      if (id === this.#id) this.#answered(answer.ok, now);
+    } catch (error) {
+      heard(error);
+    }
+  }
+
+  #answered(isKept: boolean, now: number): void {
+    this.#renewedAt = now;
+    this.#kind = 'renew';
+    if (isKept) return;
+    this.#isLost = true;
+    this.#options.tell({ kind: 'worker-lost' });
+  }
+}
+
+/** The worker's own words and, beside them, for how long its main thread has been blocked. */
+function withBlocked(info: string, blockedMs: number): string {
+  const shown = JSON.parse(info) as Record<string, unknown>;
+  return JSON.stringify({ ...shown, blockedMs });
+}

@@ -1,0 +1,150 @@
+/** Cancelling: at once where nobody works, by a mark where somebody does, for good in any case. */
+import { expect, it } from 'vitest';
+import type { Open } from './contract.ts';
+import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, START } from './workbench.ts';
+
+export function cancelContract(open: Open): void {
+  it('ends what waits and what is a draft at once', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b', draft: true, delayMs: 9 }, { id: 'c', delayMs: 1_000 });
+    bench.pass(3);
+    const results = await bench.jobs.cancel([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+    expect(results).toEqual([1, 2, 3].map(() => ({ ok: true, outcome: 'cancelled' })));
+    expect(await bench.states('a', 'b', 'c')).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(await bench.job('b')).toMatchObject({ endedAt: START + 3, delayMs: 0 });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'cancelled', token: null, by: null });
+    bench.pass(5_000);
+    expect(await bench.claimIds()).toEqual([]);
+  });
+
+  it('can be repeated, and says the same', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' });
+    await bench.running({ id: 'b', queue: 'other' });
+    const ask = () => bench.jobs.cancel([{ id: 'a' }, { id: 'b' }]);
+    const first = await ask();
+    expect(first).toEqual([
+      { ok: true, outcome: 'cancelled' },
+      { ok: true, outcome: 'asked' },
+    ]);
+    const kept = await bench.jobs.find(['a', 'b']);
+    bench.pass(10);
+    expect(await ask()).toEqual(first);
+    expect(await bench.jobs.find(['a', 'b'])).toEqual(kept);
+    expect(await bench.story('b')).toEqual(['added', 'claimed', 'cancel-asked']);
+  });
+
+  it('leaves a mark on what runs, for its worker', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    bench.pass(4);
+    await bench.jobs.cancel([{ id: 'a' }]);
+    expect(await bench.job('a')).toEqual({ ...job, lease: { ...job.lease, cancelAskedAt: START + 4 } });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({
+      event: 'cancel-asked',
+      state: 'running',
+      token: job.lease.token,
+    });
+    const { jobs } = await bench.jobs.list({ label: 'cancelling', order: 'newest', limit: 10 });
+    expect(jobs.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it('ends a marked job cancelled, whatever its holder says of it', async () => {
+    const bench = await open();
+    const endings = [
+      { kind: 'complete', result: '1' } as const,
+      { kind: 'complete', next: { queue: 'next', delayMs: 0 } } as const,
+      { kind: 'forward', address: 'x' } as const,
+      fail(),
+      retry(),
+      resend(),
+      release,
+    ];
+    await bench.setQueue('q', { retries: 9 });
+    for (const [index, said] of endings.entries()) {
+      const id = String(index);
+      const job = await bench.running({ id });
+      await bench.jobs.cancel([{ id }]);
+      expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'cancelled' });
+      expect(await bench.job(id)).toMatchObject({ state: 'cancelled', result: null, lease: null, endedAt: bench.now });
+      expect(await bench.job(id)).toMatchObject({ queue: 'q', failures: 0, interruptions: 0, forwardedTo: null });
+      expect((await bench.jobs.history(id)).at(-1)).toMatchObject({ event: 'cancelled', by: 'w', note: said.kind });
+      expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'cancelled' });
+    }
+  });
+
+  it('ends a marked job cancelled when its lease is overtaken', async () => {
+    const bench = await open();
+    for (const settings of [{}, { onLost: 'fail' }, { lostCountsAs: 'failure', retries: 9 }] as const) {
+      const id = JSON.stringify(settings).length.toString();
+      await bench.setQueue('q', settings);
+      const job = await bench.running({ id });
+      await bench.jobs.cancel([{ id }]);
+      bench.pass(LEASE_MS);
+      expect(await bench.claimIds()).toEqual([]);
+      expect(await bench.job(id)).toMatchObject({ state: 'cancelled', crashes: 0, failures: 0, failure: null });
+      expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
+    }
+  });
+
+  it('ends a marked job cancelled when its worker is failed', async () => {
+    const bench = await open();
+    await bench.running({ id: 'a' });
+    await bench.jobs.cancel([{ id: 'a' }]);
+    expect(await bench.jobs.endWorker({ id: 'w', kind: 'fail' })).toEqual({ ok: true, returned: 1 });
+    expect(await bench.states('a')).toEqual(['cancelled']);
+  });
+
+  it('ends at once what nobody runs any more: a lease that is over, a job that is held', async () => {
+    const bench = await open();
+    await bench.setQueue('held', { onLost: 'hold' });
+    await bench.running({ id: 'a' });
+    await bench.running({ id: 'b', queue: 'held' });
+    bench.pass(LEASE_MS);
+    expect(await bench.jobs.cancel([{ id: 'a' }, { id: 'b' }])).toEqual([
+      { ok: true, outcome: 'cancelled' },
+      { ok: true, outcome: 'cancelled' },
+    ]);
+    expect((await bench.jobs.history('b')).at(-1)).toMatchObject({
+      event: 'cancelled',
+      by: 'w',
+      note: 'nobody was running it',
+    });
+  });
+
+  it('ends a marked job at once when it turns out that nobody runs it', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { onLost: 'hold' });
+    await bench.running({ id: 'a' });
+    expect(await bench.jobs.cancel([{ id: 'a' }])).toEqual([{ ok: true, outcome: 'asked' }]);
+    await bench.loseLeases();
+    expect(await bench.states('a')).toEqual(['running']);
+    expect(await bench.jobs.cancel([{ id: 'a' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
+  });
+
+  it('is refused for what is done, failed or not there', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'done' }), complete);
+    await bench.settle(await bench.running({ id: 'failed' }), fail());
+    const results = await bench.jobs.cancel([{ id: 'done' }, { id: 'failed' }, { id: 'none' }]);
+    expect(results.map(outcomeOf)).toEqual(['wrong-state', 'wrong-state', 'not-found']);
+    expect(await bench.states('done', 'failed')).toEqual(['done', 'failed']);
+  });
+
+  it('is refused when the job has been claimed since the caller saw it', async () => {
+    const bench = await open();
+    await bench.running({ id: 'a' });
+    expect((await bench.jobs.cancel([{ id: 'a', attempt: 0 }])).map(outcomeOf)).toEqual(['moved-on']);
+    expect((await bench.job('a')).lease?.cancelAskedAt).toBeNull();
+    expect((await bench.jobs.cancel([{ id: 'a', attempt: 1 }])).map(outcomeOf)).toEqual(['ok']);
+  });
+
+  it('leaves no mark to the next life of the job', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.jobs.cancel([{ id: 'a' }]);
+    await bench.settle(job, release);
+    await bench.jobs.requeue([{ id: 'a' }]);
+    expect((await bench.claimOne()).lease.cancelAskedAt).toBeNull();
+  });
+}

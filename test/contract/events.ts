@@ -1,0 +1,112 @@
+/** Events: everyone who listens hears of every change, after it was made. */
+import { expect, it } from 'vitest';
+import type { StoreEvent } from '../../src/core/job-store.ts';
+import type { Open } from './contract.ts';
+import { complete, fail, LEASE_MS, release, resend, retry } from './workbench.ts';
+
+const short = ({ type, id, queue, state }: StoreEvent) => `${type} ${id}@${queue} ${state}`;
+
+export function eventContract(open: Open): void {
+  it('tell of every change of a job, in the order of the changes', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { retries: 9 });
+    const log = await bench.listen();
+    await bench.add({ id: 'a', draft: true });
+    await bench.jobs.commit(['a']);
+    await bench.settle(await bench.claimOne(), fail());
+    await bench.settle(await bench.claimOne(), retry());
+    await bench.settle(await bench.claimOne(), resend());
+    await bench.settle(await bench.claimOne(), release);
+    await bench.claimOne();
+    bench.pass(LEASE_MS);
+    await bench.jobs.maintain({ limit: 1 });
+    await bench.settle(await bench.claimOne(), { kind: 'complete', next: { queue: 'b', delayMs: 0 } });
+    await bench.jobs.move([{ id: 'a', queue: 'q' }]);
+    await bench.jobs.change([{ id: 'a', priority: 1 }]);
+    const job = await bench.claimOne();
+    await bench.beat(job, { progress: { percent: 1, text: null } });
+    await bench.jobs.cancel([{ id: 'a' }]);
+    await bench.settle(job, complete);
+    await bench.jobs.requeue([{ id: 'a' }]);
+    await bench.settle(await bench.claimOne(), { kind: 'forward', address: 'x' });
+    await bench.jobs.requeue([{ id: 'a' }]);
+    await bench.settle(await bench.claimOne(), complete);
+    await bench.jobs.delete(['a']);
+    const events = await log.until((heard) => heard.some(({ type }) => type === 'deleted'));
+    const claimed = 'claimed a@q running';
+    expect(events.map(short)).toEqual([
+      ...['added a@q draft', 'committed a@q waiting', claimed, 'failed a@q waiting', claimed, 'retried a@q waiting'],
+      ...[claimed, 'resent a@q waiting', claimed, 'released a@q waiting', claimed, 'lost a@q waiting', claimed],
+      ...['advanced a@b waiting', 'moved a@q waiting', 'changed a@q waiting', claimed, 'progress a@q running'],
+      ...['cancel-asked a@q running', 'cancelled a@q cancelled', 'requeued a@q waiting', claimed, 'forwarded a@q done'],
+      ...['requeued a@q waiting', claimed, 'completed a@q done', 'deleted a@q done'],
+    ]);
+  });
+
+  it('tell of the changes that one call makes together, each of them', async () => {
+    const bench = await open();
+    const log = await bench.listen();
+    await bench.add({ id: 'a' }, { id: 'b', queue: 'other' }, { id: 'a' });
+    await bench.claim({ queues: ['q', 'other'] });
+    const events = await log.until((heard) => heard.length >= 4);
+    expect(events.map(short)).toEqual([
+      ...['added a@q waiting', 'added b@other waiting', 'claimed a@q running', 'claimed b@other running'],
+    ]);
+  });
+
+  it("tell that a queue's settings changed", async () => {
+    const bench = await open();
+    const log = await bench.listen();
+    await bench.setQueue('mail', { state: 'paused' });
+    await bench.records.delete('queue', 'mail');
+    await bench.records.put({ kind: 'schedule', key: 'mail', value: '1' });
+    await bench.add({ id: 'end' });
+    const events = await log.until((heard) => heard.some(({ id }) => id === 'end'));
+    expect(events.map(short)).toEqual(['queue @mail null', 'queue @mail null', 'added end@q waiting']);
+  });
+
+  it('are silent about looking, refusals, repetitions and plain heartbeats', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(await bench.running({ id: 'b' }), complete);
+    const log = await bench.listen();
+    await bench.beat(job);
+    await bench.beat(job, { checkpoint: '1', data: '2' });
+    await bench.add({ id: 'a' });
+    await bench.jobs.find(['a']);
+    await bench.jobs.count();
+    await bench.jobs.cancel([{ id: 'b' }]);
+    await bench.jobs.delete(['a', 'none']);
+    await bench.claim();
+    await bench.jobs.maintain({ limit: 10 });
+    await bench.add({ id: 'end' });
+    const events = await log.until((heard) => heard.some(({ id }) => id === 'end'));
+    expect(events.map(short)).toEqual(['added end@q waiting']);
+  });
+
+  it('reach everyone who listens, until they stop', async () => {
+    const bench = await open();
+    const [first, second] = [await bench.listen(), await bench.listen()];
+    const heard: string[] = [];
+    const stop = bench.jobs.subscribe((events) => heard.push(...events.map(({ id }) => id)));
+    stop();
+    stop();
+    await bench.add({ id: 'a' });
+    await first.until((events) => events.length > 0);
+    await second.until((events) => events.length > 0);
+    expect(heard).toEqual([]);
+  });
+
+  it('come after the change can be seen', async () => {
+    const bench = await open();
+    const found = new Promise<unknown>((resolve, reject) => {
+      bench.jobs.subscribe((events) => {
+        if (events.some(({ id }) => id === 'a')) bench.jobs.find(['a']).then(([job]) => resolve(job), reject);
+      });
+    });
+    const log = await bench.listen();
+    await bench.add({ id: 'a' });
+    await log.until((events) => events.length > 0);
+    expect(await found).toMatchObject({ id: 'a', state: 'waiting' });
+  });
+}

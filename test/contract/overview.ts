@@ -1,0 +1,124 @@
+/** Counts of every queue and the groups of its failures: always what counting by hand would give. */
+import { expect, it } from 'vitest';
+import type { QueueCounts } from '../../src/core/job-store.ts';
+import type { Open } from './contract.ts';
+import { complete, fail, release, START } from './workbench.ts';
+
+const counts = (some: Partial<QueueCounts> = {}): QueueCounts => ({
+  queue: 'q',
+  draft: 0,
+  waiting: 0,
+  running: 0,
+  done: 0,
+  failed: 0,
+  cancelled: 0,
+  scheduled: 0,
+  relayed: 0,
+  ...some,
+});
+
+export function overviewContract(open: Open): void {
+  it('count nothing for a queue that nobody has seen', async () => {
+    const bench = await open();
+    expect(await bench.jobs.count(['q'])).toEqual([counts()]);
+    expect(await bench.jobs.count()).toEqual([]);
+    expect(await bench.jobs.failures()).toEqual([]);
+  });
+
+  it('count every state through a life', async () => {
+    const bench = await open();
+    const count = async () => (await bench.jobs.count(['q']))[0];
+    await bench.add({ id: 'a', draft: true }, { id: 'b', draft: true }, { id: 'c' }, { id: 'd', delayMs: 10 });
+    expect(await count()).toEqual(counts({ draft: 2, waiting: 2, scheduled: 1 }));
+    await bench.jobs.commit(['a']);
+    const [a, c] = await bench.claim();
+    expect(await count()).toEqual(counts({ draft: 1, waiting: 1, scheduled: 1, running: 2 }));
+    await bench.settle(c!, complete);
+    await bench.settle(a!, { kind: 'forward', address: 'x' });
+    expect(await count()).toEqual(counts({ draft: 1, waiting: 1, scheduled: 1, done: 2, relayed: 1 }));
+    bench.pass(10);
+    expect(await count()).toEqual(counts({ draft: 1, waiting: 1, done: 2, relayed: 1 }));
+    await bench.settle(await bench.claimOne(), fail());
+    await bench.jobs.cancel([{ id: 'b' }]);
+    expect(await count()).toEqual(counts({ done: 2, relayed: 1, failed: 1, cancelled: 1 }));
+    await bench.jobs.requeue([{ id: 'a', delayMs: 5 }, { id: 'd' }]);
+    expect(await count()).toEqual(counts({ done: 1, cancelled: 1, waiting: 2, scheduled: 1 }));
+    await bench.jobs.delete(['a', 'b', 'c', 'd']);
+    expect(await count()).toEqual(counts());
+  });
+
+  it('count by queue, in the order of the question', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', queue: 'b' }, { id: 'b', queue: 'a' }, { id: 'c', queue: 'b' });
+    expect(await bench.jobs.count(['none', 'b', 'a'])).toEqual([
+      counts({ queue: 'none' }),
+      counts({ queue: 'b', waiting: 2 }),
+      counts({ queue: 'a', waiting: 1 }),
+    ]);
+  });
+
+  it('name every queue that has or had a job, sorted', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', queue: 'b' }, { id: 'b', queue: 'a' });
+    await bench.jobs.move([{ id: 'a', queue: 'c' }]);
+    await bench.jobs.delete(['b']);
+    await bench.setQueue('only-settings', {});
+    expect((await bench.jobs.count()).map(({ queue, waiting }) => [queue, waiting])).toEqual([
+      ['a', 0],
+      ['b', 0],
+      ['c', 1],
+    ]);
+  });
+
+  it('count what moves, advances and is returned in the queue where it is', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(job, { kind: 'complete', next: { queue: 'second', delayMs: 7 } });
+    const both = () => bench.jobs.count(['q', 'second']);
+    expect(await both()).toEqual([counts(), counts({ queue: 'second', waiting: 1, scheduled: 1 })]);
+    await bench.jobs.move([{ id: 'a', queue: 'q' }]);
+    expect(await both()).toEqual([counts({ waiting: 1, scheduled: 1 }), counts({ queue: 'second' })]);
+    bench.pass(7);
+    await bench.settle(await bench.claimOne(), release);
+    expect(await both()).toEqual([counts({ waiting: 1 }), counts({ queue: 'second' })]);
+    await bench.jobs.change([{ id: 'a', runAt: bench.now + 1 }]);
+    expect(await both()).toEqual([counts({ waiting: 1, scheduled: 1 }), counts({ queue: 'second' })]);
+  });
+
+  it('group failures, the largest group first, with the newest member for a sample', async () => {
+    const bench = await open();
+    const failWith = async (id: string, group: string, queue = 'q') => {
+      const job = await bench.running({ id, queue });
+      await bench.settle(job, fail({ failure: { group, message: id, detail: null } }));
+      bench.pass(10);
+    };
+    await failWith('1', 'rare');
+    await failWith('2', 'often');
+    await failWith('3', 'often');
+    await failWith('4', 'rare', 'p');
+    await failWith('5', 'apart', 'q');
+    const often = { queue: 'q', group: 'often', count: 2, firstAt: START + 10, lastAt: START + 20, sampleId: '3' };
+    const one = (queue: string, group: string, at: number, sampleId: string) => ({
+      ...{ queue, group, count: 1, sampleId },
+      ...{ firstAt: START + at, lastAt: START + at },
+    });
+    const inQ = [often, one('q', 'apart', 40, '5'), one('q', 'rare', 0, '1')];
+    expect(await bench.jobs.failures('q')).toEqual(inQ);
+    expect(await bench.jobs.failures()).toEqual([often, one('p', 'rare', 30, '4'), ...inQ.slice(1)]);
+    expect(await bench.jobs.failures('none')).toEqual([]);
+  });
+
+  it('take a job out of its group when it lives again or is deleted', async () => {
+    const bench = await open();
+    for (const id of ['a', 'b', 'c']) {
+      await bench.settle(await bench.running({ id }), fail());
+      bench.pass(1);
+    }
+    await bench.jobs.requeue([{ id: 'a' }]);
+    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 2, firstAt: START + 1, sampleId: 'c' }]);
+    await bench.jobs.delete(['c']);
+    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 1, lastAt: START + 1, sampleId: 'b' }]);
+    await bench.jobs.requeue([{ id: 'b' }]);
+    expect(await bench.jobs.failures('q')).toEqual([]);
+  });
+}

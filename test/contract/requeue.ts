@@ -1,0 +1,127 @@
+/** Requeueing: another life by an operator's word. Budgets start anew, the numbering of attempts does not. */
+import { expect, it } from 'vitest';
+import type { Open } from './contract.ts';
+import { complete, fail, LEASE_MS, outcomeOf, resend } from './workbench.ts';
+
+export function requeueContract(open: Open): void {
+  it('gives what is done, failed or cancelled another life', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'done' }), complete);
+    await bench.settle(await bench.running({ id: 'failed' }), fail());
+    await bench.add({ id: 'cancelled' });
+    await bench.jobs.cancel([{ id: 'cancelled' }]);
+    bench.pass(10);
+    const ids = ['done', 'failed', 'cancelled'];
+    const results = await bench.jobs.requeue(ids.map((id) => ({ id })));
+    expect(results).toEqual(ids.map(() => ({ ok: true, state: 'waiting' })));
+    for (const job of await bench.jobs.find(ids)) {
+      expect(job).toMatchObject({ state: 'waiting', endedAt: null, failure: null, runAt: bench.now, returnedAt: null });
+    }
+    expect(await bench.claimIds()).toEqual(ids);
+  });
+
+  it('starts the budgets anew and clears what the last life left behind', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { retries: 1 });
+    await bench.add({ id: 'a' });
+    await bench.settle(await bench.claimOne(), resend());
+    await bench.claimOne();
+    await bench.loseLeases();
+    await bench.settle(await bench.claimOne(), { kind: 'release', reason: 'x' });
+    const job = await bench.claimOne();
+    await bench.beat(job, { progress: { percent: 1, text: null }, checkpoint: '[1]' });
+    await bench.settle(job, fail({ final: true }));
+    await bench.jobs.requeue([{ id: 'a', delayMs: 30 }]);
+    expect(await bench.job('a')).toMatchObject({
+      state: 'waiting',
+      runAt: bench.now + 30,
+      attempt: 4,
+      failures: 0,
+      resends: 0,
+      crashes: 0,
+      interruptions: 1,
+      progress: null,
+      failure: null,
+      result: null,
+      checkpoint: '[1]',
+    });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'requeued', state: 'waiting', token: null });
+  });
+
+  it('drops the checkpoint, the result and the address of a job that was done', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.beat(job, { checkpoint: '1' });
+    await bench.settle(job, { kind: 'complete', result: '2' });
+    await bench.settle(await bench.running({ id: 'b' }), { kind: 'forward', address: 'there' });
+    await bench.jobs.requeue([{ id: 'a' }, { id: 'b' }]);
+    expect(await bench.job('a')).toMatchObject({ checkpoint: null, result: null });
+    expect(await bench.job('b')).toMatchObject({ forwardedTo: null });
+  });
+
+  it('can be repeated, and is a matter of course for what waits', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a' }), fail());
+    const ask = () => bench.jobs.requeue([{ id: 'a', attempt: 1, delayMs: 5 }]);
+    expect(await ask()).toEqual([{ ok: true, state: 'waiting' }]);
+    const kept = await bench.job('a');
+    bench.pass(1);
+    expect(await ask()).toEqual([{ ok: true, state: 'waiting' }]);
+    expect(await bench.job('a')).toEqual(kept);
+    expect(await bench.story('a')).toEqual(['added', 'claimed', 'failed', 'requeued']);
+  });
+
+  it('puts the job into another queue when asked to', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a' }), fail());
+    expect(await bench.jobs.requeue([{ id: 'a', queue: 'second' }])).toEqual([{ ok: true, state: 'waiting' }]);
+    expect(await bench.claimIds({ queues: ['q'] })).toEqual([]);
+    expect(await bench.claimIds({ queues: ['second'] })).toEqual(['a']);
+    expect(await bench.jobs.count(['q', 'second'])).toMatchObject([{ failed: 0 }, { running: 1 }]);
+  });
+
+  it('is refused while the job is a draft, runs, or waits in another queue', async () => {
+    const bench = await open();
+    await bench.add({ id: 'draft', draft: true }, { id: 'waiting' });
+    await bench.running({ id: 'running', queue: 'other' });
+    const results = await bench.jobs.requeue([
+      { id: 'draft' },
+      { id: 'running' },
+      { id: 'waiting', queue: 'second' },
+      { id: 'none' },
+    ]);
+    expect(results.map(outcomeOf)).toEqual(['wrong-state', 'wrong-state', 'wrong-state', 'not-found']);
+    expect(await bench.states('draft', 'running', 'waiting')).toEqual(['draft', 'running', 'waiting']);
+  });
+
+  it('frees a job that is held, as an interruption', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { onLost: 'hold' });
+    const job = await bench.running({ id: 'a' });
+    bench.pass(LEASE_MS - 1);
+    expect((await bench.jobs.requeue([{ id: 'a' }])).map(outcomeOf)).toEqual(['wrong-state']);
+    bench.pass(1);
+    expect(await bench.jobs.requeue([{ id: 'a' }])).toEqual([{ ok: true, state: 'waiting' }]);
+    expect(await bench.job('a')).toMatchObject({ interruptions: 1, crashes: 0, lease: null });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'requeued', token: job.lease.token });
+    expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
+  });
+
+  it('is refused when the job has been claimed since the caller saw it', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(job, fail());
+    expect((await bench.jobs.requeue([{ id: 'a', attempt: 0 }])).map(outcomeOf)).toEqual(['moved-on']);
+    expect((await bench.jobs.requeue([{ id: 'a', attempt: 1 }])).map(outcomeOf)).toEqual(['ok']);
+  });
+
+  it('is refused into another queue that is down, and allowed in its own', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a' }), fail());
+    await bench.setQueue('second', { state: 'down' });
+    expect((await bench.jobs.requeue([{ id: 'a', queue: 'second' }])).map(outcomeOf)).toEqual(['queue-down']);
+    expect(await bench.states('a')).toEqual(['failed']);
+    await bench.setQueue('q', { state: 'down' });
+    expect((await bench.jobs.requeue([{ id: 'a' }])).map(outcomeOf)).toEqual(['ok']);
+  });
+}

@@ -1,0 +1,191 @@
+/** Stale tokens: one result per attempt is accepted; a repetition is answered the same again; late words are kept. */
+import { expect, it } from 'vitest';
+import { MAX_NOTE_LENGTH } from '../../src/core/history.ts';
+import type { RunningJob } from '../../src/core/job.ts';
+import type { Open } from './contract.ts';
+import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, type Said, type Workbench } from './workbench.ts';
+
+const ENDINGS: Readonly<Record<string, Said>> = {
+  complete: { kind: 'complete', result: '1' },
+  'complete with a next queue': { kind: 'complete', next: { queue: 'next', delayMs: 0 } },
+  fail: fail(),
+  'fail with a retry left': fail({ delayMs: 5 }),
+  retry: retry(),
+  resend: resend(),
+  release,
+  forward: { kind: 'forward', address: 'http://there' },
+};
+
+/** Ways in which a job moves on under its holder's hands. */
+const LOSSES: Readonly<Record<string, (bench: Workbench, job: RunningJob) => Promise<unknown>>> = {
+  'was claimed by another': async (bench) => {
+    bench.pass(LEASE_MS);
+    await bench.claimOne({ worker: 'other' });
+  },
+  'was swept': (bench) => bench.loseLeases(),
+  'was released': (bench, job) => bench.settle(job, release),
+  'was stolen': (bench) => bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]),
+  'was moved away': (bench) => bench.jobs.move([{ id: 'a', queue: 'other', steal: true }]),
+  'lost its worker': (bench) => bench.jobs.endWorker({ id: 'w', kind: 'fail' }),
+  'was held and requeued': async (bench) => {
+    await bench.setQueue('q', { onLost: 'hold' });
+    bench.pass(LEASE_MS);
+    await bench.jobs.requeue([{ id: 'a' }]);
+  },
+  'was held and cancelled': async (bench) => {
+    await bench.setQueue('q', { onLost: 'hold' });
+    bench.pass(LEASE_MS);
+    await bench.jobs.cancel([{ id: 'a' }]);
+  },
+};
+
+export function staleTokenContract(open: Open): void {
+  for (const [loss, happen] of Object.entries(LOSSES)) {
+    it(`refuses heartbeat and completion of a job that ${loss}, and changes nothing`, async () => {
+      const bench = await open();
+      const job = await bench.running({ id: 'a', data: '1' });
+      await happen(bench, job);
+      const before = await bench.job('a');
+      const beat = { leaseMs: 1, checkpoint: '9', data: '9', started: { pid: 9 }, progress: { percent: 9, text: '9' } };
+      expect(outcomeOf(await bench.beat(job, beat))).toBe('lease-lost');
+      expect(outcomeOf(await bench.settle(job, { kind: 'complete', result: '9', data: '9' }))).toBe('lease-lost');
+      expect(await bench.job('a')).toEqual(before);
+    });
+  }
+
+  for (const [ending, said] of Object.entries(ENDINGS)) {
+    it(`refuses a late ${ending}, and keeps what it wanted to say`, async () => {
+      const bench = await open();
+      const job = await bench.running({ id: 'a' });
+      bench.pass(LEASE_MS);
+      const holder = await bench.claimOne({ worker: 'other' });
+      expect(outcomeOf(await bench.settle(job, said))).toBe('lease-lost');
+      expect(await bench.job('a')).toEqual(holder);
+      const last = (await bench.jobs.history('a')).at(-1);
+      const words = { complete: said.kind === 'complete' ? (said.result ?? '') : '', forward: 'http://there' };
+      const more = { fail: 'it broke', retry: 'once more', resend: 'not yet', release: 'drain' };
+      expect(last).toEqual({
+        at: bench.now,
+        event: 'late',
+        state: 'running',
+        attempt: 2,
+        token: job.lease.token,
+        by: null,
+        note: `${said.kind}: ${{ ...words, ...more }[said.kind]}`,
+      });
+    });
+
+    it(`answers a repeated ${ending} the same again, and changes nothing`, async () => {
+      const bench = await open();
+      await bench.setQueue('q', { retries: ending === 'fail' ? 0 : 9 });
+      const job = await bench.running({ id: 'a' });
+      const first = await bench.settle(job, said);
+      const [kept, rows] = [await bench.job('a'), await bench.jobs.history('a')];
+      bench.pass(10);
+      expect(await bench.settle(job, said)).toEqual(first);
+      expect(await bench.job('a')).toEqual(kept);
+      expect(await bench.jobs.history('a')).toEqual(rows);
+    });
+  }
+
+  it('answers a repetition the same again while another attempt runs', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a', policy: { retries: 1 } });
+    expect(await bench.settle(job, fail())).toEqual({ ok: true, state: 'waiting' });
+    const second = await bench.claimOne({ worker: 'other' });
+    expect(await bench.settle(job, fail())).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.settle(second, complete)).toEqual({ ok: true, state: 'done' });
+    expect(await bench.settle(job, fail())).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.states('a')).toEqual(['done']);
+  });
+
+  it('refuses another ending than the one that was said', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(job, complete);
+    for (const said of [fail(), retry(), resend(), release]) {
+      expect(outcomeOf(await bench.settle(job, said))).toBe('lease-lost');
+    }
+    expect(await bench.states('a')).toEqual(['done']);
+  });
+
+  it('refuses a token that was never given, of a job in any state', async () => {
+    const bench = await open();
+    await bench.add({ id: 'waiting' }, { id: 'draft', draft: true });
+    const job = await bench.running({ id: 'a', queue: 'other' });
+    const future = { token: job.lease.token + 1_000 };
+    for (const id of ['waiting', 'draft', 'a']) {
+      expect(outcomeOf(await bench.settle({ id, lease: { ...job.lease, ...future } }, complete))).toBe('lease-lost');
+      expect(outcomeOf(await bench.beat({ id, lease: { ...job.lease, ...future } }))).toBe('lease-lost');
+      expect(outcomeOf(await bench.beat({ id, lease: { ...job.lease, token: 0 } }))).toBe('lease-lost');
+    }
+    expect(await bench.states('waiting', 'draft', 'a')).toEqual(['waiting', 'draft', 'running']);
+  });
+
+  it("refuses the token of another job's lease", async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' });
+    const [a, b] = await bench.claim();
+    expect(outcomeOf(await bench.settle({ id: 'a', lease: b!.lease }, complete))).toBe('lease-lost');
+    expect(await bench.job('a')).toEqual(a);
+  });
+
+  it('keeps three late words of a job, each once', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    bench.pass(LEASE_MS);
+    const second = await bench.claimOne({ worker: 'other' });
+    await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]);
+    await bench.claimOne({ worker: 'third' });
+    const say = (holder: RunningJob, result: string) => bench.settle(holder, { kind: 'complete', result });
+    for (const result of ['1', '1', '2']) expect(outcomeOf(await say(job, result))).toBe('lease-lost');
+    for (const result of ['1', '3', '4']) expect(outcomeOf(await say(second, result))).toBe('lease-lost');
+    const late = (await bench.jobs.history('a')).filter(({ event }) => event === 'late');
+    expect(late.map(({ token, note }) => [token, note])).toEqual([
+      [job.lease.token, 'complete: 1'],
+      [job.lease.token, 'complete: 2'],
+      [second.lease.token, 'complete: 1'],
+    ]);
+  });
+
+  it('keeps four kilobytes of a late word, and takes words for the same that agree in them', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]);
+    const result = 'ä'.repeat(MAX_NOTE_LENGTH);
+    await bench.settle(job, { kind: 'complete', result });
+    await bench.settle(job, { kind: 'complete', result: `${result}!` });
+    const late = (await bench.jobs.history('a')).filter(({ event }) => event === 'late');
+    expect(late.map(({ note }) => note)).toEqual([`complete: ${result}`.slice(0, MAX_NOTE_LENGTH)]);
+  });
+
+  it('cuts every other note to the same length', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    const message = 'x'.repeat(MAX_NOTE_LENGTH + 1);
+    await bench.settle(job, fail({ failure: { group: 'g', message, detail: message } }));
+    expect((await bench.jobs.history('a')).at(-1)?.note).toBe(message.slice(0, MAX_NOTE_LENGTH));
+    expect((await bench.job('a')).failure).toEqual({ group: 'g', message, detail: message });
+  });
+
+  it('keeps a late word of a job that has ended', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    bench.pass(LEASE_MS);
+    await bench.settle(await bench.claimOne({ worker: 'other' }), complete);
+    await bench.settle(job, { kind: 'complete', result: '"me too"' });
+    expect(await bench.story('a')).toEqual(['added', 'claimed', 'lost', 'claimed', 'completed', 'late']);
+    expect(await bench.states('a')).toEqual(['done']);
+  });
+
+  it('says of a job that was deleted that it does not exist', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(job, complete);
+    await bench.jobs.delete(['a']);
+    expect(outcomeOf(await bench.settle(job, complete))).toBe('not-found');
+    expect(outcomeOf(await bench.beat(job))).toBe('not-found');
+    await bench.running({ id: 'a' });
+    expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * The README's examples, as a newcomer would try them: in a folder of their own, with the built package, by plain
+ * node. They are also checked by the compiler against the package's own types.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const readme = ['README.md', 'docs/guide.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n');
+const run = promisify(execFile);
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-readme-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/longhaul'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function example(name: string): string {
+  const found = new RegExp(`<!-- example: ${name} -->\\n\`\`\`ts\\n([\\s\\S]*?)\`\`\``).exec(readme);
+  if (found?.[1] === undefined) throw new Error(`the README has no example named ${name}`);
+  return found[1];
+}
+
+/** The compiler checks it and strips its types in one go. */
+async function compile(name: string): Promise<string> {
+  writeFileSync(join(folder, `${name}.ts`), example(name));
+  const options = [
+    '--strict',
+    '--target',
+    'es2023',
+    '--module',
+    'nodenext',
+    '--skipLibCheck',
+    '--types',
+    'node',
+    '--typeRoots',
+    join(root, 'node_modules/@types'),
+  ];
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, `${name}.ts`], {
+    cwd: folder,
+  }).catch((error: { stdout?: string }) => expect.fail(error.stdout ?? String(error)));
+  return join(folder, `${name}.js`);
+}
+
+test('The hello world has at most six lines, is sound in its types, greets, and ends.', async () => {
+  expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
+  const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('Hello, world!\n');
+});
+
+test('Its types are inferred: a wrong field of the data and a wrong use of the result do not compile.', async () => {
+  const wrong = example('hello').replace("{ name: 'world' }", '{ nome: 1 }');
+  writeFileSync(join(folder, 'wrong.ts'), `${wrong}\nconst n: number = await greetings.run({ name: 'x' });`);
+  const check = run(
+    process.execPath,
+    [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2023',
+      '--module',
+      'nodenext',
+      '--skipLibCheck',
+      '--types',
+      'node',
+      '--typeRoots',
+      join(root, 'node_modules/@types'),
+      'wrong.ts',
+    ],
+    { cwd: folder },
+  );
+  await expect(check).rejects.toMatchObject({
+    stdout: expect.stringMatching(/nome[\s\S]*'string' is not assignable to type 'number'/),
+  });
+});
+
+test('The long job of the README runs and answers what its comment says.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('{ frames: 48 }\n');
+});
+
+test("The guide's example of a test moves three days in a moment.", async () => {
+  const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('sent to ada\n');
+});

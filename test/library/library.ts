@@ -1,0 +1,300 @@
+/** What a user sees through the library, the same over every store. One small file a store runs it. */
+import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
+import type { Longhaul, StoreEvent } from '../../src/library/index.ts';
+import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
+import { waitFor } from '../../src/testing/index.ts';
+
+export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
+  describe(`The library over ${name}`, () => {
+    const opened: Longhaul[] = [];
+    const connectFresh = async (): Promise<Longhaul> => {
+      const longhaul = await open();
+      opened.push(longhaul);
+      return longhaul;
+    };
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
+    });
+
+    test('A job is added, run, and its result comes back typed.', async () => {
+      const longhaul = await connectFresh();
+      const sums = longhaul.queue<{ a: number; b: number }, number>('sums');
+      sums.work(async (job) => job.data.a + job.data.b);
+      const answer = await sums.run({ a: 2, b: 3 });
+      expectTypeOf(answer).toEqualTypeOf<number>();
+      expect(answer).toBe(5);
+    });
+
+    test('A handler sees its job whole: data, attempt, token, tags, and the checkpoint of an earlier attempt.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<string, unknown>('q');
+      await queue.configure({ retries: 1, backoff: 0 });
+      queue.work(async (job) => {
+        if (job.attempt > 1)
+          return [job.lastCheckpoint, job.attempt, job.failures, job.tags, job.name, typeof job.token];
+        job.checkpoint({ at: 7 });
+        await waitFor('the checkpoint is kept', async () => (await longhaul.find(job.id))?.checkpoint);
+        throw new Error('once');
+      });
+      expect(await queue.run('x', { tags: ['t'], name: 'n' })).toEqual([{ at: 7 }, 2, 1, ['t'], 'n', 'number']);
+    });
+
+    test('Progress and words show while the job runs.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      let finish = (): void => undefined;
+      queue.work(async (job) => {
+        job.progress(40, 'pass 1');
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+      });
+      const job = await queue.add(null);
+      const view = await waitFor('progress', async () => {
+        const found = await longhaul.find(job.id);
+        return found?.progress === null ? null : found;
+      });
+      expect(view).toMatchObject({ state: 'running', progress: { percent: 40, text: 'pass 1' } });
+      finish();
+      await job.finished();
+    });
+
+    test('A handler that throws has failed; whoever waits is told why, and the failure has a group.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      queue.work(async () => {
+        throw new TypeError('no film 4711');
+      });
+      const job = await queue.add(null);
+      await expect(job.finished()).rejects.toMatchObject({
+        code: 'job-ended-badly',
+        message: expect.stringContaining('no film 4711'),
+      });
+      expect(await queue.failures()).toMatchObject([
+        { group: expect.stringContaining('TypeError'), count: 1, sampleId: job.id },
+      ]);
+    });
+
+    test('A handler may say retry, release, advance, fail and forward.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<string, unknown>('first');
+      await queue.configure({ retries: 1 });
+      const seen: string[] = [];
+      longhaul.work<string, unknown>(['first', 'second'], async (job) => {
+        seen.push(`${job.queue}:${job.data}:${job.attempt}`);
+        if (job.attempt > 1) return 'ended';
+        if (job.data === 'retry') return retry({ in: 0 });
+        if (job.data === 'release') return release();
+        if (job.data === 'advance') return advance({ queue: 'second' });
+        if (job.data === 'fail') return fail('for good', { group: 'mine', final: true });
+        return forward('http://example.test/q/x');
+      });
+      expect(await queue.run('retry')).toBe('ended');
+      expect(await queue.run('release')).toBe('ended');
+      expect(await queue.run('advance')).toBe('ended');
+      await expect(queue.run('fail')).rejects.toThrow('for good');
+      const forwarded = await queue.add('forward');
+      await forwarded.finished();
+      expect(await longhaul.find(forwarded.id)).toMatchObject({
+        label: 'relayed',
+        forwardedTo: 'http://example.test/q/x',
+      });
+      expect(seen).toContain('second:advance:2');
+      expect(await queue.failures()).toMatchObject([{ group: 'mine' }]);
+    });
+
+    test('Cancelling a running job aborts its signal and ends it cancelled.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      queue.work(
+        (job) => new Promise((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason))),
+        {
+          lease: '1s',
+        },
+      );
+      const job = await queue.add(null);
+      await waitFor('it runs', async () => (await longhaul.find(job.id))?.state === 'running');
+      expect(await longhaul.cancel(job.id)).toMatchObject({ ok: true, outcome: 'asked' });
+      await expect(job.finished()).rejects.toThrow('was cancelled');
+    });
+
+    test('A schema checks data on add and before the handler, and says where it is wrong.', async () => {
+      const longhaul = await connectFresh();
+      const schema = evenNumbers();
+      const queue = longhaul.queue('even', { schema });
+      await expect(queue.add(3)).rejects.toMatchObject({
+        code: 'bad-input',
+        message: expect.stringContaining('must be even'),
+      });
+      const unchecked = longhaul.queue<number>('even');
+      const bad = await unchecked.add(5);
+      let calls = 0;
+      queue.work(async (job) => {
+        calls += 1;
+        return job.data / 2;
+      });
+      await expect(bad.finished()).rejects.toThrow('must be even');
+      expect(calls).toBe(0);
+      expect(await queue.run(8)).toBe(4);
+    });
+
+    test('The same id is one job; a unique key answers with its holder.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      expect(await queue.add(1, { id: 'a' })).toMatchObject({ outcome: 'added', id: 'a' });
+      expect(await queue.add(2, { id: 'a' })).toMatchObject({ outcome: 'exists', id: 'a' });
+      await queue.add(1, { id: 'b', unique: 'k' });
+      expect(await queue.add(1, { unique: 'k' })).toMatchObject({ outcome: 'duplicate', id: 'b' });
+    });
+
+    test('Many are added at once, with options for each, and every one is there.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<number>('many');
+      const items = Array.from({ length: 2_345 }, (_, place) => place);
+      const added = await queue.addAll(items, (_, place) => ({ id: `job-${place}`, priority: place % 3 }));
+      expect(added).toHaveLength(2_345);
+      expect(await queue.count()).toMatchObject({ waiting: 2_345 });
+      expect((await queue.peek(2)).map(({ id }) => id)).toEqual(['job-0', 'job-3']);
+    });
+
+    test('A paused queue accepts and starts nothing; a resumed one goes on at once.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<number, number>('q');
+      await queue.pause('for the night');
+      const work = queue.work(async (job) => job.data);
+      await work.ready;
+      const job = await queue.add(1);
+      expect(await longhaul.find(job.id)).toMatchObject({
+        label: 'paused',
+        reason: expect.stringContaining('for the night'),
+      });
+      await queue.resume();
+      expect(await job.finished()).toBe(1);
+    });
+
+    test('A queue that is down refuses, and the error carries the refusal.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      await queue.down();
+      const error = await queue.add(1).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(LonghaulError);
+      expect(error).toMatchObject({ code: 'refused', refusal: { code: 'queue-down' } });
+    });
+
+    test('Every job of a queue with equal data is cancelled, whatever the order of its keys.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<Record<string, number>>('q');
+      await queue.addAll([
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+        { a: 1, b: 3 },
+      ]);
+      expect(await queue.cancelEqual({ a: 1, b: 2 })).toHaveLength(2);
+      expect(await queue.count()).toMatchObject({ waiting: 1, cancelled: 2 });
+    });
+
+    test('stop() gives running jobs their drain, then hands back what is left, to the front and as no failure.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<string, string>('q');
+      const work = queue.work(
+        (job) => new Promise((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason))),
+        { drain: '50ms' },
+      );
+      const job = await queue.add('x', { priority: 5 });
+      await queue.add('y', { id: 'y', priority: -5, delay: '1h' });
+      await waitFor('it runs', () => work.running().length === 1);
+      await work.stop();
+      expect(await longhaul.find(job.id)).toMatchObject({
+        state: 'waiting',
+        failures: 0,
+        crashes: 0,
+        interruptions: 1,
+      });
+      expect((await longhaul.workers()).length).toBe(0);
+    });
+
+    test('Events tell of every change, with queue and state.', async () => {
+      const longhaul = await connectFresh();
+      const heard: StoreEvent[] = [];
+      longhaul.subscribe((events) => heard.push(...events));
+      const queue = longhaul.queue('q');
+      queue.work(async () => 'x');
+      const job = await queue.add(null);
+      await job.finished();
+      await waitFor('the last event', () => heard.some(({ type }) => type === 'completed'));
+      const mine = heard.filter(({ id, type }) => id === job.id && type !== 'progress');
+      expect(mine.map(({ type, state }) => `${type}:${state}`)).toEqual([
+        'added:waiting',
+        'claimed:running',
+        'completed:done',
+      ]);
+    });
+
+    test('A draft waits for its commit.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<number, number>('q');
+      queue.work(async (job) => job.data);
+      const job = await queue.add(3, { draft: true });
+      expect((await longhaul.find(job.id))?.label).toBe('draft');
+      expect(await longhaul.commit(job.id)).toMatchObject({ ok: true });
+      expect(await job.finished()).toBe(3);
+    });
+
+    test('Waiting can be given up with a signal, and ends when the connection is closed.', async () => {
+      const longhaul = await connectFresh();
+      const job = await longhaul.queue('q').add(null);
+      const stop = new AbortController();
+      const first = job.finished({ signal: stop.signal });
+      stop.abort(new Error('enough'));
+      await expect(first).rejects.toThrow('enough');
+      const second = job.finished();
+      const closed = expect(second).rejects.toMatchObject({ code: 'store-closed' });
+      await longhaul.close();
+      await closed;
+    });
+
+    test.each([
+      [
+        'data that is no JSON',
+        (longhaul: Longhaul) => longhaul.queue('q').add({ f: () => 1 }),
+        'f: a function is not JSON',
+      ],
+      ['data that is too large', (longhaul: Longhaul) => longhaul.queue('q').add('x'.repeat(300_000)), 'attachment'],
+      [
+        'an unknown option',
+        (longhaul: Longhaul) => longhaul.queue('q').add(1, { retrys: 1 } as never),
+        'did you mean retries?',
+      ],
+      [
+        'an unknown setting',
+        (longhaul: Longhaul) => longhaul.queue('q').configure({ leas: 1 } as never),
+        'did you mean lease?',
+      ],
+    ])('Bad input is refused with what would be right, and nothing is written: %s', async (_name, act, words) => {
+      const longhaul = await connectFresh();
+      await expect(act(longhaul)).rejects.toMatchObject({ code: 'bad-input', message: expect.stringContaining(words) });
+      expect(await longhaul.queue('q').count()).toMatchObject({ waiting: 0, draft: 0 });
+    });
+
+    test('A bad queue name and bad work options are refused at once.', async () => {
+      const longhaul = await connectFresh();
+      expect(() => longhaul.queue('a/b')).toThrow('queue name');
+      expect(() => longhaul.queue('q').work(async () => 1, { concurency: 2 } as never)).toThrow(
+        'did you mean concurrency?',
+      );
+      expect(() => longhaul.queue('q').work(async () => 1, { concurrency: 0 })).toThrow('whole number from 1');
+    });
+  });
+}
+
+/** A validator of nobody's library: any that follows the convention will do. */
+function evenNumbers() {
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      validate: (value: unknown) =>
+        typeof value === 'number' && value % 2 === 0 ? { value } : { issues: [{ message: 'must be even', path: [] }] },
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { connect } from '../../src/library/index.ts';
+import { libraryOver } from './library.ts';
+
+libraryOver('memory', () => connect('memory:'));

@@ -1,0 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { connect } from '../../src/library/index.ts';
+import { libraryOver } from './library.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-library-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let homes = 0;
+libraryOver('SQLite', () => connect(join(folder, String(homes++))));
