@@ -5,8 +5,8 @@
  * the contender can tell, and a run whose jobs were not each handled once is void.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exactly } from './frame/exactly.mjs';
 import { arrivals } from './frame/arrivals.mjs';
+import { exactly } from './frame/exactly.mjs';
 
 const bulkSize = 1_000;
 const warmUpJobs = 1_000;

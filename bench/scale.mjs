@@ -1,1 +1,113 @@
-export {};
+/**
+ * Questions of size that are put to Longhaul alone, by its store's port, in the process of a side.
+ *
+ * The number of waiting jobs is kept as it is while claims are timed: what was claimed is settled and added again.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const queue = 'bench';
+const batch = 1_000;
+const claims = { one: 200, hundred: 30 };
+const looks = 20;
+const deepPages = 20;
+const settleInMs = 2_000;
+
+/** Median milliseconds of a claim of one job, and of a hundred. */
+export async function claimCost({ longhaul }, { waiting }) {
+  await addMany(longhaul, waiting);
+  return {
+    one: await medianClaim(longhaul, { limit: 1, times: claims.one }),
+    hundred: await medianClaim(longhaul, { limit: 100, times: claims.hundred }),
+  };
+}
+
+async function medianClaim(longhaul, { limit, times }) {
+  const took = [];
+  for (let time = 0; time < times; time += 1) {
+    const startedAt = performance.now();
+    const jobs = await claim(longhaul, limit);
+    took.push(performance.now() - startedAt);
+    if (jobs.length !== limit) throw new Error(`a claim of ${limit} jobs got ${jobs.length}`);
+    await settle(longhaul, jobs);
+    await addMany(longhaul, limit);
+  }
+  return took.toSorted((a, b) => a - b)[Math.floor(times / 2)];
+}
+
+/** The slowest of many looks in milliseconds, once so many jobs are done. */
+export async function finishedCost({ longhaul }, { finished }) {
+  await longhaul.queue(queue).configure({ retention: { done: { for: null, count: null } } });
+  for (let done = 0; done < finished; done += batch) {
+    await addMany(longhaul, batch);
+    await settle(longhaul, await claim(longhaul, batch));
+  }
+  const { done } = await longhaul.queue(queue).count();
+  if (done !== finished) throw new Error(`${finished} jobs should be done, and ${done} are`);
+  const { jobs } = longhaul.store;
+  const lists = [{}, { queue }, { queue, state: 'done' }, { state: 'done' }, { queue, name: 'nobody has this name' }];
+  const took = [await deepLook(jobs)];
+  for (const query of lists) took.push(await slowestLook(() => jobs.list({ order: 'newest', limit: 50, ...query })));
+  return { list: Math.max(...took), count: await slowestLook(() => jobs.count()) };
+}
+
+async function slowestLook(look) {
+  const took = [];
+  for (let time = 0; time < looks; time += 1) took.push(await timed(look));
+  return Math.max(...took);
+}
+
+async function deepLook(jobs) {
+  let [after, slowest] = [undefined, 0];
+  for (let page = 0; page < deepPages; page += 1) {
+    slowest = Math.max(
+      slowest,
+      await timed(async () => {
+        const { next } = await jobs.list({ queue, order: 'newest', limit: 500, ...(after && { after }) });
+        after = next ?? undefined;
+      }),
+    );
+  }
+  return slowest;
+}
+
+async function timed(work) {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** CPU seconds of this process, all threads, while so many handlers wait and their leases are renewed. */
+export async function heartbeats({ longhaul }, { jobs, seconds, onReady }) {
+  await addMany(longhaul, jobs);
+  let [release, running] = [() => {}, 0];
+  const released = new Promise((resolve) => (release = resolve));
+  const handler = async () => {
+    running += 1;
+    await released;
+  };
+  const work = longhaul.queue(queue).work(handler, { concurrency: jobs });
+  while (running < jobs) await sleep(20);
+  await sleep(settleInMs);
+  onReady();
+  const [startedAt, before] = [performance.now(), process.cpuUsage()];
+  await sleep(seconds * 1_000);
+  const { user, system } = process.cpuUsage(before);
+  const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+  release();
+  await work.stop();
+  return { cpuSeconds: (user + system) / 1e6, elapsedSeconds };
+}
+
+async function addMany(longhaul, count) {
+  for (let first = 0; first < count; first += batch) {
+    const length = Math.min(batch, count - first);
+    await longhaul.queue(queue).addAll(Array.from({ length }, (_, index) => ({ n: first + index })));
+  }
+}
+
+const claim = async (longhaul, limit) =>
+  (await longhaul.store.jobs.claim({ worker: 'bench', queues: [queue], limit, requestId: randomUUID() })).jobs;
+
+const settle = (longhaul, jobs) =>
+  longhaul.store.jobs.settle(jobs.map(({ id, lease }) => ({ kind: 'complete', id, token: lease.token })));

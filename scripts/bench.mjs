@@ -1,37 +1,49 @@
 /**
- * `npm run bench [-- name …]`: runs bench/<name> (default: main), with the path of a Redis server in the environment.
+ * `npm run bench [-- name …]`: makes things ready, then runs bench/<name>.mjs (default: core) with the other arguments.
  *
- * A .mjs file runs as it is, on dist/. A .ts file is compiled together with src/ into build/ and runs there.
+ * The peers are packages of bench/ alone and are installed there when they are missing; the product never sees them.
  */
-import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyAssets } from './copy-assets.mjs';
 import { findRedis } from './find-redis.mjs';
-import { bin, main, root, run, Trouble } from './house.mjs';
+import { main, root, run, say, seconds, Trouble } from './house.mjs';
 import { setUp } from './setup.mjs';
 
-const source = join(root, 'bench');
-const outDir = join(root, 'build');
+const folder = join(root, 'bench');
 
-await main(import.meta.url, async ([name = 'main', ...args]) => {
-  const isScript = existsSync(join(source, `${name}.mjs`));
-  if (!isScript && !existsSync(join(source, `${name}.ts`))) {
-    throw new Trouble(`There is no bench/${name}.mjs or bench/${name}.ts.`, { exitCode: 2 });
-  }
-  await setUp();
-  const program = isScript ? join(source, `${name}.mjs`) : await compile(name);
+await main(import.meta.url, async (args) => {
+  const [name, rest] = args[0] && !args[0].startsWith('-') ? [args[0], args.slice(1)] : ['core', args];
+  const program = join(folder, `${name}.mjs`);
+  if (!existsSync(program)) throw new Trouble(`There is no bench/${name}.mjs.`, { exitCode: 2 });
+  // Whoever reads the rows from stdout wants nothing else there.
+  if (rest.includes('--json')) console.log = console.error;
+  await setUp({ allowTypeErrors: true });
+  await installPeers();
   const redis = await findRedis();
-  const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
-  return (await run(process.execPath, ['--enable-source-maps', program, ...args], { show: true, env })).code;
+  if (!redis) throw new Trouble('The benchmarks need a Redis server (above).', { exitCode: 2 });
+  const env = { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env };
+  return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
 });
 
-async function compile(name) {
-  rmSync(outDir, { recursive: true, force: true });
-  const { code, output } = await run(bin('tsc'), ['-p', 'tsconfig.bench.json', '--outDir', outDir]);
-  if (code !== 0) throw new Trouble('The benchmarks have type errors (above).', { output });
-  copyAssets(join(root, 'src'), join(outDir, 'src'));
-  // The packages that Longhaul is measured against are installed in bench/ alone.
-  if (existsSync(join(source, 'node_modules')))
-    symlinkSync(join(source, 'node_modules'), join(outDir, 'bench', 'node_modules'));
-  return join(outDir, 'bench', `${name}.js`);
+async function installPeers() {
+  if (isInstalled()) return;
+  const startedAt = Date.now();
+  say(
+    'Installing the peers into bench/node_modules; better-sqlite3 may have to be compiled, which takes a minute or two …',
+  );
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const { code, output } = await run(npm, ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  if (code !== 0) throw new Trouble('`npm ci` in bench/ failed (above).', { output });
+  say(`Installed in ${seconds(Date.now() - startedAt)}.`);
+}
+
+/** npm keeps a record of what it installed; the peers themselves must have the versions that bench/package.json names. */
+function isInstalled() {
+  const record = join(folder, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const installed = JSON.parse(readFileSync(record, 'utf8')).packages;
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return Object.entries(dependencies).every(
+    ([name, version]) => installed[`node_modules/${name}`]?.version === version,
+  );
 }

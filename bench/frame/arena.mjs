@@ -20,7 +20,12 @@ export async function openArena({ redisPath, parent }) {
   };
   process.once('exit', leave);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
-  return { redis, folder, withPlace: (name, work) => withPlace({ name, folder, redis }, work), close: () => redis.stop() };
+  return {
+    redis,
+    folder,
+    withPlace: (name, work) => withPlace({ name, folder, redis }, work),
+    close: () => redis.stop(),
+  };
 }
 
 /** Calls `work` with a way to run actions of this contender in one empty place, then empties it. */

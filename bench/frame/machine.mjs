@@ -1,7 +1,7 @@
 /** The facts of the machine that a rate means nothing without. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem, type as systemName } from 'node:os';
+import { availableParallelism, cpus, type as systemName, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -44,7 +44,8 @@ function fsyncRate(folder) {
 
 function commitOf(root) {
   try {
-    const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const git = (...args) =>
+      execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes');
   } catch {
     return 'unknown';

@@ -12,7 +12,10 @@ export const runSide = (task) => startSide(task).answer;
 
 /** `ready` is resolved when the side says so, `answer` when it has ended. */
 export function startSide({ module, place, action, options }) {
-  const child = fork(program, { env: { ...process.env, NODE_ENV: 'production' }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = fork(program, {
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   alive.add(child);
   let said = '';
   child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-4_000)));
@@ -20,7 +23,10 @@ export function startSide({ module, place, action, options }) {
   const ready = new Promise((resolve) => (onReady = resolve));
   const answer = hear(child, { onReady, words: () => said });
   child.send({ module, place, action, options });
-  return { pid: child.pid, ready: Promise.race([ready, answer]), answer };
+  const readyOrOver = Promise.race([ready, answer]);
+  // Who waits for one of the two hears of a failure there; the other one must not be taken for forgotten.
+  for (const each of [readyOrOver, answer]) each.catch(() => {});
+  return { ready: readyOrOver, answer };
 }
 
 function hear(child, { onReady, words }) {
@@ -32,7 +38,8 @@ function hear(child, { onReady, words }) {
       clearTimeout(timer);
       alive.delete(child);
       if (heard?.answer) resolve(heard.answer);
-      else reject(new Error(heard?.error ?? `the process ended with ${signal ?? code} and no answer\n${words()}`.trim()));
+      else
+        reject(new Error(heard?.error ?? `the process ended with ${signal ?? code} and no answer\n${words()}`.trim()));
     });
   });
 }

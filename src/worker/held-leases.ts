@@ -21,6 +21,8 @@ export interface HeldLease {
   isCancelTold: boolean;
   isPauseTold: boolean;
   isExpiryTold: boolean;
+  /** The store refused it. It stays known, so as not to be taken for a new one, until it is off the board. */
+  isLost: boolean;
 }
 
 const RENEW_AFTER = 1 / 4;
@@ -62,7 +64,7 @@ export class HeldLeases {
 
   /** All that must be renewed or has something to say, and what goes along; the most urgent first. */
   due(now: number): readonly HeldLease[] {
-    const all = [...this.#held.values()];
+    const all = [...this.#held.values()].filter((lease) => !lease.isLost);
     if (!all.some((lease) => this.#isDue(lease, now))) return [];
     const along = all.filter((lease) => this.#isDue(lease, now) || ageOf(lease, now) >= lease.ms * GO_ALONG_AFTER);
     return along.sort((a, b) => a.validUntil - b.validUntil);
@@ -81,7 +83,7 @@ export class HeldLeases {
   /** What a beat's answer means for its lease. */
   heard(lease: HeldLease, answer: HeartbeatResult, tell: TellNews): void {
     if (!answer.ok) {
-      this.#held.delete(lease.token);
+      lease.isLost = true;
       return tell({ kind: 'lost', token: lease.token });
     }
     if (answer.cancelAsked && !lease.isCancelTold) tell({ kind: 'cancel', token: lease.token });
@@ -93,7 +95,7 @@ export class HeldLeases {
   /** Tells once of every lease that is about to end. */
   warn(now: number, tell: TellNews): void {
     for (const lease of this.#held.values()) {
-      const isExpiring = now >= lease.validUntil - Math.min(lease.ms / 4, MAX_MARGIN_MS);
+      const isExpiring = !lease.isLost && now >= lease.validUntil - Math.min(lease.ms / 4, MAX_MARGIN_MS);
       if (isExpiring && !lease.isExpiryTold) tell({ kind: 'expiring', token: lease.token });
       lease.isExpiryTold = isExpiring;
     }
@@ -106,7 +108,7 @@ function held(
   needsStart: boolean,
 ): HeldLease | null {
   if (lease === null) return null;
-  const told = { isCancelTold: false, isPauseTold: false, isExpiryTold: false };
+  const told = { isCancelTold: false, isPauseTold: false, isExpiryTold: false, isLost: false };
   return { ...lease, seenAt: now, needsStart, words: null, number: 0, ...told };
 }
 

@@ -62,8 +62,12 @@ export class LeaseBeats {
   }
 
   say(saying: Saying): void {
-    this.#held.sync(monotonicMs());
-    if (this.#held.say(saying) && saying.isUrgent) this.#beatNow();
+    if (!this.#held.say(saying)) {
+      // It began after the last look at the board. If it is not there now either, it has ended since.
+      this.#held.sync(monotonicMs());
+      if (!this.#held.say(saying)) return;
+    }
+    if (saying.isUrgent) this.#beatNow();
   }
 
   rename(id: string): void {

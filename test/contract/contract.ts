@@ -63,9 +63,9 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
 };
 
 export function storeContract(name: string, open: OpenStore): void {
-  describe(name, () => {
-    for (const [part, contract] of Object.entries(PARTS)) {
-      describe(part, () => contract((clock = 'caller') => openWorkbench(open, clock)));
-    }
+  describe.each([name])('%s', () => {
+    describe.each(Object.entries(PARTS))('%s', (_part, contract) => {
+      contract((clock = 'caller') => openWorkbench(open, clock));
+    });
   });
 }

@@ -30,19 +30,25 @@ export function historyContract(open: Open): void {
     await bench.jobs.requeue([{ id: 'a' }]);
     await bench.settle(await bench.claimOne({ queues: ['second'] }), complete);
     expect(await bench.story('a')).toEqual([
-      ...['added', 'committed', 'changed', 'claimed', 'failed', 'claimed', 'resent', 'claimed', 'released'],
-      ...[
-        'claimed',
-        'lost',
-        'late',
-        'moved',
-        'claimed',
-        'cancel-asked',
-        'cancelled',
-        'requeued',
-        'claimed',
-        'completed',
-      ],
+      'added',
+      'committed',
+      'changed',
+      'claimed',
+      'failed',
+      'claimed',
+      'resent',
+      'claimed',
+      'released',
+      'claimed',
+      'lost',
+      'late',
+      'moved',
+      'claimed',
+      'cancel-asked',
+      'cancelled',
+      'requeued',
+      'claimed',
+      'completed',
     ]);
   });
 

@@ -99,8 +99,12 @@ export function overviewContract(open: Open): void {
     await failWith('5', 'apart', 'q');
     const often = { queue: 'q', group: 'often', count: 2, firstAt: START + 10, lastAt: START + 20, sampleId: '3' };
     const one = (queue: string, group: string, at: number, sampleId: string) => ({
-      ...{ queue, group, count: 1, sampleId },
-      ...{ firstAt: START + at, lastAt: START + at },
+      queue,
+      group,
+      count: 1,
+      firstAt: START + at,
+      lastAt: START + at,
+      sampleId,
     });
     const inQ = [often, one('q', 'apart', 40, '5'), one('q', 'rare', 0, '1')];
     expect(await bench.jobs.failures('q')).toEqual(inQ);

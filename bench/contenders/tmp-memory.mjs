@@ -1,0 +1,2 @@
+import { openAt } from './longhaul.mjs';
+export const open = () => openAt('memory:');

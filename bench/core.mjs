@@ -1,0 +1,116 @@
+/**
+ * `npm run bench -- core`: Longhaul against its peers, side by side in one run.
+ *
+ *   --quick              small sizes, one round: to see that everything works, not for figures
+ *   --only redis|sqlite  one store of Longhaul's
+ *   --part <name …>      some measurements: add, bulk, work1, work100, pickup, pickupInside, bytes, claim, finished, heartbeats
+ *   --rounds <n>         default 3; a figure is the median of the rounds
+ *   --json               the rows as JSON, alone on stdout
+ *   --write              puts the table into docs/benchmarks.md
+ */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openArena } from './frame/arena.mjs';
+import { contenders } from './frame/contenders.mjs';
+import { createFigures } from './frame/figures.mjs';
+import { isBusy, machineFacts } from './frame/machine.mjs';
+import { report } from './frame/report.mjs';
+import { inTurns } from './frame/rounds.mjs';
+import { toRows } from './frame/rows.mjs';
+import { reaches } from './reaches.mjs';
+import { bytes } from './suites/bytes.mjs';
+import { pickup } from './suites/pickup.mjs';
+import { rates } from './suites/rates.mjs';
+import { scale } from './suites/scale.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const measurements = [...rates, ...pickup, ...bytes, ...scale];
+const few = 1_000;
+const full = {
+  add: 30_000,
+  bulk: 100_000,
+  work1: 10_000,
+  work100: 50_000,
+  pickup: 550,
+  pickupEveryMs: 20,
+  bytes: 20_000,
+  few,
+  many: 1_000_000,
+  heartbeatSeconds: 60,
+};
+const quick = {
+  add: 10_000,
+  bulk: 20_000,
+  work1: 2_000,
+  work100: 10_000,
+  pickup: 250,
+  pickupEveryMs: 15,
+  bytes: 20_000,
+  few,
+  many: 100_000,
+  heartbeatSeconds: 20,
+};
+
+async function main() {
+  const redisPath = process.env.LONGHAUL_REDIS_SERVER ?? 'redis-server';
+  const arena = await openArena({ redisPath, parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench') });
+  const facts = await machineFacts({ ...arena, root });
+  const wasBusy = await isBusy();
+  const figures = createFigures();
+  for (const each of options.measurements) await measure(each, { arena, figures });
+  await arena.close();
+  const specs = reaches(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
+  const rows = toRows(specs, figures);
+  report({ rows, figures, facts, options, isProvisional: wasBusy || (await isBusy()), root, say });
+  return rows.some((row) => row.void) ? 1 : 0;
+}
+
+async function measure({ part, title, names, isSteady, once }, { arena, figures }) {
+  say(`${title} …`);
+  const onRedis = (name) => contenders[name].store === 'redis';
+  await inTurns({
+    names: names.filter((name) => options.names.includes(name)),
+    // What hardly varies, or takes minutes to fill, is measured once.
+    rounds: isSteady ? 1 : options.rounds,
+    figures: figures.section(part),
+    say,
+    once: (name) =>
+      arena.withPlace(name, (place) => once(place, options.sizes, { redis: arena.redis, isRedis: onRedis(name) })),
+  });
+}
+
+function readArguments() {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      part: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+    },
+  });
+  const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
+  if (stores.length === 0) throw new Error(`--only is redis or sqlite, not ${values.only}`);
+  const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
+  return {
+    ...values,
+    stores,
+    sizes: values.quick ? quick : full,
+    rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
+    measurements: chosen,
+    parts: new Set(chosen.map(({ part }) => part)),
+    names: namesFor(stores),
+  };
+}
+
+/** Longhaul on SQLite is held against peers on Redis too; on Redis nobody needs the peers on SQLite but the fastest. */
+const namesFor = (stores) =>
+  Object.keys(contenders).filter(
+    (name) => !name.startsWith('longhaul-') || stores.includes(name.slice('longhaul-'.length)),
+  );
+
+const options = readArguments();
+const say = options.json ? (line) => console.error(line) : (line) => console.log(line);
+process.exitCode = await main();

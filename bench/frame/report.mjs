@@ -1,0 +1,77 @@
+/** Where the result goes: the terminal, stdout as JSON, the table of docs/benchmarks.md. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as table from './table.mjs';
+
+const markers = { from: '<!-- bench:core -->', to: '<!-- /bench:core -->' };
+const measures = [
+  ['add', 'add one by one, jobs/s'],
+  ['bulk', 'add in bulk, jobs/s'],
+  ['work1', 'process at 1, jobs/s'],
+  ['work100', 'process at 100, jobs/s'],
+  ['pickup.p50', 'pick-up p50, two processes, ms'],
+  ['pickup.p99', 'pick-up p99, two processes, ms'],
+  ['pickupInside.p50', 'pick-up p50, one process, ms'],
+  ['pickupInside.p99', 'pick-up p99, one process, ms'],
+  ['bytes', 'bytes a waiting job'],
+];
+
+export function report({ rows, figures, facts, options, isProvisional, root, say }) {
+  const shown = measures.filter(([measure]) => options.parts.has(measure.split('.')[0]));
+  const everybody = table.figureTable({ figures, measures: shown, names: options.names });
+  const notes = notesOf({ options, isProvisional });
+  const result = { rows, facts, everybody, notes, names: options.names };
+  say(asText(result));
+  if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  if (options.write) writeInto(join(root, 'docs', 'benchmarks.md'), asMarkdown(result));
+}
+
+function notesOf({ options, isProvisional }) {
+  const rounds =
+    options.rounds === 1 ? 'One round.' : `Median of ${options.rounds} rounds in turns (lowest to highest).`;
+  return [
+    rounds,
+    ...(options.quick ? ['Small sizes (--quick): good for a look, not for a figure.'] : []),
+    ...(isProvisional ? ['PROVISIONAL: something else was running on this machine.'] : []),
+    'Not measured yet: pg-boss and Graphile Worker (PostgreSQL), so the fastest peer is the fastest of those here.',
+  ];
+}
+
+const asText = ({ rows, facts, everybody, notes, names }) =>
+  [
+    '',
+    ...table.factLines(facts),
+    ...table.durabilityLines(names),
+    ...notes,
+    '',
+    table.textFigures(everybody),
+    '',
+    table.textTable(rows),
+    ...missing(rows).map((line, index) => (index === 0 ? `\n${line}` : line)),
+  ].join('\n');
+
+const asMarkdown = ({ rows, facts, everybody, notes, names }) =>
+  [
+    ...table.factLines(facts).map((line) => `${line}  `),
+    notes.join(' '),
+    '',
+    ...table.durabilityLines(names).map((line) => `- ${line}`),
+    '',
+    table.markdownFigures(everybody),
+    '',
+    table.markdownTable(rows),
+    '',
+    ...missing(rows).map((line) => (line.startsWith('  ') ? `- ${line.trim()}` : `${line}\n`)),
+  ].join('\n');
+
+function missing(rows) {
+  const lines = table.shortfalls(rows);
+  return lines.length === 0 ? ['Everything is reached.'] : ['Not reached:', ...lines.map((line) => `  ${line}`)];
+}
+
+function writeInto(path, text) {
+  const page = readFileSync(path, 'utf8');
+  const [start, end] = [page.indexOf(markers.from), page.indexOf(markers.to)];
+  if (start < 0 || end < start) throw new Error(`${path} has no ${markers.from} … ${markers.to}`);
+  writeFileSync(path, `${page.slice(0, start + markers.from.length)}\n\n${text.trim()}\n\n${page.slice(end)}`);
+}

@@ -1,0 +1,28 @@
+/** How long a job waits on an idle system, from the call that adds it to the first line of its handler. */
+const discard = 50;
+/** A producer that kept its timetable worse than this was not measured in peace. */
+const mostLateMs = 25;
+
+export const pickup = [
+  {
+    part: 'pickup',
+    title: 'pick-up on an idle system, producer and worker in two processes',
+    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
+    once: async ({ run, start }, { pickup: count, pickupEveryMs: everyMs }) => {
+      const listener = start('listen', { count, discard });
+      await listener.ready;
+      const [{ lateMs }, { p50, p99 }] = await Promise.all([run('send', { count, everyMs }), listener.answer]);
+      if (lateMs > mostLateMs) throw new Error(`the producer was ${lateMs.toFixed(1)} ms late`);
+      return { 'pickup.p50': p50, 'pickup.p99': p99 };
+    },
+  },
+  {
+    part: 'pickupInside',
+    title: 'pick-up on an idle system, both in one process',
+    names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
+    once: async ({ run }, { pickup: count, pickupEveryMs: everyMs }) => {
+      const { p50, p99 } = await run('sendAndListen', { count, discard, everyMs });
+      return { 'pickupInside.p50': p50, 'pickupInside.p99': p99 };
+    },
+  },
+];

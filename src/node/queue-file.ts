@@ -1,0 +1,29 @@
+/** One file beside a queue's script, `<name>.json`: ours or RQ's, told apart by its words. Pure. */
+import { badInput } from '../core/errors.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import { mergeSettings } from '../core/settings-input.ts';
+import { isRqConfig, type ReadConfig, readRqConfig } from './rq-config.ts';
+
+export interface QueueFile {
+  readonly settings: Partial<QueueSettings>;
+  readonly notices: readonly string[];
+  readonly isRq: boolean;
+}
+
+/** Throws `bad-input` with every problem; the caller keeps what was in force before. */
+export function readQueueFile(file: string, json: string): QueueFile {
+  const config = parse(file, json);
+  const isRq = isRqConfig(config);
+  const { settings, notices }: ReadConfig = isRq ? readRqConfig(config) : { settings: config, notices: [] };
+  return { settings: mergeSettings({}, settings), notices, isRq };
+}
+
+function parse(file: string, json: string): object {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (error) {
+    throw badInput(file, [{ path: '', message: `is no JSON: ${(error as Error).message}` }]);
+  }
+  throw badInput(file, [{ path: '', message: 'must hold one JSON object' }]);
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { readQueueFile } from './queue-file.ts';
+
+const read = (config: object) => readQueueFile('q.json', JSON.stringify(config));
+
+test("RQ's own sample is understood: numbers as texts, an empty prefix, idle words with a notice.", () => {
+  const sample = {
+    fsync: 'no-fsync',
+    ordering: 'none',
+    script: './code/relay_script.rb',
+    num_workers: '1',
+    exec_prefix: '',
+    name: 'relay',
+  };
+  const { settings, notices, isRq } = read(sample);
+  expect(isRq).toBe(true);
+  expect(settings).toEqual({
+    script: './code/relay_script.rb',
+    concurrency: 1,
+    execPrefix: [],
+    env: {},
+    handshake: 'required',
+    stdin: 'null',
+    nice: 19,
+  });
+  expect(notices.map((notice) => notice.split(' ')[0])).toEqual(['fsync', 'ordering']);
+});
+
+test.each([undefined, 'bash -lc', 'bash -lc '])(
+  'The prefix %o is a login shell that gets the path as one word.',
+  (prefix) => {
+    const { settings } = read({ script: '/x', num_workers: 2, ...(prefix !== undefined && { exec_prefix: prefix }) });
+    expect(settings.execPrefix).toEqual(['bash', '-lc', 'exec "$@"', '--']);
+  },
+);
+
+test('Another prefix is split into words, and one that wants a shell is refused.', () => {
+  expect(read({ script: '/x', exec_prefix: 'nice -n 5' }).settings.execPrefix).toEqual(['nice', '-n', '5']);
+  expect(() => read({ script: '/x', exec_prefix: 'cd /; exec' })).toThrow('exec_prefix: must be plain words');
+});
+
+test("env_vars reach the script, but cannot set RQ's own variables.", () => {
+  expect(read({ script: '/x', env_vars: { A: '1', RQ_COUNT: '9', LONGHAUL_TOKEN: '1' } }).settings.env).toEqual({
+    A: '1',
+  });
+});
+
+test.each([
+  [{ num_workers: 'many', script: '/x' }, 'num_workers: must be a whole number'],
+  [{ num_workers: 1, scirpt: '/x' }, 'did you mean script?'],
+])('A config that is wrong says where: %o', (config, words) => {
+  expect(() => read(config)).toThrow(words);
+});
+
+test('A native file has no prefix and is checked as settings are.', () => {
+  expect(read({ concurrency: 4, lease: '30s' })).toMatchObject({
+    isRq: false,
+    settings: { concurrency: 4, leaseMs: 30_000 },
+  });
+  expect(() => read({ concurency: 4 })).toThrow('did you mean concurrency?');
+  expect(() => readQueueFile('q.json', '[1]')).toThrow('one JSON object');
+  expect(() => readQueueFile('q.json', '{')).toThrow('is no JSON');
+});

@@ -1,0 +1,112 @@
+/**
+ * RQ's config.json, read into Longhaul's settings.
+ *
+ *     {"name":"relay","script":"./code/relay_script.rb","num_workers":"1","exec_prefix":"","fsync":"no-fsync","ordering":"none"}
+ *
+ * What RQ never did itself (`fsync`, `ordering`) is taken with a notice. A prefix given as a text is split into words
+ * and never reaches a shell; `bash -lc`, RQ's default, becomes an argv in which the script's path stays one word.
+ */
+import type { Check, Checked } from '../core/check.ts';
+import { checked, integer, listOf, mapOf, object, text } from '../core/check.ts';
+import { queueName } from '../core/names.ts';
+import type { SettingsInput } from '../core/settings-input.ts';
+
+export interface ReadConfig {
+  readonly settings: SettingsInput;
+  /** What was taken but does nothing, or not yet, in words. */
+  readonly notices: readonly string[];
+}
+
+/** Words by which RQ's own format is told from ours. */
+const RQ_WORDS = [
+  'num_workers',
+  'exec_prefix',
+  'env_vars',
+  'fsync',
+  'ordering',
+  'coalesce_params',
+  'blocking_params',
+  'coalesce',
+];
+
+export function isRqConfig(config: object): boolean {
+  return RQ_WORDS.some((word) => word in config);
+}
+
+const LOGIN_SHELL = ['bash', '-lc', 'exec "$@"', '--'];
+const RQ_NICE = 19;
+const anything: Check<unknown> = (value) => value;
+const anyText = text({ max: 4_096 });
+
+/** RQ writes numbers as texts. */
+const numberOrText: Check<number> = (value, report, path) => {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return integer(1, 10_000)(number, report, path);
+};
+
+const shape = {
+  name: queueName,
+  script: text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' }),
+  num_workers: numberOrText,
+  exec_prefix: anyText,
+  env_vars: mapOf(text({ max: 65_536 }), 500),
+  fsync: anyText,
+  ordering: anyText,
+  coalesce: anything,
+  coalesce_param1: anything,
+  coalesce_param2: anything,
+  coalesce_param3: anything,
+  coalesce_param4: anything,
+  coalesce_params: listOf(integer(1, 4), 4),
+  blocking_params: listOf(integer(1, 4), 4),
+  schedule: anything,
+  admin_status: anything,
+  oper_status: anything,
+  url: anything,
+};
+
+export function readRqConfig(config: object): ReadConfig {
+  const given = checked('config.json', config, object(shape));
+  const { notices: prefixNotices, words } = execPrefix(given.exec_prefix);
+  return {
+    settings: {
+      ...(given.script !== undefined && { script: given.script }),
+      concurrency: given.num_workers ?? 1,
+      execPrefix: words,
+      env: withoutOurs(given.env_vars ?? {}),
+      handshake: 'required',
+      stdin: 'null',
+      nice: RQ_NICE,
+    },
+    notices: [...prefixNotices, ...idleWords(given)],
+  };
+}
+
+/** RQ itself never let a queue's configuration set its own variables. */
+function withoutOurs(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !/^(RQ|LONGHAUL)_/.test(name)));
+}
+
+function execPrefix(given: string | undefined): { words: readonly string[]; notices: readonly string[] } {
+  if (given === undefined || /^bash\s+-lc$/.test(given.trim())) return { words: LOGIN_SHELL, notices: [] };
+  if (/[;&|<>$`(){}*?[\]\\'"#~\n]/.test(given)) {
+    checked('config.json', given, (value, report) =>
+      report('exec_prefix', `must be plain words: no shell reads it, not ${String(value)}`),
+    );
+  }
+  return { words: given.split(/\s+/).filter((word) => word !== ''), notices: [] };
+}
+
+function idleWords(given: Checked<typeof shape>): readonly string[] {
+  const never = (['fsync', 'ordering'] as const).filter((word) => given[word] !== undefined);
+  const later = (['coalesce', 'coalesce_params', 'blocking_params', 'schedule'] as const).filter(
+    (word) => given[word] !== undefined,
+  );
+  return [
+    ...never.map(
+      (word) =>
+        `${word} is taken and does nothing: every accepted job is on disk, and order is by priority, time and insertion`,
+    ),
+    ...later.map((word) => `${word} is not in force in this version`),
+  ];
+}

@@ -1,0 +1,81 @@
+/**
+ * How many jobs of each state a queue has. Changes are summed up in memory and written once a transaction, as
+ * sums to be added, so that nobody ever counts rows.
+ */
+import type { Job, JobState } from '../../core/job.ts';
+import { JOB_STATES } from '../../core/job.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, firstRow } from './sqlite-database.ts';
+
+/** The column after the states. */
+const RELAYED = JOB_STATES.length;
+const COLUMNS = [...JOB_STATES, 'relayed'];
+const PLACE = Object.fromEntries(JOB_STATES.map((state, place) => [state, place])) as Record<JobState, number>;
+
+export type Counts = Readonly<Record<JobState | 'relayed', number>>;
+
+export class QueueCounters {
+  readonly #names: Statement;
+  readonly #read: Statement;
+  readonly #add: Statement;
+  readonly #changes = new Map<string, number[]>();
+
+  constructor(db: Database) {
+    this.#names = db.prepare('SELECT name FROM queues');
+    this.#read = db.prepare(`SELECT ${COLUMNS.join(', ')} FROM queues WHERE name = ?`);
+    this.#add = db.prepare(`
+      INSERT INTO queues (name, ${COLUMNS.join(', ')}) VALUES (?, ${COLUMNS.map(() => '?').join(', ')})
+      ON CONFLICT (name) DO UPDATE SET ${COLUMNS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`);
+  }
+
+  forget(): void {
+    this.#changes.clear();
+  }
+
+  enter(job: Job): void {
+    this.#count(job, 1);
+  }
+
+  leave(job: Job): void {
+    this.#count(job, -1);
+  }
+
+  move(before: Job, after: Job): void {
+    const isSame =
+      before.state === after.state && before.queue === after.queue && isRelayed(before) === isRelayed(after);
+    if (isSame) return;
+    this.leave(before);
+    this.enter(after);
+  }
+
+  queues(): readonly string[] {
+    const written = allRows<readonly [string]>(this.#names).map(([name]) => name);
+    return [...new Set([...written, ...this.#changes.keys()])].sort();
+  }
+
+  of(queue: string): Counts {
+    const written = firstRow<readonly number[]>(this.#read, queue);
+    const changes = this.#changes.get(queue);
+    const sums = COLUMNS.map((name, place) => [name, (written?.[place] ?? 0) + (changes?.[place] ?? 0)]);
+    return Object.fromEntries(sums) as Counts;
+  }
+
+  save(): void {
+    for (const [queue, changes] of this.#changes) this.#add.run(queue, ...changes);
+    this.#changes.clear();
+  }
+
+  #count(job: Job, by: 1 | -1): void {
+    let changes = this.#changes.get(job.queue);
+    if (changes === undefined) {
+      changes = COLUMNS.map(() => 0);
+      this.#changes.set(job.queue, changes);
+    }
+    changes[PLACE[job.state]] = (changes[PLACE[job.state]] ?? 0) + by;
+    if (isRelayed(job)) changes[RELAYED] = (changes[RELAYED] ?? 0) + by;
+  }
+}
+
+function isRelayed({ state, forwardedTo }: Job): boolean {
+  return state === 'done' && forwardedTo !== null;
+}

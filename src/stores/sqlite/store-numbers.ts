@@ -1,0 +1,78 @@
+/**
+ * The numbers that a store gives out, each only once, and what it must know of its past: kept in memory, written
+ * with the transaction that used them. So a token is durable exactly when the lease that carries it is.
+ */
+import type { ClockMemory } from '../../core/clock.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { firstRow } from './sqlite-database.ts';
+
+type NumbersRow = readonly [
+  seq: number,
+  token: number,
+  version: number,
+  seenAt: number,
+  gapFrom: number,
+  gapTo: number,
+  readyUntil: number,
+];
+
+export class StoreNumbers {
+  readonly #read: Statement;
+  readonly #write: Statement;
+  #seq = 0;
+  #token = 0;
+  #version = 0;
+  #readyUntil = 0;
+
+  constructor(db: Database) {
+    this.#read = db.prepare('SELECT seq, token, version, seen_at, gap_from, gap_to, ready_until FROM meta');
+    this.#write = db.prepare(
+      'UPDATE meta SET seq = ?, token = ?, version = ?, seen_at = ?, gap_from = ?, gap_to = ?, ready_until = ?',
+    );
+  }
+
+  /** What the file says; answers the memory of the clock, which others may have moved. */
+  load(): ClockMemory {
+    const row = firstRow<NumbersRow>(this.#read);
+    if (row === undefined) throw new Error('the table meta has no row');
+    const [seq, token, version, seenAt, from, to, readyUntil] = row;
+    this.#seq = seq;
+    this.#token = token;
+    this.#version = version;
+    this.#readyUntil = readyUntil;
+    return { seenAt, gap: { from, to } };
+  }
+
+  save({ seenAt, gap }: ClockMemory): void {
+    this.#write.run(this.#seq, this.#token, this.#version, seenAt, gap.from, gap.to, this.#readyUntil);
+  }
+
+  takeSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  takeToken(): number {
+    this.#token += 1;
+    return this.#token;
+  }
+
+  takeVersion(): number {
+    this.#version += 1;
+    return this.#version;
+  }
+
+  /** Jobs are marked ready at this time. Invariant: no job is marked ready whose time is after `readyUntil`. */
+  readyAt(now: number): void {
+    if (now > this.#readyUntil) this.#readyUntil = now;
+  }
+
+  get readyUntil(): number {
+    return this.#readyUntil;
+  }
+
+  /** Every mark beyond this time was taken away. */
+  lowerReadyUntil(now: number): void {
+    this.#readyUntil = now;
+  }
+}

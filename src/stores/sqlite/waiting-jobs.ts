@@ -1,0 +1,97 @@
+/**
+ * Waiting jobs in the order of claims. A job whose time has not come is not marked `ready` and stands in another
+ * index; the claim that comes after its time marks it. So a claim never looks at what cannot be claimed.
+ *
+ * The clock of a claim may be behind that of an earlier one (it was set back, or callers bring their own): then
+ * marks that are too early are taken away first.
+ */
+import type { Job } from '../../core/job.ts';
+import { claimOrder } from '../../core/lifecycle.ts';
+import { JOB_COLUMNS } from './job-columns.ts';
+import type { JobRow } from './job-row.ts';
+import { readJob } from './job-row.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, firstRow } from './sqlite-database.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+
+export class WaitingJobs {
+  readonly #numbers: StoreNumbers;
+  readonly #mark: Statement;
+  readonly #unmark: readonly Statement[];
+  readonly #returned: Statement;
+  readonly #ready: Statement;
+  readonly #due: Statement;
+  readonly #next: Statement;
+  readonly #later: Statement;
+  readonly #tooEarly: Statement;
+
+  constructor(db: Database, numbers: StoreNumbers) {
+    const select = `SELECT ${JOB_COLUMNS} FROM jobs`;
+    const isReturned = 'ready = 1 AND returned_at IS NOT NULL';
+    const isReady = 'ready = 1 AND returned_at IS NULL';
+    this.#numbers = numbers;
+    this.#mark = db.prepare(
+      'UPDATE jobs INDEXED BY jobs_later SET ready = 1 WHERE ready = 0 AND queue = ? AND run_at <= ?',
+    );
+    this.#unmark = [
+      db.prepare(`UPDATE jobs INDEXED BY jobs_returned SET ready = 0 WHERE ${isReturned} AND run_at > ?`),
+      db.prepare(`UPDATE jobs INDEXED BY jobs_ready SET ready = 0 WHERE ${isReady} AND run_at > ?`),
+    ];
+    this.#returned = db.prepare(`${select} INDEXED BY jobs_returned
+      WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT ?`);
+    this.#ready = db.prepare(`${select} INDEXED BY jobs_ready
+      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, run_at, seq LIMIT ?`);
+    this.#due = db.prepare(`${select} INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at <= ?
+      ORDER BY returned_at IS NULL, returned_at, iif(returned_at IS NULL, priority, 0),
+        iif(returned_at IS NULL, run_at, 0), seq LIMIT ?`);
+    this.#next = db.prepare(
+      'SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
+    );
+    this.#later = db.prepare(
+      'SELECT count(*) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
+    );
+    this.#tooEarly = db.prepare(
+      `SELECT count(*) FROM jobs INDEXED BY jobs_newest WHERE queue = ? AND state = 'waiting' AND ready = 1 AND run_at > ?`,
+    );
+  }
+
+  forClaim(queue: string, now: number, limit: number): readonly Job[] {
+    this.#unmarkAfter(now);
+    this.#mark.run(queue, now);
+    this.#numbers.readyAt(now);
+    return this.#marked(queue, now, limit);
+  }
+
+  /** The same order, but nothing is marked: what is due and not yet marked is sorted in here. */
+  peek(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
+    const marked = this.#marked(queue, now, offset + limit);
+    const due = allRows<JobRow>(this.#due, queue, now, offset + limit).map(readJob);
+    const jobs = due.length === 0 ? marked : [...marked, ...due].sort(claimOrder);
+    return jobs.slice(offset, offset + limit);
+  }
+
+  nextRunAt(queue: string, now: number): number | null {
+    this.#unmarkAfter(now);
+    return firstRow<readonly [number | null]>(this.#next, queue, now)?.[0] ?? null;
+  }
+
+  countLater(queue: string, now: number): number {
+    const [later] = firstRow<readonly [number]>(this.#later, queue, now) ?? [0];
+    if (now >= this.#numbers.readyUntil) return later;
+    const [tooEarly] = firstRow<readonly [number]>(this.#tooEarly, queue, now) ?? [0];
+    return later + tooEarly;
+  }
+
+  #marked(queue: string, now: number, limit: number): readonly Job[] {
+    const returned = allRows<JobRow>(this.#returned, queue, now, limit);
+    if (returned.length >= limit) return returned.map(readJob);
+    const ready = allRows<JobRow>(this.#ready, queue, now, limit - returned.length);
+    return [...returned, ...ready].map(readJob);
+  }
+
+  #unmarkAfter(now: number): void {
+    if (now >= this.#numbers.readyUntil) return;
+    for (const statement of this.#unmark) statement.run(now);
+    this.#numbers.lowerReadyUntil(now);
+  }
+}

@@ -1,0 +1,51 @@
+/** The limits of one attempt: how long it may run, and for how long it may give no sign of life. Both are off by default. */
+import type { RunningJob } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import { monotonicMs } from './monotonic.ts';
+
+export interface Limits {
+  readonly maxRuntimeMs: number | null;
+  readonly maxSilenceMs: number | null;
+}
+
+export interface LimitWatch {
+  /** A sign of life. */
+  alive(): void;
+  end(): void;
+}
+
+/** Node's timers cannot wait longer; a longer limit is waited for in pieces. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function limitsOf(job: RunningJob, settings: QueueSettings): Limits {
+  return {
+    maxRuntimeMs: job.policy.maxRuntimeMs ?? settings.maxRuntimeMs,
+    maxSilenceMs: job.policy.maxSilenceMs ?? settings.maxSilenceMs,
+  };
+}
+
+/** Null when there is no limit, so that an attempt without one pays nothing. */
+export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent') => void): LimitWatch | null {
+  const { maxRuntimeMs, maxSilenceMs } = limits;
+  if (maxRuntimeMs === null && maxSilenceMs === null) return null;
+  const startedAt = monotonicMs();
+  let aliveAt = startedAt;
+  let timer: NodeJS.Timeout | null = null;
+  const look = (): void => {
+    const now = monotonicMs();
+    const runtimeLeft = startedAt + (maxRuntimeMs ?? Number.POSITIVE_INFINITY) - now;
+    const silenceLeft = aliveAt + (maxSilenceMs ?? Number.POSITIVE_INFINITY) - now;
+    if (runtimeLeft <= 0) return stop('time-out');
+    if (silenceLeft <= 0) return stop('silent');
+    timer = setTimeout(look, Math.min(Math.ceil(Math.min(runtimeLeft, silenceLeft)), MAX_TIMER_MS));
+  };
+  look();
+  return {
+    alive: () => {
+      aliveAt = monotonicMs();
+    },
+    end: () => {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * One attempt, start to finish: the runner is called, may be told to stop, and its end is told exactly once.
+ *
+ *     running ──outcome──────────────────────────▶ ended
+ *        └─stop(reason)─▶ stopping ──outcome─────▶ ended
+ *                            └──grace is over────▶ ended without an outcome: abandoned
+ *
+ * What an end means is not decided here but in to-settlement.ts. A handler cannot be killed, only asked: one that
+ * does not heed its signal is abandoned after its grace, and its code may go on.
+ */
+import { failureOf, isFinal } from '../core/failure.ts';
+import type { RunningJob } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { LimitWatch } from './attempt-limits.ts';
+import { limitsOf, watchLimits } from './attempt-limits.ts';
+import { AttemptVoice } from './attempt-voice.ts';
+import { atMost } from './deadline.ts';
+import type { Saying } from './keeper.ts';
+import { monotonicMs } from './monotonic.ts';
+import type { AttemptContext, RunAttempt, RunOutcome } from './run-outcome.ts';
+import type { StopReason } from './stop-reason.ts';
+import { AttemptAborted } from './stop-reason.ts';
+import type { Ending } from './to-settlement.ts';
+
+export interface AttemptOptions {
+  readonly job: RunningJob;
+  readonly settings: QueueSettings;
+  readonly run: RunAttempt;
+  say(saying: Saying): void;
+  onStopping(attempt: Attempt, reason: StopReason): void;
+  onEnd(attempt: Attempt, ending: Ending): void;
+}
+
+/** How long an ended attempt waits for its last checkpoint to be in the store. */
+const FLUSH_DEADLINE_MS = 5_000;
+
+/** After a cancel the job ends when nothing is left of it, and an unreachable store may come back: both wait. */
+const WAITS_FOR_ITS_END: ReadonlySet<StopReason> = new Set(['cancel', 'unreachable']);
+
+export class Attempt {
+  readonly job: RunningJob;
+  readonly #options: AttemptOptions;
+  #reason: StopReason | null = null;
+  #controller: AbortController | null = null;
+  #voice: AttemptVoice | null = null;
+  #limits: LimitWatch | null = null;
+  #grace: NodeJS.Timeout | null = null;
+  #graceEndsAt = Number.POSITIVE_INFINITY;
+  #isOver = false;
+
+  constructor(options: AttemptOptions) {
+    this.job = options.job;
+    this.#options = options;
+  }
+
+  get stopReason(): StopReason | null {
+    return this.#reason;
+  }
+
+  start(): void {
+    const { run, settings } = this.#options;
+    this.#limits = watchLimits(limitsOf(this.job, settings), (reason) => this.stop(reason));
+    try {
+      run(this.job, this.#context()).then(
+        (outcome) => this.#over(outcome),
+        (error: unknown) => this.#over(failed(error)),
+      );
+    } catch (error) {
+      this.#over(failed(error));
+    }
+  }
+
+  /** The first reason wins, but a later one may put an end to the waiting. */
+  stop(reason: StopReason, graceMs = this.#options.settings.graceMs): void {
+    if (this.#isOver) return;
+    if (!WAITS_FOR_ITS_END.has(reason)) this.#limitGrace(graceMs);
+    if (reason === 'lease-lost' || reason === 'worker-lost') this.#voice?.end(new AttemptAborted(reason));
+    if (this.#reason !== null) return;
+    this.#reason = reason;
+    this.#options.onStopping(this, reason);
+    this.#controller?.abort(new AttemptAborted(reason));
+  }
+
+  /** The store has what the attempt said, up to this number. */
+  heard(number: number): void {
+    this.#voice?.heard(number);
+  }
+
+  /** Asks the store how the lease stands. */
+  heartbeatNow(): Promise<void> {
+    return this.#speak().sayNow({});
+  }
+
+  /** A grace is only ever made shorter. */
+  #limitGrace(graceMs: number): void {
+    const endsAt = monotonicMs() + graceMs;
+    if (endsAt >= this.#graceEndsAt) return;
+    this.#graceEndsAt = endsAt;
+    if (this.#grace !== null) clearTimeout(this.#grace);
+    this.#grace = setTimeout(() => this.#end(null), graceMs);
+  }
+
+  #over(outcome: RunOutcome): void {
+    if (this.#isOver) return;
+    const isLost = this.#reason === 'lease-lost' || this.#reason === 'worker-lost';
+    const flushed = isLost ? null : (this.#voice?.flush() ?? null);
+    if (flushed === null) return this.#end(outcome);
+    void atMost(flushed, FLUSH_DEADLINE_MS).then(() => this.#end(outcome));
+  }
+
+  #end(outcome: RunOutcome | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#grace !== null) clearTimeout(this.#grace);
+    this.#limits?.end();
+    this.#voice?.end(new Error('the attempt is over'));
+    this.#options.onEnd(this, { outcome, reason: this.#reason });
+  }
+
+  #speak(): AttemptVoice {
+    this.#voice ??= new AttemptVoice(this.job.lease.token, this.#options.say);
+    return this.#voice;
+  }
+
+  /** Made when it is first looked at: most short handlers never do. */
+  #signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== null) this.#controller.abort(new AttemptAborted(this.#reason));
+    }
+    return this.#controller.signal;
+  }
+
+  /** Its functions may be taken out of it and handed on. */
+  #context(): AttemptContext {
+    const signal = (): AbortSignal => this.#signal();
+    return {
+      get signal() {
+        return signal();
+      },
+      progress: (percent, text = null) => {
+        this.#limits?.alive();
+        if (!this.#isOver) this.#speak().progress(percent, text);
+      },
+      checkpoint: (value) => this.#sayNow({ checkpoint: value }),
+      replaceData: (value) => this.#sayNow({ data: value }),
+      started: (pid) => void this.#sayNow({ started: { pid } }),
+      alive: () => this.#limits?.alive(),
+      heartbeatNow: () => this.#sayNow({}),
+    };
+  }
+
+  #sayNow(words: Parameters<AttemptVoice['sayNow']>[0]): Promise<void> {
+    this.#limits?.alive();
+    return this.#isOver ? refused(new Error('the attempt is over')) : this.#speak().sayNow(words);
+  }
+}
+
+/** Rejected, but nobody has to look. */
+function refused(error: Error): Promise<void> {
+  const promise = Promise.reject<void>(error);
+  promise.catch(() => undefined);
+  return promise;
+}
+
+function failed(error: unknown): RunOutcome {
+  return { kind: 'fail', failure: failureOf(error), ...(isFinal(error) && { final: true }) };
+}

@@ -1,0 +1,155 @@
+/**
+ * The journal: settlements that the store could not take, on disk until it has answered them.
+ *
+ * One file a worker, named `<path>.<pid>-<start time>-<worker>.ndjson`, so the name is the lock: a file whose process
+ * is gone may be taken over, and the rename that does so succeeds for one taker only. Lines are `{"settle":…}` and
+ * `{"answered":token}`. The file is made with the first line and removed when nothing in it is owed any more.
+ *
+ * Invariant: `append` resolves after the bytes are on the disk. A line that was cut by a crash is left out.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Settlement } from '../core/job-store.ts';
+import { isSameProcess, startTimeOf } from './process-age.ts';
+
+export interface Journal {
+  append(settlements: readonly Settlement[]): Promise<void>;
+  answered(tokens: readonly number[]): Promise<void>;
+  /** Takes over what processes that are gone have left. Answers what they owed, which is this journal's now. */
+  adopt(): Promise<readonly Settlement[]>;
+  /** Leaves the file where something is still owed. */
+  close(): Promise<void>;
+}
+
+export interface JournalOptions {
+  readonly path: string;
+  readonly pid: number;
+  readonly worker: string;
+}
+
+/** More is not written down but kept in memory alone. */
+export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+
+type Line = { readonly settle: Settlement } | { readonly answered: number };
+
+export function openJournal(options: JournalOptions): Journal {
+  return new FileJournal(options);
+}
+
+class FileJournal implements Journal {
+  readonly #options: JournalOptions;
+  readonly #file: string;
+  readonly #owed = new Map<number, Settlement>();
+  #handle: FileHandle | null = null;
+  #bytes = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#file = `${options.path}.${options.pid}-${startTimeOf(options.pid) ?? '0'}-${options.worker}.ndjson`;
+  }
+
+  append(settlements: readonly Settlement[]): Promise<void> {
+    return this.#inTurn(() => this.#write(settlements));
+  }
+
+  answered(tokens: readonly number[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const known = tokens.filter((token) => this.#owed.delete(token));
+      if (this.#owed.size === 0) await this.#remove();
+      else if (known.length > 0) await this.#writeLines(known.map((token) => ({ answered: token })));
+    });
+  }
+
+  adopt(): Promise<readonly Settlement[]> {
+    return this.#inTurn(async () => {
+      const found = (await Promise.all((await this.#abandoned()).map((file) => this.#take(file)))).flat();
+      return found;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#handle?.close();
+      this.#handle = null;
+    });
+  }
+
+  /** One after the other: a line that takes something back must not overtake the line that says it. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #write(settlements: readonly Settlement[]): Promise<void> {
+    const room = this.#bytes < MAX_JOURNAL_BYTES;
+    if (!room || settlements.length === 0) return;
+    for (const settlement of settlements) this.#owed.set(settlement.token, settlement);
+    await this.#writeLines(settlements.map((settle) => ({ settle })));
+  }
+
+  async #writeLines(lines: readonly Line[]): Promise<void> {
+    this.#handle ??= await open(this.#file, 'a', 0o600);
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await this.#handle.appendFile(text);
+    await this.#handle.datasync();
+    this.#bytes += Buffer.byteLength(text);
+  }
+
+  async #remove(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = null;
+    this.#bytes = 0;
+    await rm(this.#file, { force: true });
+  }
+
+  /** Files of this path whose process is gone. */
+  async #abandoned(): Promise<readonly string[]> {
+    const folder = dirname(this.#options.path);
+    const prefix = `${basename(this.#options.path)}.`;
+    const names = await readdir(folder).catch(() => []);
+    return names.filter((name) => name.startsWith(prefix) && isAbandoned(name.slice(prefix.length))).map((name) => join(folder, name));
+  }
+
+  /** The rename decides who of several takers has it. What it owes is then written into this journal's own file. */
+  async #take(file: string): Promise<readonly Settlement[]> {
+    const mine = `${this.#file}.taken-${basename(file).length}-${this.#owed.size}`;
+    try {
+      await rename(file, mine);
+    } catch {
+      return [];
+    }
+    const { size } = await stat(mine);
+    const owed = size > 2 * MAX_JOURNAL_BYTES ? [] : owedIn(await readFile(mine, 'utf8'));
+    await this.#write(owed);
+    await rm(mine, { force: true });
+    return owed;
+  }
+}
+
+function isAbandoned(rest: string): boolean {
+  const [, pid, startTime] = /^(\d+)-(\d+)-.*\.ndjson$/.exec(rest) ?? [];
+  return pid !== undefined && startTime !== undefined && !isSameProcess(Number(pid), startTime);
+}
+
+function owedIn(text: string): readonly Settlement[] {
+  const owed = new Map<number, Settlement>();
+  for (const line of text.split('\n')) {
+    const read = parse(line);
+    if (read === null) continue;
+    if ('settle' in read) owed.set(read.settle.token, read.settle);
+    else owed.delete(read.answered);
+  }
+  return [...owed.values()];
+}
+
+/** Null for a line that is not whole: the crash came while it was written, before anybody relied on it. */
+function parse(line: string): Line | null {
+  try {
+    return line === '' ? null : (JSON.parse(line) as Line);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+/** Whether the store can be reached, as seen from all calls of a worker together: told once when it goes, once when it is back. */
+
+export interface ReachOptions {
+  onAway(error: unknown): void;
+  onBack(): void;
+}
+
+const AWAY_CODES: ReadonlySet<unknown> = new Set(['store-unavailable', 'outcome-unknown', 'store-full', 'store-incompatible']);
+
+/** Whether the same call may succeed later. Anything else is wrong with the call itself. */
+export function isAway(error: unknown): boolean {
+  return AWAY_CODES.has(codeOf(error));
+}
+
+/** By its code and not by its class: an error may come from another thread or another copy of this package. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined;
+}
+
+export class Reach {
+  readonly #options: ReachOptions;
+  #isAway = false;
+
+  constructor(options: ReachOptions) {
+    this.#options = options;
+  }
+
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  answered(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#options.onBack();
+  }
+
+  failed(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#options.onAway(error);
+  }
+}
