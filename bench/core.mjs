@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openArena } from './frame/arena.mjs';
-import { contenders } from './frame/contenders.mjs';
+import { contenders, isOurs } from './frame/contenders.mjs';
 import { createFigures } from './frame/figures.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
 import { report } from './frame/report.mjs';
@@ -56,13 +56,16 @@ async function main() {
   const redisPath = process.env.LONGHAUL_REDIS_SERVER ?? 'redis-server';
   const arena = await openArena({ redisPath, parent: join(root, 'node_modules', '.cache', 'longhaul', 'bench') });
   const facts = await machineFacts({ ...arena, root });
-  const wasBusy = await isBusy();
   const figures = createFigures();
-  for (const each of options.measurements) await measure(each, { arena, figures });
+  let isProvisional = false;
+  for (const each of options.measurements) {
+    isProvisional = (await isBusy()) || isProvisional;
+    await measure(each, { arena, figures });
+  }
   await arena.close();
   const specs = reaches(options).filter(({ measure: name }) => options.parts.has(name.split('.')[0]));
   const rows = toRows(specs, figures);
-  report({ rows, figures, facts, options, isProvisional: wasBusy || (await isBusy()), root, say });
+  report({ rows, figures, facts, options, isProvisional, root, say });
   return rows.some((row) => row.void) ? 1 : 0;
 }
 
@@ -105,11 +108,9 @@ function readArguments() {
   };
 }
 
-/** Longhaul on SQLite is held against peers on Redis too; on Redis nobody needs the peers on SQLite but the fastest. */
+/** All the peers: each store of Longhaul's is held against the fastest of any kind. */
 const namesFor = (stores) =>
-  Object.keys(contenders).filter(
-    (name) => !name.startsWith('longhaul-') || stores.includes(name.slice('longhaul-'.length)),
-  );
+  Object.keys(contenders).filter((name) => !isOurs(name) || stores.includes(contenders[name].store));
 
 const options = readArguments();
 const say = options.json ? (line) => console.error(line) : (line) => console.log(line);

@@ -9,20 +9,23 @@ import * as scale from './scale.mjs';
 
 const actions = { ...drive, ...scale };
 
-process.once('message', async ({ module, place, action, options }) => {
+process.once('message', (task) => void answer(task));
+
+async function answer({ module, place, action, options }) {
   try {
     const contender = await import(`./contenders/${module}.mjs`);
-    const answer = await perform(contender, { place, action, options });
-    process.send({ answer }, () => process.exit(0));
+    const result = await perform(contender, { place, action, options });
+    process.send({ answer: result }, () => process.exit(0));
   } catch (error) {
-    process.send({ error: error?.stack ?? String(error) }, () => process.exit(1));
+    const { message = String(error), stack } = error ?? {};
+    process.send({ error: { message, stack } }, () => process.exit(1));
   }
-});
+}
 
 async function perform(contender, { place, action, options }) {
   const session = await contender.open(place);
   const onReady = () => process.send({ ready: true });
-  const answer = await actions[action](session, { ...options, onReady });
+  const result = await actions[action](session, { ...options, onReady });
   await session.close();
-  return answer;
+  return result;
 }

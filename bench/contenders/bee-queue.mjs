@@ -39,7 +39,7 @@ async function work({ name, handler, concurrency, redis }) {
   queue.on('failed', (_job, error) => settled.fail(error));
   await queue.ready();
   return {
-    start: () => void queue.process(concurrency, async (job) => handler(job.data)),
+    start: () => queue.process(concurrency, async (job) => handler(job.data)),
     settled: settled.reached,
     stop: () => queue.close(),
   };

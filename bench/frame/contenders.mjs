@@ -1,4 +1,6 @@
 /** Who is measured: the module that drives it, the store it runs on, and what that store promises. */
+import { existsSync } from 'node:fs';
+
 const everySecond = 'Redis, AOF fsynced every second';
 
 export const contenders = {
@@ -25,3 +27,10 @@ export const contenders = {
 };
 
 export const isOurs = (name) => name.startsWith('longhaul-');
+
+/** Why somebody cannot be measured at all, where that can be said beforehand. */
+export function whyNot(name) {
+  const { store } = contenders[name];
+  if (!isOurs(name) || existsSync(new URL(`../../dist/stores/${store}/`, import.meta.url))) return undefined;
+  return `no ${store} store in this build`;
+}

@@ -1,21 +1,22 @@
 /** Counts settled jobs until as many as were asked for have come, or until something fails. */
 export function countdown() {
-  let [seen, wanted, failure] = [0, Number.POSITIVE_INFINITY, undefined];
-  let [resolve, reject] = [() => {}, () => {}];
+  let [seen, wanted, resolve, reject] = [0, Number.POSITIVE_INFINITY, () => {}, () => {}];
+  const failed = new Promise((_resolve, onFailed) => (reject = onFailed));
+  // It may fail before anybody waits.
+  failed.catch(() => {});
+  const look = () => {
+    if (seen >= wanted) resolve();
+  };
   return {
     count: () => {
       seen += 1;
-      if (seen === wanted) resolve();
+      look();
     },
-    fail: (error) => {
-      failure ??= error;
-      reject(failure);
+    fail: (error) => reject(error instanceof Error ? error : new Error(String(error))),
+    reached: (count) => {
+      const all = new Promise((onReached) => ([wanted, resolve] = [count, onReached]));
+      look();
+      return Promise.race([all, failed]);
     },
-    reached: (count) =>
-      new Promise((onReached, onFailed) => {
-        [wanted, resolve, reject] = [count, onReached, onFailed];
-        if (failure) onFailed(failure);
-        else if (seen >= count) onReached();
-      }),
   };
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const tmpfs = 0x01021994;
 const syncTestMs = 1_000;
-const idleTestMs = 2_000;
+const idleTestMs = 1_000;
 const busyShare = 0.1;
 
 export async function machineFacts({ folder, redis, root }) {

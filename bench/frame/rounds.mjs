@@ -3,7 +3,10 @@
  *
  * What somebody's figure is, is the median of the rounds. Who fails once is void for the whole measure.
  */
-import { contenders } from './contenders.mjs';
+import { fileURLToPath } from 'node:url';
+import { contenders, whyNot } from './contenders.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 /** `once(name)` answers { measure: value, … }. */
 export async function inTurns({ names, rounds, figures, say, once }) {
@@ -11,6 +14,8 @@ export async function inTurns({ names, rounds, figures, say, once }) {
     for (const name of rotated(names, round)) {
       if (figures.isVoid(name)) continue;
       try {
+        const reason = whyNot(name);
+        if (reason) throw new Error(reason);
         const values = await once(name);
         figures.add(name, values);
         say(`  round ${round + 1}  ${contenders[name].title.padEnd(22)} ${summary(values)}`);
@@ -27,4 +32,8 @@ const summary = (values) =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${value >= 100 ? Math.round(value) : value.toFixed(3)}`)
     .join('  ');
-export const firstLine = (error) => String(error?.message ?? error).split('\n')[0];
+/** The first line of what went wrong, without the place of this repository on this machine. */
+export const firstLine = (error) =>
+  String(error?.message ?? error)
+    .split('\n')[0]
+    .replaceAll(`${root}/`, '');

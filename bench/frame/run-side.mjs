@@ -37,9 +37,9 @@ function hear(child, { onReady, words }) {
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       alive.delete(child);
+      const failure = heard?.error ?? { message: `the process ended with ${signal ?? code} and no answer\n${words()}` };
       if (heard?.answer) resolve(heard.answer);
-      else
-        reject(new Error(heard?.error ?? `the process ended with ${signal ?? code} and no answer\n${words()}`.trim()));
+      else reject(new Error(failure.message, { cause: failure.stack }));
     });
   });
 }

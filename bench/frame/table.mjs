@@ -54,17 +54,21 @@ export function figureTable({ figures, measures, names }) {
 export const textFigures = (table) => aligned(table);
 export const markdownFigures = (table) => markdown(table);
 
-/** One line for each row that is not reached, with how far it is. */
+/** One line for each row that is not reached, with how far it is, and one for each reason why rows are void. */
 export function shortfalls(rows) {
-  const isHigher = (reach) => reach.startsWith('≥') || reach.startsWith('>');
-  return rows.flatMap(({ row, against, reach, short, void: reason }) => {
-    const name = against === null ? row : `${row}, against ${against}`;
-    if (reason) return [`${name}: void (${reason})`];
-    if (short === null) return [];
-    return [
-      `${name}: ${isHigher(reach) ? `${Math.round(short * 100)} %` : `${number(short)} times`} of what is to be reached (${reach})`,
-    ];
-  });
+  const missed = rows.filter(({ short }) => short !== null).map(distance);
+  const counts = new Map();
+  for (const { void: reason } of rows) if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [
+    ...missed,
+    ...[...counts].map(([reason, count]) => `${count === 1 ? '1 row is' : `${count} rows are`} void: ${reason}`),
+  ];
+}
+
+function distance({ row, against, reach, short }) {
+  const isHigher = reach.startsWith('≥') || reach.startsWith('>');
+  const share = isHigher ? `${Math.round(short * 100)} %` : `${number(short)} times`;
+  return `${against === null ? row : `${row}, against ${against}`}: ${share} of what is to be reached (${reach})`;
 }
 
 export const factLines = (facts) => [

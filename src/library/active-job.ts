@@ -33,7 +33,8 @@ export type Handler<Data = unknown, Result = unknown> = (
 
 /** The ways out of a handler into the worker. */
 export interface Voice {
-  readonly signal: AbortSignal;
+  /** Made when it is first asked for: most short handlers never do. */
+  signal(): AbortSignal;
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
@@ -45,7 +46,9 @@ export function activeJob<Data>(job: RunningJob, data: Data, voice: Voice): Acti
   return {
     ...{ id, queue, name, data, tags, priority, attempt, failures, lastCheckpoint },
     token: job.lease.token,
-    signal: voice.signal,
+    get signal() {
+      return voice.signal();
+    },
     progress: (percent, text) =>
       voice.progress(percent === null ? null : Math.min(100, Math.max(0, percent)), text ?? null),
     log: (line) => voice.log(line),

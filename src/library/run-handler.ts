@@ -28,7 +28,7 @@ export async function runHandler<Data, Result>(
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
     const voice = {
-      signal: context.signal,
+      signal: () => context.signal,
       progress: context.progress,
       checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
       log: (line: string) => {

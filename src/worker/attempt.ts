@@ -22,10 +22,10 @@ import type { StopReason } from './stop-reason.ts';
 import { AttemptAborted } from './stop-reason.ts';
 import type { Ending } from './to-settlement.ts';
 
-export interface AttemptOptions {
-  readonly job: RunningJob;
-  readonly settings: QueueSettings;
+/** What all attempts of a worker share. */
+export interface AttemptHost {
   readonly run: RunAttempt;
+  settingsFor(queue: string): QueueSettings;
   say(saying: Saying): void;
   onStopping(attempt: Attempt, reason: StopReason): void;
   onEnd(attempt: Attempt, ending: Ending): void;
@@ -39,7 +39,9 @@ const WAITS_FOR_ITS_END: ReadonlySet<StopReason> = new Set(['cancel', 'unreachab
 
 export class Attempt {
   readonly job: RunningJob;
-  readonly #options: AttemptOptions;
+  /** Its lease's entry on the board. */
+  readonly entry: number;
+  readonly #host: AttemptHost;
   #reason: StopReason | null = null;
   #controller: AbortController | null = null;
   #voice: AttemptVoice | null = null;
@@ -48,9 +50,10 @@ export class Attempt {
   #graceEndsAt = Number.POSITIVE_INFINITY;
   #isOver = false;
 
-  constructor(options: AttemptOptions) {
-    this.job = options.job;
-    this.#options = options;
+  constructor(job: RunningJob, entry: number, host: AttemptHost) {
+    this.job = job;
+    this.entry = entry;
+    this.#host = host;
   }
 
   get stopReason(): StopReason | null {
@@ -58,8 +61,8 @@ export class Attempt {
   }
 
   start(): void {
-    const { run, settings } = this.#options;
-    this.#limits = watchLimits(limitsOf(this.job, settings), (reason) => this.stop(reason));
+    const { run, settingsFor } = this.#host;
+    this.#limits = watchLimits(limitsOf(this.job, settingsFor(this.job.queue)), (reason) => this.stop(reason));
     try {
       run(this.job, this.#context()).then(
         (outcome) => this.#over(outcome),
@@ -71,13 +74,13 @@ export class Attempt {
   }
 
   /** The first reason wins, but a later one may put an end to the waiting. */
-  stop(reason: StopReason, graceMs = this.#options.settings.graceMs): void {
+  stop(reason: StopReason, graceMs = this.#host.settingsFor(this.job.queue).graceMs): void {
     if (this.#isOver) return;
     if (!WAITS_FOR_ITS_END.has(reason)) this.#limitGrace(graceMs);
-    if (reason === 'lease-lost' || reason === 'worker-lost') this.#voice?.end(new AttemptAborted(reason));
+    if (reason === 'lease-lost') this.#voice?.end(new AttemptAborted(reason));
     if (this.#reason !== null) return;
     this.#reason = reason;
-    this.#options.onStopping(this, reason);
+    this.#host.onStopping(this, reason);
     this.#controller?.abort(new AttemptAborted(reason));
   }
 
@@ -102,8 +105,7 @@ export class Attempt {
 
   #over(outcome: RunOutcome): void {
     if (this.#isOver) return;
-    const isLost = this.#reason === 'lease-lost' || this.#reason === 'worker-lost';
-    const flushed = isLost ? null : (this.#voice?.flush() ?? null);
+    const flushed = this.#reason === 'lease-lost' ? null : (this.#voice?.flush() ?? null);
     if (flushed === null) return this.#end(outcome);
     void atMost(flushed, FLUSH_DEADLINE_MS).then(() => this.#end(outcome));
   }
@@ -114,11 +116,11 @@ export class Attempt {
     if (this.#grace !== null) clearTimeout(this.#grace);
     this.#limits?.end();
     this.#voice?.end(new Error('the attempt is over'));
-    this.#options.onEnd(this, { outcome, reason: this.#reason });
+    this.#host.onEnd(this, { outcome, reason: this.#reason });
   }
 
   #speak(): AttemptVoice {
-    this.#voice ??= new AttemptVoice(this.job.lease.token, this.#options.say);
+    this.#voice ??= new AttemptVoice(this.job.lease.token, this.#host.say);
     return this.#voice;
   }
 

@@ -5,8 +5,8 @@
  * soon travel together, however they were claimed.
  */
 import type { Heartbeat, HeartbeatResult } from '../core/job-store.ts';
-import type { BoardReader } from './lease-board.ts';
 import type { Saying, TellNews, Words } from './keeper.ts';
+import type { BoardReader } from './lease-board.ts';
 
 export interface HeldLease {
   readonly id: string;
@@ -87,7 +87,8 @@ export class HeldLeases {
       return tell({ kind: 'lost', token: lease.token });
     }
     if (answer.cancelAsked && !lease.isCancelTold) tell({ kind: 'cancel', token: lease.token });
-    if (answer.pauseAsked !== lease.isPauseTold) tell({ kind: 'pause', token: lease.token, isAsked: answer.pauseAsked });
+    if (answer.pauseAsked !== lease.isPauseTold)
+      tell({ kind: 'pause', token: lease.token, isAsked: answer.pauseAsked });
     lease.isCancelTold = answer.cancelAsked;
     lease.isPauseTold = answer.pauseAsked;
   }

@@ -8,7 +8,7 @@
  * Invariant: `append` resolves after the bytes are on the disk. A line that was cut by a crash is left out.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Settlement } from '../core/job-store.ts';
 import { isSameProcess, startTimeOf } from './process-age.ts';
@@ -39,15 +39,17 @@ export function openJournal(options: JournalOptions): Journal {
 
 class FileJournal implements Journal {
   readonly #options: JournalOptions;
-  readonly #file: string;
+  readonly #stem: string;
   readonly #owed = new Map<number, Settlement>();
   #handle: FileHandle | null = null;
   #bytes = 0;
+  #adoptions = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#file = `${options.path}.${options.pid}-${startTimeOf(options.pid) ?? '0'}-${options.worker}.ndjson`;
+    const worker = encodeURIComponent(options.worker);
+    this.#stem = `${options.path}.${options.pid}-${startTimeOf(options.pid) ?? '0'}-${worker}`;
   }
 
   append(settlements: readonly Settlement[]): Promise<void> {
@@ -64,8 +66,8 @@ class FileJournal implements Journal {
 
   adopt(): Promise<readonly Settlement[]> {
     return this.#inTurn(async () => {
-      const found = (await Promise.all((await this.#abandoned()).map((file) => this.#take(file)))).flat();
-      return found;
+      const files = await this.#abandoned();
+      return (await Promise.all(files.map((file) => this.#take(file)))).flat();
     });
   }
 
@@ -84,18 +86,21 @@ class FileJournal implements Journal {
   }
 
   async #write(settlements: readonly Settlement[]): Promise<void> {
-    const room = this.#bytes < MAX_JOURNAL_BYTES;
-    if (!room || settlements.length === 0) return;
+    if (settlements.length === 0 || this.#bytes >= MAX_JOURNAL_BYTES) return;
     for (const settlement of settlements) this.#owed.set(settlement.token, settlement);
     await this.#writeLines(settlements.map((settle) => ({ settle })));
   }
 
   async #writeLines(lines: readonly Line[]): Promise<void> {
-    this.#handle ??= await open(this.#file, 'a', 0o600);
+    this.#handle ??= await create(this.#file);
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     await this.#handle.appendFile(text);
     await this.#handle.datasync();
     this.#bytes += Buffer.byteLength(text);
+  }
+
+  get #file(): string {
+    return `${this.#stem}.ndjson`;
   }
 
   async #remove(): Promise<void> {
@@ -110,23 +115,41 @@ class FileJournal implements Journal {
     const folder = dirname(this.#options.path);
     const prefix = `${basename(this.#options.path)}.`;
     const names = await readdir(folder).catch(() => []);
-    return names.filter((name) => name.startsWith(prefix) && isAbandoned(name.slice(prefix.length))).map((name) => join(folder, name));
+    return names
+      .filter((name) => name.startsWith(prefix) && isAbandoned(name.slice(prefix.length)))
+      .map((name) => join(folder, name));
   }
 
-  /** The rename decides who of several takers has it. What it owes is then written into this journal's own file. */
+  /**
+   * The rename decides who of several takers has it. Its new name is one that others may take over in turn, should
+   * this process end before what it owes is written into its own file.
+   */
   async #take(file: string): Promise<readonly Settlement[]> {
-    const mine = `${this.#file}.taken-${basename(file).length}-${this.#owed.size}`;
+    this.#adoptions += 1;
+    const mine = `${this.#stem}-${this.#adoptions}.ndjson`;
     try {
       await rename(file, mine);
     } catch {
       return [];
     }
-    const { size } = await stat(mine);
-    const owed = size > 2 * MAX_JOURNAL_BYTES ? [] : owedIn(await readFile(mine, 'utf8'));
+    const owed = owedIn(await readFile(mine, 'utf8'));
     await this.#write(owed);
     await rm(mine, { force: true });
     return owed;
   }
+}
+
+/** Made so that its name is on the disk as well. */
+async function create(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const handle = await open(path, 'a', 0o600);
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+  return handle;
 }
 
 function isAbandoned(rest: string): boolean {

@@ -56,6 +56,10 @@ try {
   port.on('message', (message: ToKeeper) => void serve(store, message));
   say({ kind: 'ready' });
 } catch (error) {
-  say({ kind: 'failed', message: String((error as Error)?.message ?? error), code: (error as { code?: string })?.code ?? null });
+  say({
+    kind: 'failed',
+    message: String((error as Error)?.message ?? error),
+    code: (error as { code?: string })?.code ?? null,
+  });
   port.close();
 }

@@ -58,11 +58,16 @@ export class LeaseBoard {
     return entry;
   }
 
-  erase(entry: number): void {
+  /** Nobody renews it any more; the entry stays taken. */
+  hide(entry: number): void {
     const at = HEAD_BYTES + entry * ENTRY_BYTES;
     Atomics.add(this.#ints, at >> 2, 1);
     this.#floats[(at >> 3) + 1] = 0;
     Atomics.add(this.#ints, at >> 2, 1);
+  }
+
+  erase(entry: number): void {
+    this.hide(entry);
     this.#free.push(entry);
   }
 

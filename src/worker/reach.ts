@@ -5,7 +5,12 @@ export interface ReachOptions {
   onBack(): void;
 }
 
-const AWAY_CODES: ReadonlySet<unknown> = new Set(['store-unavailable', 'outcome-unknown', 'store-full', 'store-incompatible']);
+const AWAY_CODES: ReadonlySet<unknown> = new Set([
+  'store-unavailable',
+  'outcome-unknown',
+  'store-full',
+  'store-incompatible',
+]);
 
 /** Whether the same call may succeed later. Anything else is wrong with the call itself. */
 export function isAway(error: unknown): boolean {

@@ -14,9 +14,7 @@ export type StopReason =
   | 'time-out'
   | 'silent'
   /** The worker stops and the time to drain is over. */
-  | 'draining'
-  /** Somebody failed this worker: all it held is lost. */
-  | 'worker-lost';
+  | 'draining';
 
 const WORDS: Record<StopReason, string> = {
   'lease-lost': 'the lease was lost: another worker may have the job',
@@ -25,7 +23,6 @@ const WORDS: Record<StopReason, string> = {
   'time-out': 'it ran longer than it may',
   silent: 'it gave no sign of life for longer than it may',
   draining: 'its worker stops',
-  'worker-lost': 'its worker was declared lost',
 };
 
 /** Named AbortError so that code which knows of signals knows it too. */

@@ -35,24 +35,30 @@ const threads = new WeakMap<Store, KeeperThread>();
 const END_DEADLINE_MS = 5_000;
 const RESTART_DELAY_MS = 500;
 
-export async function openThreadKeeper(store: Store, plan: KeeperPlan, tell: TellNews): Promise<Keeper> {
-  const thread = threads.get(store) ?? new KeeperThread(store, () => threads.delete(store));
+/** Null where the store cannot be opened again. */
+export function openThreadKeeper(store: Store, plan: KeeperPlan, tell: TellNews): Promise<Keeper> | null {
+  const known = threads.get(store);
+  if (known !== undefined) return known.open(plan, tell);
+  const description = store.describe();
+  if (description === null) return null;
+  const thread = new KeeperThread(store, description);
   threads.set(store, thread);
-  return await thread.open(plan, tell);
+  return thread.open(plan, tell);
 }
 
 class KeeperThread {
   readonly #store: Store;
   readonly #clients = new Map<number, Client>();
-  readonly #onEnd: () => void;
+  /** How to open the store for the next thread; each one needs a description of its own. */
+  #description: StoreDescription | null;
   #thread: Thread | null = null;
   #ready: Promise<void> | null = null;
   #restart: NodeJS.Timeout | null = null;
   #keys = 0;
 
-  constructor(store: Store, onEnd: () => void) {
+  constructor(store: Store, description: StoreDescription) {
     this.#store = store;
-    this.#onEnd = onEnd;
+    this.#description = description;
   }
 
   async open(plan: KeeperPlan, tell: TellNews): Promise<Keeper> {
@@ -91,7 +97,7 @@ class KeeperThread {
   async #leave(key: number): Promise<void> {
     this.#clients.delete(key);
     if (this.#clients.size > 0) return;
-    this.#onEnd();
+    threads.delete(this.#store);
     if (this.#restart !== null) clearTimeout(this.#restart);
     const thread = this.#thread;
     this.#thread = null;
@@ -103,8 +109,9 @@ class KeeperThread {
   }
 
   #start(): Promise<void> {
-    const description = this.#store.describe();
-    if (description === null) throw new Error('a store that cannot be opened again has no thread for its keeper');
+    const description = this.#description ?? this.#store.describe();
+    this.#description = null;
+    if (description === null) return Promise.reject(new Error('the store cannot be opened again'));
     const thread = spawn(description);
     this.#thread = thread;
     return new Promise((resolve, reject) => {
@@ -155,6 +162,7 @@ class KeeperThread {
 
 function spawn({ module, options, transfer }: StoreDescription): Thread {
   return new Thread(new URL('./keeper-thread.js', import.meta.url), {
+    name: 'longhaul-keeper',
     workerData: { module, options },
     transferList: [...transfer] as never[],
   });

@@ -41,7 +41,6 @@ export function toSettlement(job: RunningJob, ending: Ending, context: Settlemen
     case 'unreachable':
       return interrupted(job, outcome, context) ?? release(job, 'the store could not be reached');
     case 'lease-lost':
-    case 'worker-lost':
       return tooLate(job, outcome, context);
   }
 }
@@ -59,9 +58,9 @@ function tooLate(job: RunningJob, outcome: RunOutcome | null, context: Settlemen
 }
 
 function plain(job: RunningJob, outcome: RunOutcome, context: SettlementContext): Settlement {
-  const of = { id: job.id, token: job.lease.token };
-  if (outcome.kind !== 'fail' && outcome.kind !== 'retry') return { ...of, ...outcome };
-  return { ...of, ...outcome, delayMs: outcome.delayMs ?? delayAfterFailure(job, context) };
+  const { id, lease } = job;
+  if (outcome.kind !== 'fail' && outcome.kind !== 'retry') return { id, token: lease.token, ...outcome };
+  return { id, token: lease.token, ...outcome, delayMs: outcome.delayMs ?? delayAfterFailure(job, context) };
 }
 
 function delayAfterFailure(job: RunningJob, { settings, random }: SettlementContext): number {

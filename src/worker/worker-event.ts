@@ -28,6 +28,6 @@ export type WorkerEvent =
   /** Settlements that an earlier process left on disk, and what became of them is told by `delivered`. */
   | { readonly type: 'journal-found'; readonly settlements: number }
   /** A settlement that waited for the store has its answer. */
-  | { readonly type: 'delivered'; readonly settlement: Settlement; readonly answer: SettleResult }
+  | { readonly type: 'delivered'; readonly settlement: Settlement; readonly answer: SettleResult | null }
   /** Something that should not happen; the worker goes on. */
   | { readonly type: 'trouble'; readonly what: string; readonly error: unknown };

@@ -1,11 +1,14 @@
 /**
  * The worker: claims jobs for its free slots, has them run, keeps their leases and settles them.
  *
- * It never knows which store it has or what kind of work it runs.
+ * It never knows which store it has or what kind of work it runs. This is what it is given and what it can be asked;
+ * how it works is in queue-worker.ts.
  */
+import { badInput } from '../core/errors.ts';
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { Store } from '../core/store.ts';
+import { QueueWorker } from './queue-worker.ts';
 import type { RunAttempt } from './run-outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 import type { WorkerEvent } from './worker-event.ts';
@@ -66,6 +69,10 @@ export interface Worker {
   running(): readonly RunningAttempt[];
 }
 
-export function createWorker(_options: WorkerOptions): Worker {
-  throw new Error('not yet');
+export function createWorker(options: WorkerOptions): Worker {
+  const { queues, concurrency } = options;
+  if (queues.length === 0) throw badInput('worker', [{ path: 'queues', message: 'names no queue' }]);
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw badInput('worker', [{ path: 'concurrency', message: 'must be a whole number from 1' }]);
+  return new QueueWorker(options);
 }

@@ -53,9 +53,7 @@ export class JobSearch {
     const conditions = conditionsOf(query);
     const where = ['jobs.seq < ?', ...conditions.map(({ sql }) => sql)].join(' AND ');
     const seqs = `SELECT jobs.seq FROM ${from} WHERE ${where} ORDER BY jobs.seq DESC LIMIT ?`;
-    const statement = this.#db.prepare(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE seq IN (${seqs}) ORDER BY seq DESC`,
-    );
+    const statement = this.#db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq IN (${seqs}) ORDER BY seq DESC`);
     return allRows<JobRow>(statement, belowSeq, ...conditions.map(({ value }) => value), limit).map(readJob);
   }
 

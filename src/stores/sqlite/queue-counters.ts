@@ -32,6 +32,15 @@ export class QueueCounters {
     this.#changes.clear();
   }
 
+  /** Answers how to go back to the sums of this moment. */
+  mark(): () => void {
+    const copy = [...this.#changes].map(([queue, changes]) => ({ queue, changes: [...changes] }));
+    return () => {
+      this.#changes.clear();
+      for (const { queue, changes } of copy) this.#changes.set(queue, changes);
+    };
+  }
+
   enter(job: Job): void {
     this.#count(job, 1);
   }

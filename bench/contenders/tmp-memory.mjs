@@ -1,2 +1,0 @@
-import { openAt } from './longhaul.mjs';
-export const open = () => openAt('memory:');

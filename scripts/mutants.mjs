@@ -1,0 +1,155 @@
+/**
+ * `npm run test:mutants`: breaks Longhaul on purpose, one seeded bug at a time, and looks whether the suites notice.
+ *
+ *   npm run test:mutants                       every bug of test/mutants/list.mjs
+ *   npm run test:mutants -- --only 'unique'    those whose name or file contains the word
+ *   npm run test:mutants -- --by model         with the suites of one folder alone
+ *
+ * Each bug is put into a copy of the tree, so that the tree itself is never touched.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mutants } from '../test/mutants/list.mjs';
+import { findRedis } from './find-redis.mjs';
+import { main, root, run, say, seconds, Trouble } from './house.mjs';
+
+const lanes = 2;
+const timeoutMs = 180_000;
+const notCopied = new Set(['.git', 'node_modules', 'dist', 'build', 'coverage', 'docs', 'bench']);
+
+await main(import.meta.url, async (args) => {
+  const { only, by } = readArguments(args);
+  const chosen = mutants.filter(({ name, file }) => `${name} ${file}`.includes(only));
+  if (chosen.length === 0) throw new Trouble(`No mutant's name or file contains "${only}".`, { exitCode: 2 });
+  const startedAt = Date.now();
+  const redis = await findRedis();
+  const results = await inLanes(chosen, (mutant) => tryMutant(mutant, { by, redis }));
+  report(results);
+  const survived = results.filter(({ isCaught }) => !isCaught).length;
+  say(`${results.length - survived} of ${results.length} mutants were caught, ${seconds(Date.now() - startedAt)}.`);
+  return survived === 0 ? 0 : 1;
+});
+
+function readArguments(args) {
+  const options = { only: '', by: '' };
+  for (let index = 0; index < args.length; index += 2) {
+    const name = args[index].replace(/^--/, '');
+    if (!(name in options) || args[index + 1] === undefined) {
+      throw new Trouble(`Unknown argument ${args[index]}. Use --only <word> and --by <folder of test/>.`, {
+        exitCode: 2,
+      });
+    }
+    options[name] = args[index + 1];
+  }
+  return options;
+}
+
+/** The results in the order of the items, whichever lane they were made in. */
+async function inLanes(items, work) {
+  const results = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < items.length) {
+      const place = next++;
+      results[place] = await work(items[place]);
+      const { mutant, verdict } = results[place];
+      say(`  ${mutant.name}: ${verdict}`);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+async function tryMutant(mutant, { by, redis }) {
+  const suites = mutant.suites.filter((suite) => suite.startsWith(`test/${by}`));
+  if (suites.length === 0) return { mutant, isCaught: true, verdict: `no suite of test/${by} is meant to notice` };
+  const tree = copyTree();
+  try {
+    patch(tree, mutant);
+    const startedAt = Date.now();
+    const verdict = await runSuites(tree, suites, redis);
+    const isCaught = verdict !== '';
+    return { mutant, isCaught, verdict: verdict || 'SURVIVED', tookMs: Date.now() - startedAt };
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+/** Everything that the suites need, with the packages by reference and their caches left behind. */
+function copyTree() {
+  const tree = mkdtempSync(join(tmpdir(), 'longhaul-mutant-'));
+  for (const name of readdirSync(root)) {
+    if (!notCopied.has(name)) cpSync(join(root, name), join(tree, name), { recursive: true });
+  }
+  const packages = join(tree, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '.cache' && !name.startsWith('.vite')) {
+      symlinkSync(join(root, 'node_modules', name), join(packages, name));
+    }
+  }
+  return tree;
+}
+
+/** A patch that no longer fits its file is a mistake in the list and not a bug that was caught. */
+function patch(tree, { name, file, find, replace }) {
+  const path = join(tree, file);
+  if (!existsSync(path)) throw new Trouble(`Mutant "${name}": there is no ${file}.`, { exitCode: 2 });
+  const text = readFileSync(path, 'utf8');
+  const times = text.split(find).length - 1;
+  if (times !== 1) {
+    throw new Trouble(`Mutant "${name}": its text stands ${times} times in ${file}, and must once:\n${find}`, {
+      exitCode: 2,
+    });
+  }
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+}
+
+/** The title of the first test that failed, or nothing when none did. */
+async function runSuites(tree, suites, redis) {
+  const results = join(tree, 'results.json');
+  const args = ['run', '--bail', '1', '--maxWorkers', '1', '--reporter', 'json', '--outputFile', results, ...suites];
+  const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
+  // The guard against a bug that makes a suite wait for ever.
+  const guarded = ['-k', '10', String(timeoutMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];
+  const { code, output } = await run('timeout', guarded, { cwd: tree, env: { ...env, LONGHAUL_PROOF: 'small' } });
+  if (code === 0) return '';
+  if (code === 124 || code === 137) return `the suites did not end within ${seconds(timeoutMs)}`;
+  if (!existsSync(results)) throw new Trouble('The suites did not run at all.', { output });
+  return firstFailure(JSON.parse(readFileSync(results, 'utf8')), output);
+}
+
+function firstFailure({ testResults }, output) {
+  for (const { assertionResults, message, name } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === 'failed');
+    if (failed) return [...failed.ancestorTitles.slice(1), failed.title].join(': ');
+    if (message) return `${name.split('/').at(-1)}: ${message.split('\n')[0]}`;
+  }
+  throw new Trouble('The suites failed without a failed test.', { output });
+}
+
+function report(results) {
+  const width = (of) => Math.max(...results.map(of));
+  const names = width(({ mutant }) => mutant.name.length);
+  const files = width(({ mutant }) => mutant.file.length);
+  say('');
+  say(`${'mutant'.padEnd(names)}  ${'where'.padEnd(files)}  caught by`);
+  for (const { mutant, verdict } of results) {
+    say(`${mutant.name.padEnd(names)}  ${mutant.file.padEnd(files)}  ${verdict}`);
+  }
+  say('');
+}

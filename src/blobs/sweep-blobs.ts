@@ -1,0 +1,119 @@
+/**
+ * Deletes blobs that nothing refers to any more, an hour after the last reference, and uploads that were given up.
+ *
+ * No locks, since a lock outlives the process that was killed while it held it. A blob is first taken out of sight
+ * by a rename, which only one sweep can win; then everything is looked at once more; then it is deleted or put back:
+ *
+ *     ab/<sha> ──rename──▶ ab/<sha>.doomed-<random> ──still unreferenced, still old──▶ deleted
+ *         ▲────────────── put back ───────┘ referenced, or used in the meantime
+ *
+ * - An add of the same content makes the blob anew, and what happens to the doomed file no longer matters.
+ * - `keep` either touches the blob before the rename, and the second look sees that it is young, or finds it gone
+ *   and puts it back. So does every reader.
+ * - A crash leaves a doomed file, which readers and the next sweep treat the same way.
+ *
+ * Must never delete a blob on the word of a reference check that was made before the rename.
+ */
+import { readdir, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Depot } from './depot.ts';
+import { ifThere, onDisk } from './file-errors.ts';
+import { FILE_MODE, isSha256 } from './layout.ts';
+import { putBack } from './open-blob.ts';
+import { sweepUploads } from './sweep-uploads.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface SweepOptions {
+  /** Of these hashes, those that something refers to. When it throws, nothing more is deleted. */
+  referenced(hashes: readonly string[]): Promise<ReadonlySet<string>>;
+  /** How long a blob stays after its last reference, or after its add. Default: an hour. */
+  readonly olderThanMs?: number;
+  /** How long an upload may stand still. Default: a day. */
+  readonly uploadsOlderThanMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface SweepResult {
+  readonly removed: number;
+  readonly freedBytes: number;
+  /** Uploads and unfinished adds. */
+  readonly removedUploads: number;
+}
+
+export async function sweepBlobs(depot: Depot, options: SweepOptions): Promise<SweepResult> {
+  const sweep = new Sweep(depot, options);
+  return onDisk('when attachments were swept', async () => {
+    const shelves = (await readdir(depot.layout.folder)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+    for (const shelf of shelves.sort()) {
+      options.signal?.throwIfAborted();
+      await sweep.shelf(join(depot.layout.folder, shelf));
+    }
+    const { uploadsOlderThanMs = 24 * HOUR_MS, olderThanMs = HOUR_MS } = options;
+    const removedUploads = await sweepUploads(depot, { uploadsOlderThanMs, olderThanMs });
+    return { removed: sweep.removed, freedBytes: sweep.freedBytes, removedUploads };
+  });
+}
+
+class Sweep {
+  removed = 0;
+  freedBytes = 0;
+  readonly #depot: Depot;
+  readonly #referenced: SweepOptions['referenced'];
+  readonly #olderThanMs: number;
+
+  constructor(depot: Depot, { referenced, olderThanMs = HOUR_MS }: SweepOptions) {
+    this.#depot = depot;
+    this.#referenced = referenced;
+    this.#olderThanMs = olderThanMs;
+  }
+
+  async shelf(path: string): Promise<void> {
+    const names = await readdir(path);
+    const hashes = names.filter(isSha256);
+    const referenced = hashes.length === 0 ? new Set<string>() : await this.#referenced(hashes);
+    for (const sha256 of hashes) {
+      if (referenced.has(sha256)) await rm(this.#depot.layout.unreferenced(sha256), { force: true });
+      else if (await this.#isDue(sha256)) await this.#doom(sha256, this.#depot.layout.blob(sha256));
+    }
+    for (const name of names.filter((each) => each.includes('.doomed-'))) {
+      await this.#doom(name.slice(0, 64), join(path, name));
+    }
+  }
+
+  /** Notes when it was first found unreferenced; due once that, and its last use, are long enough ago. */
+  async #isDue(sha256: string): Promise<boolean> {
+    const { layout, now } = this.#depot;
+    const mark = layout.unreferenced(sha256);
+    const seenAt = (await ifThere(stat(mark)))?.mtimeMs;
+    // A mark from the future was made before the clock went back, and would keep the blob until then.
+    if (seenAt === undefined || seenAt > now()) await makeMark(mark, now());
+    const since = Math.min(seenAt ?? now(), now());
+    return now() - since >= this.#olderThanMs && (await this.#isOld(layout.blob(sha256)));
+  }
+
+  async #isOld(path: string): Promise<boolean> {
+    const stats = await ifThere(stat(path));
+    return stats !== null && this.#depot.now() - stats.mtimeMs >= this.#olderThanMs;
+  }
+
+  async #doom(sha256: string, path: string): Promise<void> {
+    const { layout } = this.#depot;
+    const doomed = layout.doomed(sha256);
+    // Also what another sweep has left: its owner, should it live, finds the file gone and lets it be.
+    if ((await ifThere(rename(path, doomed).then(() => true))) === null) return;
+    const isReferenced = (await this.#referenced([sha256])).has(sha256);
+    if (isReferenced || !(await this.#isOld(doomed))) return putBack(layout, sha256, doomed);
+    const { size } = (await ifThere(stat(doomed))) ?? { size: 0 };
+    if ((await ifThere(unlink(doomed).then(() => true))) === null) return;
+    await rm(layout.md5(sha256), { force: true });
+    await rm(layout.unreferenced(sha256), { force: true });
+    this.removed += 1;
+    this.freedBytes += size;
+  }
+}
+
+async function makeMark(path: string, now: number): Promise<void> {
+  await writeFile(path, '', { mode: FILE_MODE });
+  await utimes(path, now / 1000, now / 1000);
+}

@@ -1,0 +1,27 @@
+# Ends an attempt's processes when its deadline passes, for the case that no node is there to do it.
+#
+#   sh deadline.sh FOLDER SHIM
+#
+# FOLDER/deadline holds seconds since boot, as /proc/uptime counts them, so that no clock step can move it. Whoever
+# renews the lease replaces the file; it is looked at again only when the time it named has come.
+lh_folder=$1 lh_shim=$2 PATH=$(command -p getconf PATH)
+exec 2>/dev/null
+trap 'kill $!; exit 0' USR1
+while read -r lh_at <"$lh_folder/deadline" && read -r lh_now lh_rest </proc/uptime && [ "${lh_now%.*}" -lt "$lh_at" ]; do
+  sleep $((lh_at - ${lh_now%.*})) & wait $!
+done
+: >"$lh_folder/overdue"
+lh_session=$(sed -n '2s/ .*//p' "$lh_folder/pid")
+# Signals what is in the script's session or carries the mark, but never what is in the shim's own session.
+lh_signal() {
+  lh_name=$1
+  for lh_process in /proc/[0-9]*; do
+    read -r lh_line <"$lh_process/stat" || continue
+    set -- ${lh_line##*) }
+    [ "$4" != "$lh_shim" ] || continue
+    [ "$4" = "$lh_session" ] || grep -qszxF "LONGHAUL_ATTEMPT_MARK=$lh_folder" "$lh_process/environ" || continue
+    kill -"$lh_name" "${lh_process#/proc/}"
+  done
+}
+lh_signal TERM; lh_signal CONT; sleep 2
+for lh_round in 1 2 3; do lh_signal KILL; sleep 0.2; done

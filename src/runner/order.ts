@@ -1,0 +1,118 @@
+/**
+ * An order: everything that starting one attempt needs, and how it becomes the command line of the shim.
+ *
+ * The runner takes it as it is: it knows no queue, no job, and no reason. Nothing of it is ever given to a shell as
+ * text but numbers that were checked here.
+ */
+import { isAbsolute } from 'node:path';
+import { badInput, type Problem } from '../core/errors.ts';
+
+/** For each process of the script, but `processes`: that counts all processes of the user. */
+export interface Limits {
+  /** Seconds of processor time. */
+  readonly cpu?: number;
+  /** Bytes of address space. */
+  readonly memory?: number;
+  /** How many processes the user may have. The kernel does not hold root to it. */
+  readonly processes?: number;
+  /** Bytes a written file may have; the log counts too. */
+  readonly fileSize?: number;
+}
+
+export interface Order {
+  /** The attempt's folder: there, and never used for another attempt. Its path is the attempt's mark. */
+  readonly folder: string;
+  /** Where the script runs. */
+  readonly cwd: string;
+  /** The executable by its absolute path, and its arguments. */
+  readonly argv: readonly string[];
+  /** The whole environment. LONGHAUL_ATTEMPT_MARK is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A file to be read as stdin; null is /dev/null. */
+  readonly stdin: string | null;
+  readonly nice?: number;
+  /** Default 022. */
+  readonly umask?: number;
+  /** Needs root. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly limits?: Limits;
+}
+
+/** Where the tools are that an order may need. */
+export interface Tools {
+  readonly setsid: string;
+  readonly nice: string;
+  readonly setpriv: string;
+}
+
+/** How one shim is to be spawned. */
+export interface ShimStart {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const MARK = 'LONGHAUL_ATTEMPT_MARK';
+
+export function toShimStart(order: Order, host: { tools: Tools; shim: string; boot: string }): ShimStart {
+  checkOrder(order);
+  const { tools, shim, boot } = host;
+  const command = [...wrap(order, tools), ...order.argv];
+  return {
+    args: [shim, order.folder, order.stdin ?? '/dev/null', boot, preludeOf(order), ...command],
+    cwd: order.cwd,
+    env: { ...order.env, [MARK]: order.folder },
+  };
+}
+
+/** Each of these replaces itself by what comes after it, so that one process remains: the script. */
+function wrap({ nice, user }: Order, tools: Tools): string[] {
+  const asUser = user && [tools.setpriv, '--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups'];
+  const nicely = nice === undefined || nice === 0 ? [] : [tools.nice, '-n', `${nice}`];
+  return [tools.setsid, ...nicely, ...(asUser ?? [])];
+}
+
+/** Shell text that is run right before the script takes over. It holds numbers, and nothing else of the order. */
+function preludeOf({ umask = 0o022, user, limits = {} }: Order): string {
+  const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
+  // First a signal that names the reason, and only a little later the kill.
+  if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);
+  if (limits.memory !== undefined) lines.push(`ulimit -v ${Math.ceil(limits.memory / 1024)}`);
+  if (limits.fileSize !== undefined) lines.push(`ulimit -f ${Math.ceil(limits.fileSize / 512)}`);
+  // Two shells, two letters for it.
+  if (limits.processes !== undefined)
+    lines.push(`ulimit -u ${limits.processes} 2>/dev/null || ulimit -p ${limits.processes}`);
+  // A pipe belongs to who made it; without this, another user could not open /dev/fd/3 by its name.
+  if (user) lines.push('command -p chmod 0666 /dev/fd/3 /dev/fd/4');
+  return lines.join('; ');
+}
+
+function checkOrder(order: Order): void {
+  const problems: Problem[] = [];
+  const expect = (isGood: boolean, path: string, message: string) => {
+    if (!isGood) problems.push({ path, message });
+  };
+  expect(isAbsolute(order.folder), 'folder', 'is no absolute path');
+  expect(isAbsolute(order.cwd), 'cwd', 'is no absolute path');
+  expect(isAbsolute(order.argv[0] ?? ''), 'argv[0]', 'is no absolute path');
+  expect(order.stdin === null || isAbsolute(order.stdin), 'stdin', 'is no absolute path');
+  for (const text of order.argv) expect(!text.includes('\0'), 'argv', 'holds a NUL');
+  for (const [name, value] of Object.entries(order.env)) {
+    expect(/^[^=\0]+$/.test(name) && !value.includes('\0'), `env.${name}`, 'is no variable of an environment');
+  }
+  for (const [path, value, lowest] of numbersOf(order)) {
+    expect(Number.isSafeInteger(value) && value >= lowest, path, `is not a whole number from ${lowest}`);
+  }
+  if (problems.length > 0) throw badInput('the order of an attempt', problems);
+}
+
+function numbersOf({ nice, umask, user, limits = {} }: Order): [path: string, value: number, lowest: number][] {
+  const all: [string, number | undefined, number][] = [
+    ['nice', nice, -20],
+    ['umask', umask, 0],
+    ['user.uid', user?.uid, 0],
+    ['user.gid', user?.gid, 0],
+    ...Object.entries(limits).map(([name, value]): [string, number, number] => [`limits.${name}`, value, 1]),
+  ];
+  return all.filter((each): each is [string, number, number] => each[1] !== undefined);
+}

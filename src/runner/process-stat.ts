@@ -1,0 +1,96 @@
+/**
+ * What /proc says of a process. A process that is gone is null and never an error; a zombie is there, but not alive.
+ *
+ * Invariant: liveness is read from the state in /proc/PID/stat. kill(pid, 0) says yes for a zombie that nobody reaps.
+ */
+import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import type { ProcessKey } from './attempt-files.ts';
+
+export interface ProcessStat extends ProcessKey {
+  /** R, S, D, T (stopped), Z (zombie), … */
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** 0 for none. */
+  readonly terminal: number;
+  /** Ticks, with those of children it waited for. */
+  readonly cpuTicks: number;
+  readonly rssPages: number;
+}
+
+const buffer = Buffer.allocUnsafe(4096);
+
+/** The line of /proc/PID/stat. The name in brackets may hold anything, also brackets and spaces. */
+export function parseStat(line: string): ProcessStat | null {
+  const end = line.lastIndexOf(')');
+  if (end < 0) return null;
+  const fields = line.slice(end + 2).split(' ');
+  const number = (index: number) => Number(fields[index]);
+  return {
+    pid: Number.parseInt(line, 10),
+    state: fields[0] ?? '',
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    terminal: number(4),
+    cpuTicks: number(11) + number(12) + number(13) + number(14),
+    start: number(19),
+    rssPages: number(21),
+  };
+}
+
+export function readStat(pid: number | string): ProcessStat | null {
+  const text = readProc(`/proc/${pid}/stat`);
+  return text === null ? null : parseStat(text);
+}
+
+export const isLiving = ({ state }: ProcessStat): boolean => state !== 'Z' && state !== 'X' && state !== 'x';
+
+/** That very process is there and no zombie. */
+export function isAlive(key: ProcessKey): boolean {
+  const stat = readStat(key.pid);
+  return stat !== null && stat.start === key.start && isLiving(stat);
+}
+
+/** The first 4 KiB of a file in /proc; null when the process is gone or may not be read. */
+export function readProc(path: string): string | null {
+  let file: number | null = null;
+  try {
+    file = openSync(path, 'r');
+    return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
+  } catch {
+    return null;
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}
+
+/**
+ * Where pids mean what they mean here: this boot of the machine and this pid namespace. A container that is started
+ * anew is another boot, since its pids name other processes.
+ */
+export function bootIdentity(): string {
+  const boot = readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown';
+  return `${boot}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
+}
+
+export interface Units {
+  readonly pageBytes: number;
+  readonly ticksPerSecond: number;
+}
+
+const AT_PAGESZ = 6n;
+const AT_CLKTCK = 17n;
+
+/** What the kernel counts memory and time in: it tells every program so at its start. */
+export function readUnits(): Units {
+  const words = readFileSync('/proc/self/auxv');
+  const valueOf = (name: bigint, otherwise: number) => {
+    for (let at = 0; at + 16 <= words.length; at += 16) {
+      if (words.readBigUInt64LE(at) === name) return Number(words.readBigUInt64LE(at + 8));
+    }
+    return otherwise;
+  };
+  return { pageBytes: valueOf(AT_PAGESZ, 4096), ticksPerSecond: valueOf(AT_CLKTCK, 100) };
+}

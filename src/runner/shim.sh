@@ -1,0 +1,38 @@
+# The shim: runs one attempt, keeps what it says, and writes how it ended. It outlives node and runner process.
+#
+#   sh shim.sh FOLDER STDIN BOOT PRELUDE COMMAND [ARGUMENT]…
+#
+# In FOLDER it writes: pid (a line for itself, which nobody may have written before; a line for the script), log (all
+# output), said (what came through fd 3), exit (what it cost, then "STATUS CAT": the last line, once `said` is whole).
+# Both pipes are made of empty here-documents, so that no file is left behind; a shell that makes files of those gets
+# FIFOs, unlinked at once. Variables begin with lh_, since a name of the script's environment must not be changed, and
+# tools are called by `command -p`, since PATH is the script's own.
+trap '' HUP INT QUIT TERM
+lh_folder=$1 lh_stdin=$2 lh_boot=$3 lh_prelude=$4 lh_watch=; shift 4
+umask 077; exec 2>/dev/null
+lh_stamp() { read -r lh_line <"/proc/$1/stat" && set -- ${lh_line##*) } && lh_start=${20}; }
+# The race with an adopter: whoever makes `pid` has decided whether this attempt was started.
+lh_stamp $$; set -C; echo "$$ $lh_start $lh_boot" >"$lh_folder/pid" || exit 0; set +C
+exec 5<<. 6<<.
+.
+.
+[ -p /dev/fd/5 ] || { command -p mkfifo "$lh_folder/3" "$lh_folder/4"; exec 5<>"$lh_folder/3" 6<>"$lh_folder/4"; command -p rm "$lh_folder/3" "$lh_folder/4"; }
+exec 3>/dev/fd/5 4<>/dev/fd/6; exec 5</dev/fd/5 6<&-
+command -p cat <&5 >>"$lh_folder/said" 3>&- 4>&- 5<&- & lh_cat=$!
+if [ -e "$lh_folder/deadline" ]; then command -p sh "${0%/*}/deadline.sh" "$lh_folder" $$ 3>&- 4>&- 5<&- & lh_watch=$!; fi
+# In the foreground, because a shell lets its background ignore INT and QUIT for ever.
+( trap - HUP INT QUIT TERM
+  lh_stamp self; echo "${lh_line%% *} $lh_start" >>"$lh_folder/pid"
+  exec 2>>"$lh_folder/log" >&2 5<&- <"$lh_stdin"; eval "$lh_prelude"; exec "$@" )
+lh_status=$? lh_tries=0
+exec 3>&- 4>&-
+[ -z "$lh_watch" ] || kill -USR1 "$lh_watch"
+# A cat that sleeps has written all there was: only a process that the script left behind still holds fd 3 open.
+while read -r lh_line <"/proc/$lh_cat/stat"; do
+  case ${lh_line##*) } in S*) kill -9 $lh_cat ;; Z*) break ;; esac
+  [ $((lh_tries += 1)) -lt 1000 ] || command -p sleep 0.1
+  [ $lh_tries -lt 1050 ] || kill -9 $lh_cat
+done
+wait $lh_cat; lh_cat=$?
+# On a full disk this waits for room: a status that is not written would count as a crash.
+until { times; echo "$lh_status $lh_cat"; } >"$lh_folder/exit" || [ ! -d "$lh_folder" ]; do command -p sleep 1; done

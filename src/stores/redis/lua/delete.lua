@@ -1,0 +1,11 @@
+-- delete: a job in any state but running is forgotten, with its history and its key.
+-- ARGV: clock, then for each: id, ''. Returns the state it had or a refusal for each.
+begin()
+
+return forEach(function(id)
+  local job = jobs[id]
+  if not job or job.isDeleted then return '!not-found' end
+  if job.place == 'r' then return '!wrong-state' end
+  removeWithKey(job)
+  return STATE[job.place]
+end)

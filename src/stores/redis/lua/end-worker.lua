@@ -1,0 +1,28 @@
+-- end-worker: a worker is failed, and its jobs come back at once; or it deregisters and keeps what it still holds.
+-- ARGV: clock, id, fail or deregister. Returns how many jobs came back, or a refusal.
+begin()
+
+local _, id, kind = unpack(ARGV)
+
+-- Oldest lease first, so that what comes back keeps its order.
+local function heldBy()
+  local held = {}
+  for _, job in ipairs(kind == 'fail' and allRunning() or {}) do
+    if leaseOf(job).worker == id then held[#held + 1] = job end
+  end
+  table.sort(held, function(a, b)
+    if a.lease.to ~= b.lease.to then return a.lease.to < b.lease.to end
+    return tonumber(a.seq) < tonumber(b.seq)
+  end)
+  return held
+end
+
+local held = heldBy()
+local isKnown = call('HEXISTS', P .. 'workers', id) == 1
+for i = 1, #held do lose(held[i], settingsOf(held[i].queue), 'its worker was failed') end
+flush()
+if not isKnown and #held == 0 then return '!worker-lost' end
+publish()
+write('HDEL', P .. 'j', '@' .. id)
+write('HDEL', P .. 'workers', id)
+return text(#held)

@@ -1,0 +1,123 @@
+-- maintain: lost leases come back, old drafts expire, ended jobs beyond their retention go; and leftovers are swept.
+-- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many workers were forgotten, and yes or no for more.
+begin()
+
+local budget = tonumber(ARGV[2])
+local queues = queuesByName()
+local SWEPT = 100 -- of each kind of leftover in one call
+
+local function remove(members, key)
+  local found, count = jobsOf(seqsOf(members)), 0
+  for i = 1, #members do
+    if found[i] and not found[i].isDeleted then
+      removeWithKey(found[i])
+      count = count + 1
+    else
+      put(key, members[i], false)
+    end
+  end
+  return count
+end
+
+local function expireDrafts()
+  local old, before = {}, '(' .. text(now - DRAFT_LIFE_MS)
+  for _, queue in ipairs(queues) do
+    local members = call('ZRANGEBYSCORE', P .. 'draft:' .. queue, '-inf', before, 'WITHSCORES', 'LIMIT', 0, budget)
+    for i = 1, #members, 2 do old[#old + 1] = { members[i], tonumber(members[i + 1]), 'draft:' .. queue } end
+  end
+  table.sort(old, function(a, b)
+    if a[2] ~= b[2] then return a[2] < b[2] end
+    return a[1] < b[1]
+  end)
+  local count = 0
+  for i = 1, min(budget, #old) do count = count + remove({ old[i][1] }, old[i][3]) end
+  return count
+end
+
+-- Those that ended too long ago; where there are none, those beyond the number that is kept.
+local function surplus(key, keep)
+  local ms, count = orNil(keep.ms), orNil(keep.count)
+  local old = {}
+  if ms then old = call('ZRANGEBYSCORE', P .. key, '-inf', '(' .. text(now - ms), 'LIMIT', 0, budget) end
+  if #old > 0 or not count then return old end
+  local beyond = min(budget, call('ZCARD', P .. key) - count)
+  return beyond > 0 and call('ZRANGE', P .. key, 0, beyond - 1) or {}
+end
+
+local function prune(queue)
+  local count = 0
+  for _, state in ipairs({ 'done', 'failed', 'cancelled' }) do
+    if budget > 0 then
+      local key = state .. ':' .. queue
+      local removed = remove(surplus(key, settingsOf(queue).retention[state]), key)
+      budget = budget - removed
+      count = count + removed
+    end
+  end
+  return count
+end
+
+local function forgetWorkers()
+  local gone, workers = 0, call('HGETALL', P .. 'workers')
+  for i = 1, #workers, 2 do
+    local to = match(workers[i + 1], '^[^\31]*\31[^\31]*\31([^\31]*)')
+    if to + WORKER_MEMORY_MS <= now then
+      write('HDEL', P .. 'j', '@' .. workers[i])
+      write('HDEL', P .. 'workers', workers[i])
+      gone = gone + 1
+    end
+  end
+  return gone
+end
+
+-- Keys and records that ended by time a day ago. A queue's settings hold even when their record has expired.
+local function sweepExpired()
+  local before = text(now - WORKER_MEMORY_MS)
+  for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'periods', '-inf', before, 'LIMIT', 0, SWEPT)) do
+    if not keyHolder(address) then write('HDEL', P .. 'keys', address) end
+    write('ZREM', P .. 'periods', address)
+  end
+  for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', before, 'LIMIT', 0, SWEPT)) do
+    local kind, key = match(address, '^([^\31]*)\31(.*)$')
+    local record = call('HGET', P .. 'records:' .. kind, key)
+    local expiresAt = record and tonumber(match(record, '^[^\31]*\31([^\31]*)'))
+    if kind ~= 'queue' and expiresAt and expiresAt <= now then
+      write('HDEL', P .. 'records:' .. kind, key)
+      write('ZREM', P .. 'names:' .. kind, key)
+    end
+    write('ZREM', P .. 'expiring', address)
+  end
+end
+
+-- What left a fifo from its middle stands there until it comes to the head.
+local function sweepFifo(queue)
+  local count = call('SCARD', P .. 'gone:' .. queue)
+  if count == 0 then return end
+  if count == call('LLEN', P .. 'fifo:' .. queue) then
+    write('DEL', P .. 'fifo:' .. queue, P .. 'gone:' .. queue)
+    return
+  end
+  local swept = {}
+  for _, seq in ipairs(call('LRANGE', P .. 'fifo:' .. queue, 0, SWEPT - 1)) do
+    if call('SISMEMBER', P .. 'gone:' .. queue, seq) == 0 then break end
+    swept[#swept + 1] = seq
+  end
+  if #swept > 0 then dropped[queue], popped[queue] = swept, #swept end
+end
+
+local overtaken, pruned, drafts = 0, 0, 0
+for _, queue in ipairs(queues) do
+  local count = budget > 0 and overtake(queue, budget) or 0
+  overtaken, budget = overtaken + count, budget - count
+end
+if budget > 0 then drafts = expireDrafts() end
+budget = budget - drafts
+for _, queue in ipairs(queues) do
+  if budget > 0 then pruned = pruned + prune(queue) end
+  sweepFifo(queue)
+end
+flush()
+local forgotten = forgetWorkers()
+sweepExpired()
+publish()
+return concat({ text(overtaken), text(drafts), text(pruned), text(forgotten), budget <= 0 and 'yes' or 'no' }, ' ')

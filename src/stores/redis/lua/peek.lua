@@ -1,0 +1,55 @@
+-- peek: the waiting jobs of a queue in the order in which they would be claimed now. Writes nothing.
+-- ARGV: clock, queue, offset, limit. Returns for each job what `show` says of it.
+look()
+
+local queue, offset, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local MAX_SORTED = 5000 -- of those whose time has come but that no claim has taken over to the ready ones
+
+local function isReady(job)
+  return job and job.queue == queue and STATE[job.place] == 'waiting' and runAtOf(job) <= now
+end
+
+-- Returned work first and longest returned first; then priority, then time, then insertion.
+local function claimOrder(a, b)
+  local returnedA, returnedB = tonumber(a.fields.returnedAt), tonumber(b.fields.returnedAt)
+  local first, second = returnedA or math.huge, returnedB or math.huge
+  if first ~= second then return first < second end
+  if not returnedA then
+    first, second = number(a.fields.priority), number(b.fields.priority)
+    if first ~= second then return first < second end
+    first, second = runAtOf(a), runAtOf(b)
+    if first ~= second then return first < second end
+  end
+  return tonumber(a.seq) < tonumber(b.seq)
+end
+
+local function collect(found, members)
+  for _, job in ipairs(jobsOf(seqsOf(members))) do
+    if isReady(job) then found[#found + 1] = job end
+  end
+end
+
+local function page()
+  local found = {}
+  collect(found, call('ZRANGE', P .. 'ready:' .. queue, 0, offset + limit + MAX_SORTED - 1))
+  collect(found, call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', text(now), 'LIMIT', 0, MAX_SORTED))
+  local gone = call('SCARD', P .. 'gone:' .. queue)
+  collect(found, call('LRANGE', P .. 'fifo:' .. queue, 0, offset + limit + gone - 1))
+  table.sort(found, claimOrder)
+  return { unpack(found, offset + 1, offset + limit) }
+end
+
+-- The common case: nothing but plain jobs, and none that left from the middle.
+local function plainPage()
+  if isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue) > 0 then return nil end
+  local soonest = call('ZRANGE', P .. 'later:' .. queue, 0, 0, 'WITHSCORES')[2]
+  if soonest and tonumber(soonest) <= now then return nil end
+  local found = {}
+  collect(found, call('LRANGE', P .. 'fifo:' .. queue, offset, offset + limit - 1))
+  return found
+end
+
+local answer = {}
+if settingsOf(queue).state ~= 'up' or limit < 1 then return answer end
+for _, job in ipairs(plainPage() or page()) do show(answer, job) end
+return answer

@@ -1,0 +1,63 @@
+/**
+ * Room kept for bad times: a file that is given up when the disk is full, so that what is running can still end.
+ * While it is gone no new jobs are taken; it is written again as soon as there is space for it.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const BALLAST_BYTES = 1024 * 1024;
+/** Not taken back before this much would be left beside it, so that it does not come and go. */
+const SPARE_BYTES = 4 * BALLAST_BYTES;
+const RETRY_MS = 1_000;
+
+export class Ballast {
+  readonly #path: string;
+  #triedAt = 0;
+
+  constructor(database: string) {
+    this.#path = join(dirname(database), 'ballast');
+  }
+
+  giveUp(): void {
+    rmSync(this.#path, { force: true });
+    this.#triedAt = Date.now();
+  }
+
+  /** Whether it is there, or could be put back just now. Other processes look at the same file. */
+  isThere(): boolean {
+    if (existsSync(this.#path)) return true;
+    const now = Date.now();
+    if (Math.abs(now - this.#triedAt) < RETRY_MS) return false;
+    this.#triedAt = now;
+    return this.#putBack();
+  }
+
+  #putBack(): boolean {
+    const draft = `${this.#path}.new`;
+    try {
+      if (!hasRoom(dirname(this.#path))) return false;
+      write(draft);
+      renameSync(draft, this.#path);
+      return true;
+    } catch {
+      rmSync(draft, { force: true });
+      return false;
+    }
+  }
+}
+
+function hasRoom(folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= BALLAST_BYTES + SPARE_BYTES;
+}
+
+/** Written through, since a file of holes would hold no room. */
+function write(path: string): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    writeSync(file, Buffer.alloc(BALLAST_BYTES, 'ballast '));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Opening the database file, or making a new one.
+ *
+ * A new one is made under another name and put in place whole. Invariant: a file that stands under the store's
+ * name was whole once, so an empty or damaged one is a loss to be told and never a store to be started.
+ */
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { LonghaulError } from '../../core/errors.ts';
+import { applySchema, checkSchema } from './schema.ts';
+import type { Database } from './sqlite-database.ts';
+import { firstRow, openDatabase } from './sqlite-database.ts';
+import { explain, isNoDatabase } from './sqlite-problem.ts';
+
+export type Durability = 'full' | 'relaxed';
+
+/** Older ones can damage a log that several connections write. */
+const OLDEST_SQLITE = '3.51.3';
+/** Long enough for another process that opens, upgrades or recovers the file at this moment. */
+export const OPENING_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 10;
+const CACHE_KB = 32_768;
+const CHECKPOINT_PAGES = 4_000;
+const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
+
+export function openConnection(path: string, durability: Durability): Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) create(path);
+  refuseEmpty(path);
+  const db = openDatabase(path, OPENING_TIMEOUT_MS);
+  try {
+    checkVersion(db);
+    setUp(db, durability);
+    checkSchema(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw whyNotOpened(error, path);
+  }
+}
+
+export function waitForOthers(db: Database): void {
+  db.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
+}
+
+/** From here on a writer waits for others in the engine, which goes on reading meanwhile. */
+export function stopWaiting(db: Database): void {
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+}
+
+/** Two that make it at once: the second one's link fails, and both open the first one's. */
+function create(path: string): void {
+  // Looked at last: whoever has made the file in the meantime may have begun a log.
+  if (existsSync(`${path}-wal`) && !existsSync(path))
+    throw new LonghaulError(
+      'store-incompatible',
+      `${path} is gone, but its log ${path}-wal is there; put the file back, or remove the log to start anew`,
+    );
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
+  closeSync(openSync(draft, 'wx', 0o600));
+  try {
+    fill(draft);
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw explain(error, path);
+  } finally {
+    for (const end of ['', '-journal']) rmSync(draft + end, { force: true });
+  }
+  syncFolder(dirname(path));
+}
+
+/** With a plain journal, so that everything is in the one file at the end. */
+function fill(draft: string): void {
+  const db = openDatabase(draft, OPENING_TIMEOUT_MS);
+  try {
+    db.exec('PRAGMA journal_mode = DELETE');
+    db.exec('PRAGMA synchronous = FULL');
+    applySchema(db);
+  } finally {
+    db.close();
+  }
+}
+
+function refuseEmpty(path: string): void {
+  if (statSync(path).size > 0) return;
+  throw new LonghaulError(
+    'store-incompatible',
+    `${path} is empty: it was a store, or something else, that lost its content; restore it, or remove it to start anew`,
+  );
+}
+
+function setUp(db: Database, durability: Durability): void {
+  const mode = firstRow<readonly [string]>(db.prepare('PRAGMA journal_mode = WAL'))?.[0];
+  if (mode !== 'wal')
+    throw new LonghaulError(
+      'store-incompatible',
+      `the folder's file system does not allow a write-ahead log (${mode})`,
+    );
+  db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+  db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
+  db.exec('PRAGMA temp_store = MEMORY');
+}
+
+function checkVersion(db: Database): void {
+  const version = firstRow<readonly [string]>(db.prepare('SELECT sqlite_version()'))?.[0] ?? '0';
+  if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) >= 0) return;
+  throw new LonghaulError(
+    'store-incompatible',
+    `SQLite ${version} is too old: ${OLDEST_SQLITE} is the first that is safe here; install a newer @photostructure/sqlite`,
+  );
+}
+
+function whyNotOpened(error: unknown, path: string): unknown {
+  if (!isNoDatabase(error)) return explain(error, path);
+  const words = error instanceof Error ? error.message : String(error);
+  return new LonghaulError(
+    'store-incompatible',
+    `${path} is damaged or is no database (${words}); restore it from a backup, or move it away to start anew`,
+    { cause: error },
+  );
+}
+
+function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,55 @@
+/** Jobs whose time is over: ended ones by their end, drafts by their age, failed ones by their group. */
+import type { Job, JobState } from '../../core/job.ts';
+import type { FailureGroup } from '../../core/job-store.ts';
+import { JOB_COLUMNS } from './job-columns.ts';
+import type { JobRow } from './job-row.ts';
+import { readJob } from './job-row.ts';
+import type { QueueCounters } from './queue-counters.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, firstRow } from './sqlite-database.ts';
+
+type GroupRow = readonly [group: string, count: number, firstAt: number, lastAt: number];
+
+export class EndedJobs {
+  readonly #counters: QueueCounters;
+  readonly #before: Statement;
+  readonly #oldest: Statement;
+  readonly #drafts: Statement;
+  readonly #groups: Statement;
+  readonly #sample: Statement;
+
+  constructor(db: Database, counters: QueueCounters) {
+    const select = `SELECT ${JOB_COLUMNS} FROM jobs`;
+    const ended = `${select} INDEXED BY jobs_ended WHERE ended_at IS NOT NULL AND queue = ? AND state = ?`;
+    this.#counters = counters;
+    this.#before = db.prepare(`${ended} AND ended_at < ? ORDER BY ended_at, seq LIMIT ?`);
+    this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT ?`);
+    this.#drafts = db.prepare(`${select} INDEXED BY jobs_draft
+      WHERE state = 'draft' AND created_at < ? ORDER BY created_at, seq LIMIT ?`);
+    this.#groups = db.prepare(`SELECT failure_group, count(*), min(ended_at), max(ended_at)
+      FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND queue = ? GROUP BY failure_group`);
+    this.#sample = db.prepare(`SELECT id FROM jobs INDEXED BY jobs_failed
+      WHERE state = 'failed' AND queue = ? AND failure_group = ? ORDER BY ended_at DESC, seq DESC LIMIT 1`);
+  }
+
+  before(queue: string, state: JobState, { time, limit }: { time: number; limit: number }): readonly Job[] {
+    return allRows<JobRow>(this.#before, queue, state, time, limit).map(readJob);
+  }
+
+  /** Those beyond the `count` that ended last; the oldest first. */
+  beyond(queue: string, state: JobState, { count, limit }: { count: number; limit: number }): readonly Job[] {
+    const surplus = Math.min(limit, this.#counters.of(queue)[state] - count);
+    return surplus <= 0 ? [] : allRows<JobRow>(this.#oldest, queue, state, surplus).map(readJob);
+  }
+
+  draftsBefore(time: number, limit: number): readonly Job[] {
+    return allRows<JobRow>(this.#drafts, time, limit).map(readJob);
+  }
+
+  failures(queue: string): readonly FailureGroup[] {
+    return allRows<GroupRow>(this.#groups, queue).map(([group, count, firstAt, lastAt]) => {
+      const [sampleId] = firstRow<readonly [string]>(this.#sample, queue, group) ?? [''];
+      return { queue, group, count, firstAt, lastAt, sampleId };
+    });
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * The thread of a store's engine: opens the file, serves its users until it is told to close, and ends by itself.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import type { FromEngine } from './messages.ts';
+import { toThrown } from './messages.ts';
+import type { EngineOptions } from './open-engine.ts';
+import { openEngine } from './open-engine.ts';
+
+const { options, port } = workerData as { readonly options: EngineOptions; readonly port: MessagePort };
+const say = (message: FromEngine): void => port.postMessage(message);
+
+try {
+  openEngine(options).join(port);
+  say({ kind: 'opened' });
+} catch (error) {
+  say({ kind: 'refused', problem: toThrown(error) });
+  port.close();
+}

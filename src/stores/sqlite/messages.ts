@@ -1,0 +1,54 @@
+/**
+ * What travels between a store's users and its engine: calls in batches one way, replies and events the other.
+ * Tuples and not objects where there are many, since every key is copied with every message.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { ErrorCode, Problem } from '../../core/errors.ts';
+import { LonghaulError } from '../../core/errors.ts';
+import type { StoreEvent } from '../../core/job-store.ts';
+import type { CallName } from '../../core/operations/perform.ts';
+
+export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
+export type RequestName = CallName | RecordCallName;
+
+export type Request = readonly [id: number, name: RequestName, argument: unknown, now: number | undefined];
+/** With `problem` the call threw; without, `answer` is its answer. */
+export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
+
+export type ToEngine =
+  | { readonly kind: 'requests'; readonly requests: readonly Request[] }
+  /** Whether this user wants to hear of events from now on. */
+  | { readonly kind: 'listen'; readonly isListening: boolean }
+  /** Another user, who speaks through a port of its own. */
+  | { readonly kind: 'join'; readonly port: MessagePort }
+  | { readonly kind: 'close' };
+
+export type FromEngine =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'refused'; readonly problem: Thrown }
+  | { readonly kind: 'replies'; readonly replies: readonly Reply[] }
+  | { readonly kind: 'events'; readonly events: readonly StoreEvent[] };
+
+/** An error as data: classes do not survive the way between threads. */
+export interface Thrown {
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly problems: readonly Problem[];
+  readonly stack: string | undefined;
+}
+
+export function toThrown(error: unknown): Thrown {
+  if (error instanceof LonghaulError) {
+    const { code, message, problems } = error;
+    return { code, message, problems, stack: undefined };
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { code: null, message, problems: [], stack };
+}
+
+export function fromThrown({ code, message, problems, stack }: Thrown): Error {
+  if (code !== null) return new LonghaulError(code, message, { problems });
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

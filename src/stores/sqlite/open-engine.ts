@@ -1,0 +1,78 @@
+/** Puts an engine together: the session with the file, the writer of groups, and the ways to hear of others. */
+import type { ClockSource } from '../../core/clock.ts';
+import { Ballast } from './ballast.ts';
+import type { Durability } from './connection.ts';
+import { OPENING_TIMEOUT_MS } from './connection.ts';
+import { Engine } from './engine.ts';
+import { lockedError } from './file-holders.ts';
+import { GroupWriter } from './group-writer.ts';
+import { Session } from './session.ts';
+import { explain, isBusy } from './sqlite-problem.ts';
+import { StoreClock } from './store-clock.ts';
+import { WakeFile } from './wake-file.ts';
+
+export interface EngineOptions {
+  readonly path: string;
+  readonly clock: ClockSource;
+  readonly durability: Durability;
+}
+
+/** The net under the wake file: how often the file is asked whether somebody wrote. */
+const POLL_MS = 1_000;
+
+export function openEngine({ path, clock, durability }: EngineOptions): Engine {
+  const heard = (events: Parameters<Engine['tell']>[0]): void => engine.tell(events);
+  const session = enter(new Session({ path, durability, clock: new StoreClock(clock), heard }), path);
+  const ballast = new Ballast(path);
+  const listen = () => hear(session);
+  const wakeFile = new WakeFile(path, listen);
+  const poll = setInterval(() => {
+    listen();
+    session.peers.checkAlive();
+  }, POLL_MS);
+  const closed = (): void => {
+    clearInterval(poll);
+    wakeFile.close();
+    leave(session);
+  };
+  const engine = new Engine({
+    path,
+    session,
+    writer: new GroupWriter(session, ballast, path),
+    wake: () => wakeFile.touch(),
+    closed,
+  });
+  ballast.isThere();
+  wakeFile.touch();
+  return engine;
+}
+
+function enter(session: Session, path: string): Session {
+  try {
+    session.enter();
+    return session;
+  } catch (error) {
+    session.close();
+    throw isBusy(error) ? lockedError(path, [], OPENING_TIMEOUT_MS) : explain(error, path);
+  }
+}
+
+/** Somebody may have written: what he did is heard by looking. A file that cannot be read is found out by the next call. */
+function hear(session: Session): void {
+  try {
+    session.look(() => undefined);
+  } catch {
+    return;
+  }
+}
+
+function leave(session: Session): void {
+  try {
+    session.leave();
+    session.shrinkLog();
+  } catch {
+    // Somebody holds the file: he will find our row without a process, and the log is put away by the next one.
+  } finally {
+    session.close();
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Opening the SQLite store: a file, and a thread that alone speaks to it.
+ *
+ * The thread is there because an fsync takes milliseconds in which nobody else should stand still.
+ */
+import { resolve } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { ClockSource } from '../../core/clock.ts';
+import { LonghaulError } from '../../core/errors.ts';
+import type { Store } from '../../core/store.ts';
+import type { FromEngine } from './messages.ts';
+import { fromThrown } from './messages.ts';
+import { PortClient } from './port-client.ts';
+import { storeOver } from './port-store.ts';
+
+export interface SqliteStoreOptions {
+  /** The database file; its folder is made when it is missing. */
+  readonly path: string;
+  readonly clock?: ClockSource;
+  /** `relaxed`: a power cut may take the last moments with it; a crash of the process never does. */
+  readonly durability?: 'full' | 'relaxed';
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { store } = await openWithEngine(options);
+  return store;
+}
+
+/** For tests, which must be able to end the engine. */
+export async function openWithEngine(options: SqliteStoreOptions): Promise<{ store: Store; engine: Worker }> {
+  const { clock = 'store', durability = 'full' } = options;
+  const { port1: port, port2 } = new MessageChannel();
+  const engine = new Worker(new URL('./engine-thread.js', import.meta.url), {
+    name: 'longhaul-sqlite',
+    workerData: { options: { path: resolve(options.path), clock, durability }, port: port2 },
+    transferList: [port2],
+  });
+  let cause: unknown;
+  engine.on('error', (error) => (cause = error));
+  const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
+  const problem = await Promise.race([firstWord(port), ended.then(() => gone(cause))]);
+  if (problem !== undefined) {
+    port.close();
+    await ended;
+    throw problem;
+  }
+  const client = new PortClient(port);
+  void ended.then(() => client.lose(cause));
+  const close = async (): Promise<void> => {
+    await client.drain();
+    client.send({ kind: 'close' });
+    await ended;
+  };
+  return { store: storeOver(client, close), engine };
+}
+
+/** Why the engine could not open the file, or undefined when it could. */
+function firstWord(port: MessagePort): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    port.once('message', (message: FromEngine) =>
+      resolve(message.kind === 'refused' ? fromThrown(message.problem) : undefined),
+    );
+  });
+}
+
+function gone(cause: unknown): LonghaulError {
+  return new LonghaulError('store-unavailable', 'the engine of the store could not be started', { cause });
+}

@@ -1,0 +1,98 @@
+/**
+ * The other engines that have the same file open, in this process or another. Each writes its name into the
+ * file when it opens it, so that everybody who writes afterwards knows that somebody listens.
+ *
+ * A pid alone may be another process by now: with its start and the machine's boot it is unmistakable.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows } from './sqlite-database.ts';
+
+type PeerRow = readonly [id: string, pid: number, startedAt: string, boot: string];
+
+export class Peers {
+  readonly id = randomUUID();
+  readonly #all: Statement;
+  readonly #add: Statement;
+  readonly #remove: Statement;
+  readonly #boot = read('/proc/sys/kernel/random/boot_id').trim();
+  #others: readonly PeerRow[] = [];
+  #gone: readonly PeerRow[] = [];
+
+  constructor(db: Database) {
+    this.#all = db.prepare('SELECT id, pid, started_at, boot FROM peers');
+    this.#add = db.prepare('INSERT INTO peers (id, pid, started_at, boot) VALUES (?, ?, ?, ?)');
+    this.#remove = db.prepare('DELETE FROM peers WHERE id = ?');
+  }
+
+  get hasOthers(): boolean {
+    return this.#others.length > 0;
+  }
+
+  get pids(): readonly number[] {
+    return this.#others.map(([, pid]) => pid);
+  }
+
+  /** In a transaction, as `leave` and `sweep`. */
+  enter(): void {
+    const { pid } = process;
+    this.#add.run(this.id, pid, startOf(pid), this.#boot);
+    this.reload();
+    this.checkAlive();
+    this.sweep();
+  }
+
+  leave(): void {
+    this.#remove.run(this.id);
+  }
+
+  /** After somebody else wrote. */
+  reload(): void {
+    const gone = new Set(this.#gone.map(([id]) => id));
+    this.#others = allRows<PeerRow>(this.#all).filter(([id]) => id !== this.id && !gone.has(id));
+  }
+
+  /** Those that ended without a word are no longer counted; their rows go with the next transaction that writes. */
+  checkAlive(): void {
+    const gone = this.#others.filter((peer) => !this.#isAlive(peer));
+    if (gone.length === 0) return;
+    this.#gone = [...this.#gone, ...gone];
+    this.#others = this.#others.filter((peer) => !gone.includes(peer));
+  }
+
+  sweep(): void {
+    for (const [id] of this.#gone) this.#remove.run(id);
+    this.#gone = [];
+  }
+
+  #isAlive([, pid, startedAt, boot]: PeerRow): boolean {
+    return boot === this.#boot && startOf(pid) === startedAt && isRunning(pid);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process began, in the machine's own words; empty where the machine does not tell or it is over. */
+function startOf(pid: number): string {
+  const stat = read(`/proc/${pid}/stat`);
+  // The name in brackets may contain anything, so the fields are counted after the last bracket.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state] = fields;
+  return state === 'Z' || state === 'X' ? 'ended' : (fields[19] ?? '');
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The schema of the database: numbered files that only ever go forward, applied in one transaction.
+ *
+ * Invariant: a database that is not ours, or of a newer schema, is left as it is.
+ */
+import { readFileSync } from 'node:fs';
+import { LonghaulError } from '../../core/errors.ts';
+import type { Database } from './sqlite-database.ts';
+import { firstRow } from './sqlite-database.ts';
+
+/** "LONG", by which a file says whose it is. */
+const APPLICATION_ID = 0x4c4f4e47;
+
+const STEPS: readonly URL[] = [new URL('./schema/001.sql', import.meta.url)];
+
+export const SCHEMA_VERSION = STEPS.length;
+
+export function applySchema(db: Database): void {
+  upgrade(db, 0);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+/** Brings a database of ours up to date, or says why it cannot be used. */
+export function checkSchema(db: Database, path: string): void {
+  if (number(db, 'application_id') !== APPLICATION_ID)
+    throw new LonghaulError(
+      'store-incompatible',
+      `${path} is a database, but none of Longhaul; name another folder for the store`,
+    );
+  const version = number(db, 'user_version');
+  if (version > SCHEMA_VERSION || version < 1)
+    throw new LonghaulError(
+      'store-incompatible',
+      `${path} has schema ${version}, and this version of Longhaul knows schemas 1 to ${SCHEMA_VERSION}; ` +
+        'use the version of Longhaul that wrote it, or a newer one',
+    );
+  if (version < SCHEMA_VERSION) upgrade(db, version);
+}
+
+function upgrade(db: Database, version: number): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of STEPS.slice(version)) db.exec(readFileSync(step, 'utf8'));
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function number(db: Database, pragma: string): number {
+  return firstRow<readonly [number]>(db.prepare(`PRAGMA ${pragma}`))?.[0] ?? 0;
+}

@@ -1,0 +1,63 @@
+/** What an error of SQLite means for a caller. Decided by its number, never by its words. */
+import { LonghaulError } from '../../core/errors.ts';
+
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+/** The shared memory beside the database could not grow: this is how a full disk shows there. */
+const IOERR_SHMSIZE = 4874;
+
+/** The number without its details, or undefined where the error is not SQLite's. */
+function codeOf(error: unknown): number | undefined {
+  const code = extendedCodeOf(error);
+  return code === undefined ? undefined : code & 0xff;
+}
+
+function extendedCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { errcode, sqliteExtendedCode } = error as { errcode?: number; sqliteExtendedCode?: number };
+  return sqliteExtendedCode ?? errcode;
+}
+
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === BUSY;
+}
+
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === FULL || extendedCodeOf(error) === IOERR_SHMSIZE;
+}
+
+/** The disk did not do what it was told, so nobody knows what is on it. */
+export function isInputOutput(error: unknown): boolean {
+  return codeOf(error) === IOERR && !isFull(error);
+}
+
+export function isNoDatabase(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === NOTADB || code === CORRUPT;
+}
+
+/** What is thrown to the caller; what is neither ours nor SQLite's stays as it is. */
+export function explain(error: unknown, path: string): unknown {
+  if (error instanceof LonghaulError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  if (isFull(error)) return new LonghaulError('store-full', `no space left for ${path}`, { cause: error });
+  switch (codeOf(error)) {
+    case undefined:
+      return error;
+    case CORRUPT:
+    case NOTADB:
+      return new LonghaulError('data-corrupt', `${path} is damaged: ${words}`, { cause: error });
+    case BUSY:
+    case IOERR:
+    case READONLY:
+    case CANTOPEN:
+      return new LonghaulError('store-unavailable', `${path}: ${words}`, { cause: error });
+    default:
+      return error;
+  }
+}

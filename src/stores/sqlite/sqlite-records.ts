@@ -1,0 +1,110 @@
+/**
+ * The Records port over the same database, as plain functions of the open transaction.
+ *
+ * The settings of queues are read from here; each is parsed once and known until somebody writes one.
+ */
+import type { PutRecord, RecordQuery, StoredRecord } from '../../core/records.ts';
+import type { Refused } from '../../core/refusal.ts';
+import { refuse } from '../../core/refusal.ts';
+import type { QueueSettings } from '../../core/settings.ts';
+import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, firstRow } from './sqlite-database.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+
+type RecordRow = readonly [
+  kind: string,
+  key: string,
+  version: number,
+  value: string,
+  expiresAt: number | null,
+  updatedAt: number,
+];
+const COLUMNS = 'kind, key, version, value, expires_at, updated_at';
+/** How many expired records each put clears away at the most. */
+const MAX_CLEARED = 100;
+
+export interface SqliteRecordsOptions {
+  readonly numbers: StoreNumbers;
+  /** A queue's settings changed. */
+  changed(queue: string): void;
+}
+
+export class SqliteRecords {
+  readonly #options: SqliteRecordsOptions;
+  readonly #get: Statement;
+  readonly #put: Statement;
+  readonly #delete: Statement;
+  readonly #clear: Statement;
+  readonly #list: Statement;
+  readonly #settings = new Map<string, QueueSettings>();
+
+  constructor(db: Database, options: SqliteRecordsOptions) {
+    this.#options = options;
+    this.#get = db.prepare(`SELECT ${COLUMNS} FROM records WHERE kind = ? AND key = ?`);
+    this.#put = db.prepare(`INSERT OR REPLACE INTO records (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#delete = db.prepare('DELETE FROM records WHERE kind = ? AND key = ?');
+    this.#clear = db.prepare(`DELETE FROM records WHERE (kind, key) IN
+      (SELECT kind, key FROM records INDEXED BY records_expiring
+       WHERE expires_at IS NOT NULL AND expires_at <= ? AND kind <> '${QUEUE_RECORD}' LIMIT ${MAX_CLEARED})`);
+    // Bytes decide the order, so the prefix with a byte that no text contains ends the range.
+    this.#list = db.prepare(`SELECT ${COLUMNS} FROM records
+      WHERE kind = ?1 AND key >= ?2 AND key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT) AND (?3 IS NULL OR key > ?3)
+        AND (expires_at IS NULL OR expires_at > ?4)
+      ORDER BY key LIMIT ?5`);
+  }
+
+  forget(): void {
+    this.#settings.clear();
+  }
+
+  settings(queue: string): QueueSettings {
+    let settings = this.#settings.get(queue);
+    if (settings === undefined) {
+      const value = firstRow<RecordRow>(this.#get, QUEUE_RECORD, queue)?.[3];
+      settings = settingsOf(value === undefined ? undefined : (JSON.parse(value) as Partial<QueueSettings>));
+      this.#settings.set(queue, settings);
+    }
+    return settings;
+  }
+
+  get(kind: string, key: string, now: number): StoredRecord | null {
+    const row = firstRow<RecordRow>(this.#get, kind, key);
+    const record = row === undefined ? null : readRecord(row);
+    return record === null || (record.expiresAt !== null && record.expiresAt <= now) ? null : record;
+  }
+
+  put(record: PutRecord, now: number): { readonly ok: true; readonly version: number } | Refused {
+    const { kind, key, value, ifVersion, expiresAt = null } = record;
+    const known = this.get(kind, key, now)?.version ?? 0;
+    if (ifVersion !== undefined && ifVersion !== known) return refuse('version-conflict', `${kind} ${key}`);
+    const version = this.#options.numbers.takeVersion();
+    this.#put.run(kind, key, version, value, expiresAt, now);
+    this.#clear.run(now);
+    this.#changed(kind, key);
+    return { ok: true, version };
+  }
+
+  list({ kind, prefix = '', after, limit }: RecordQuery, now: number): readonly StoredRecord[] {
+    return allRows<RecordRow>(this.#list, kind, prefix, after ?? null, now, limit).map(readRecord);
+  }
+
+  delete(kind: string, key: string, { ifVersion, now }: { ifVersion?: number; now: number }) {
+    const known = this.get(kind, key, now);
+    if (known === null) return refuse('not-found', `${kind} ${key}`);
+    if (ifVersion !== undefined && ifVersion !== known.version) return refuse('version-conflict', `${kind} ${key}`);
+    this.#delete.run(kind, key);
+    this.#changed(kind, key);
+    return { ok: true as const };
+  }
+
+  #changed(kind: string, key: string): void {
+    if (kind !== QUEUE_RECORD) return;
+    this.#settings.delete(key);
+    this.#options.changed(key);
+  }
+}
+
+function readRecord([kind, key, version, value, expiresAt, updatedAt]: RecordRow): StoredRecord {
+  return { kind, key, version, value, expiresAt, updatedAt };
+}

@@ -1,0 +1,198 @@
+/**
+ * The table of the SQLite store: what the operations of the core ask for, put together from its parts.
+ *
+ * Invariant: it decides nothing, and it opens no transaction: whoever calls it has one open, and calls `save`
+ * before its end or `forget` when it was undone.
+ */
+import type { ClockMemory } from '../../core/clock.ts';
+import type { HistoryRow } from '../../core/history.ts';
+import type { Job, JobState, RunningJob } from '../../core/job.ts';
+import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
+import type { QueueSettings } from '../../core/settings.ts';
+import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import { EndedJobs } from './ended-jobs.ts';
+import { JobRows } from './job-rows.ts';
+import { JobSearch } from './job-search.ts';
+import { LeasedJobs } from './leased-jobs.ts';
+import { QueueCounters } from './queue-counters.ts';
+import type { Database } from './sqlite-database.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+import { UniqueKeys } from './unique-keys.ts';
+import { WaitingJobs } from './waiting-jobs.ts';
+import { WorkerRows } from './worker-rows.ts';
+
+export interface SqliteTableOptions {
+  readonly numbers: StoreNumbers;
+  settings(queue: string): QueueSettings;
+  emit(event: StoreEvent): void;
+}
+
+export class SqliteTable implements Table {
+  readonly settings: (queue: string) => QueueSettings;
+  readonly emit: (event: StoreEvent) => void;
+  readonly #numbers: StoreNumbers;
+  readonly #jobs: JobRows;
+  readonly #counters: QueueCounters;
+  readonly #waiting: WaitingJobs;
+  readonly #leased: LeasedJobs;
+  readonly #ended: EndedJobs;
+  readonly #search: JobSearch;
+  readonly #keys: UniqueKeys;
+  readonly #workers: WorkerRows;
+
+  constructor(db: Database, { numbers, settings, emit }: SqliteTableOptions) {
+    this.settings = settings;
+    this.emit = emit;
+    this.#numbers = numbers;
+    this.#jobs = new JobRows(db);
+    this.#counters = new QueueCounters(db);
+    this.#waiting = new WaitingJobs(db, numbers);
+    this.#leased = new LeasedJobs(db);
+    this.#ended = new EndedJobs(db, this.#counters);
+    this.#search = new JobSearch(db, this.#counters);
+    this.#keys = new UniqueKeys(db);
+    this.#workers = new WorkerRows(db);
+  }
+
+  /** Writes what was summed up; the last thing before a commit. */
+  save(clock: ClockMemory): void {
+    this.#counters.save();
+    this.#numbers.save(clock);
+  }
+
+  /** Drops what is known by heart: somebody else wrote, or the transaction was undone. */
+  forget(): void {
+    this.#jobs.forget();
+    this.#counters.forget();
+  }
+
+  /** Before a savepoint: answers what to do when it is undone. */
+  mark(): () => void {
+    const restore = this.#counters.mark();
+    return () => {
+      this.#jobs.forget();
+      restore();
+    };
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  rows(id: string): readonly HistoryRow[] {
+    return this.#jobs.history(id);
+  }
+
+  insert(job: Job, row: HistoryRow): void {
+    this.#numbers.readyAt(row.at);
+    this.#jobs.insert(job, row);
+    this.#counters.enter(job);
+  }
+
+  replace(before: Job, after: Job, row: HistoryRow | null): void {
+    if (row !== null) this.#numbers.readyAt(row.at);
+    this.#jobs.update(before, after, row);
+    this.#counters.move(before, after);
+  }
+
+  append(job: Job, row: HistoryRow): void {
+    this.#jobs.append(job, row);
+  }
+
+  remove(job: Job): void {
+    this.#jobs.remove(job);
+    this.#counters.leave(job);
+  }
+
+  takeSeq(): number {
+    return this.#numbers.takeSeq();
+  }
+
+  takeToken(): number {
+    return this.#numbers.takeToken();
+  }
+
+  queues(): readonly string[] {
+    return this.#counters.queues();
+  }
+
+  ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[] {
+    return page.forClaim ? this.#waiting.forClaim(queue, now, page.limit) : this.#waiting.peek(queue, now, page);
+  }
+
+  leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[] {
+    return this.#leased.until(queue, until, limit);
+  }
+
+  allRunning(): readonly RunningJob[] {
+    return this.#leased.all();
+  }
+
+  nextRunAt(queue: string, now: number): number | null {
+    return this.#waiting.nextRunAt(queue, now);
+  }
+
+  nextLeaseEnd(queue: string): number | null {
+    return this.#leased.nextEnd(queue);
+  }
+
+  keyHolder(address: string, now: number): string | undefined {
+    return this.#keys.holder(address, now);
+  }
+
+  takeKey(address: string, id: string, until: number | null): void {
+    this.#keys.take(address, id, until);
+  }
+
+  releaseKey(address: string, id: string): void {
+    this.#keys.release(address, id);
+  }
+
+  lastClaim(worker: string): LastClaim | undefined {
+    return this.#workers.lastClaim(worker);
+  }
+
+  rememberClaim(worker: string, claim: LastClaim): void {
+    this.#workers.rememberClaim(worker, claim);
+  }
+
+  worker(id: string): WorkerRow | undefined {
+    return this.#workers.get(id);
+  }
+
+  putWorker(worker: WorkerRow): void {
+    this.#workers.put(worker);
+  }
+
+  removeWorker(id: string): void {
+    this.#workers.remove(id);
+  }
+
+  workers(): readonly WorkerRow[] {
+    return this.#workers.all();
+  }
+
+  scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {
+    return this.#search.scan(query, belowSeq, limit);
+  }
+
+  count(queue: string, now: number): QueueCounts {
+    return { ...this.#counters.of(queue), queue, scheduled: this.#waiting.countLater(queue, now) };
+  }
+
+  failures(queue: string): readonly FailureGroup[] {
+    return this.#ended.failures(queue);
+  }
+
+  draftsBefore(time: number, limit: number): readonly Job[] {
+    return this.#ended.draftsBefore(time, limit);
+  }
+
+  endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[] {
+    return this.#ended.before(queue, state, { time, limit });
+  }
+
+  endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[] {
+    return this.#ended.beyond(queue, state, { count, limit });
+  }
+}

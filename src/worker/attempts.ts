@@ -1,0 +1,148 @@
+/**
+ * The attempts that a worker runs now: begins them, and settles them when they are over.
+ *
+ * Invariant: a lease stands on the board from before its handler begins until the store has answered its settlement
+ * or has refused it, so that it is renewed for exactly as long as somebody needs it.
+ */
+import type { RunningJob } from '../core/job.ts';
+import { isRunning } from '../core/job.ts';
+import type { ClaimResult, Settlement, SettleResult } from '../core/job-store.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { AttemptHost } from './attempt.ts';
+import { Attempt } from './attempt.ts';
+import type { Saying } from './keeper.ts';
+import type { LeaseBoard } from './lease-board.ts';
+import type { RunAttempt } from './run-outcome.ts';
+import type { Settler } from './settler.ts';
+import type { StopReason } from './stop-reason.ts';
+import type { Ending } from './to-settlement.ts';
+import { toSettlement } from './to-settlement.ts';
+import type { WorkerEvent } from './worker-event.ts';
+
+export interface AttemptsOptions {
+  readonly board: LeaseBoard;
+  readonly settler: Settler;
+  readonly run: RunAttempt;
+  settingsFor(queue: string): QueueSettings;
+  random(): number;
+  say(saying: Saying): void;
+  tell(event: WorkerEvent): void;
+  /** A slot or an entry of the board is free again. */
+  onFree(): void;
+}
+
+export class Attempts {
+  readonly #options: AttemptsOptions;
+  readonly #host: AttemptHost;
+  /**
+   * By entry on the board. An array and not a map by token: a map that lives long and changes with every job is
+   * copied again and again, and what its old copies hold outlives the next collections of garbage.
+   */
+  readonly #running: (Attempt | null)[] = [];
+  #size = 0;
+  #onEmpty: (() => void)[] = [];
+
+  constructor(options: AttemptsOptions) {
+    const { run, settingsFor, say, tell } = options;
+    this.#options = options;
+    this.#host = {
+      run,
+      settingsFor,
+      say,
+      onStopping: ({ job }, reason) => tell({ type: 'stopping', job, reason }),
+      onEnd: (attempt, ending) => this.#over(attempt, ending),
+    };
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  all(): readonly Attempt[] {
+    return this.#running.filter((attempt) => attempt !== null);
+  }
+
+  get(token: number): Attempt | undefined {
+    return this.all().find(({ job }) => job.lease.token === token);
+  }
+
+  /** All leases are on the board before the first handler begins, which may never let go of the main thread. */
+  begin(result: ClaimResult, sentAt: number): void {
+    const attempts = result.jobs.filter(isRunning).map((job) => this.#hold(job, sentAt - result.now));
+    for (const attempt of attempts) {
+      this.#options.tell({ type: 'started', job: attempt.job });
+      attempt.start();
+    }
+  }
+
+  /** Gives back what arrived too late to be begun. */
+  refuse(result: ClaimResult, reason: string): void {
+    for (const job of result.jobs.filter(isRunning)) {
+      const settlement: Settlement = { id: job.id, token: job.lease.token, kind: 'release', reason };
+      this.#options.settler.push(settlement, (said, answer) => this.#tellEnd(job, said, answer, null));
+    }
+    this.#options.onFree();
+  }
+
+  /** The store has refused the lease: nobody renews it any more, and whoever works on it must stop. */
+  lost(token: number): void {
+    const attempt = this.get(token);
+    if (attempt === undefined) return;
+    this.#options.board.hide(attempt.entry);
+    attempt.stop('lease-lost');
+  }
+
+  stopAll(reason: StopReason, graceMs?: number): void {
+    for (const attempt of this.all()) attempt.stop(reason, graceMs);
+  }
+
+  whenEmpty(): Promise<void> {
+    if (this.#size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+
+  /**
+   * `offset` turns the store's time into that of the monotonic clock. The store counted the lease from a moment after
+   * the claim went out, so the lease never ends sooner than the board says.
+   */
+  #hold(job: RunningJob, offset: number): Attempt {
+    const { token, ms, until } = job.lease;
+    const entry = this.#options.board.write({ id: job.id, token, ms, validUntil: until + offset });
+    const attempt = new Attempt(job, entry, this.#host);
+    while (this.#running.length <= entry) this.#running.push(null);
+    this.#running[entry] = attempt;
+    this.#size += 1;
+    return attempt;
+  }
+
+  #over(attempt: Attempt, ending: Ending): void {
+    const { settingsFor, random, tell, onFree } = this.#options;
+    const { job, entry } = attempt;
+    const { outcome, reason } = ending;
+    this.#running[entry] = null;
+    this.#size -= 1;
+    if (outcome === null && reason !== null) tell({ type: 'abandoned', job, reason });
+    const settlement = toSettlement(job, ending, { settings: settingsFor(job.queue), random: random() });
+    if (settlement === null) this.#settled(attempt, null, null);
+    else this.#options.settler.push(settlement, (said, answer) => this.#settled(attempt, said, answer));
+    onFree();
+    if (this.#size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+  }
+
+  #settled(attempt: Attempt, settlement: Settlement | null, answer: SettleResult | null): void {
+    const { board, onFree } = this.#options;
+    const wasFull = board.room === 0;
+    board.erase(attempt.entry);
+    this.#tellEnd(attempt.job, settlement, answer, attempt.stopReason);
+    if (wasFull) onFree();
+  }
+
+  #tellEnd(
+    job: RunningJob,
+    settlement: Settlement | null,
+    answer: SettleResult | null,
+    stopReason: StopReason | null,
+  ): void {
+    this.#options.tell({ type: 'ended', job, settlement, answer, stopReason });
+  }
+}

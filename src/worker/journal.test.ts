@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Settlement } from '../core/job-store.ts';
+import { openJournal } from './journal.ts';
+import { isSameProcess, startTimeOf } from './process-age.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'longhaul-journal-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const aSettlement = (token: number): Settlement => ({ id: `job-${token}`, token, kind: 'complete', result: '"ä"' });
+const journalOf = (worker: string) => openJournal({ path: join(folder, 'journal'), pid: process.pid, worker });
+const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid;
+const leave = (name: string, ...lines: unknown[]) =>
+  writeFile(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+
+describe('the journal', () => {
+  it('is no file before something is owed, and none after all has been answered', async () => {
+    const journal = journalOf('a');
+    expect(await readdir(folder)).toEqual([]);
+    await journal.append([aSettlement(1), aSettlement(2)]);
+    expect(await readdir(folder)).toHaveLength(1);
+    await journal.answered([1]);
+    expect(await readdir(folder)).toHaveLength(1);
+    await journal.answered([2]);
+    expect(await readdir(folder)).toEqual([]);
+    await journal.append([aSettlement(3)]);
+    await journal.close();
+    const [name = ''] = await readdir(folder);
+    expect(await readFile(join(folder, name), 'utf8')).toBe(`${JSON.stringify({ settle: aSettlement(3) })}\n`);
+  });
+
+  it('takes over what a process that is gone still owed, once', async () => {
+    await leave(
+      `journal.${deadPid()}-1-x.ndjson`,
+      { settle: aSettlement(1) },
+      { settle: aSettlement(2) },
+      { answered: 1 },
+    );
+    const [one, other] = [journalOf('a'), journalOf('b')];
+    const found = await Promise.all([one.adopt(), other.adopt()]);
+    expect(found.flat()).toEqual([aSettlement(2)]);
+    expect(await readdir(folder)).toHaveLength(1);
+    await Promise.all([one.answered([2]), other.answered([2])]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('leaves the journal of a living process alone, and of one that has its pid by chance takes it', async () => {
+    const start = startTimeOf(process.pid) ?? '';
+    await leave(`journal.${process.pid}-${start}-x.ndjson`, { settle: aSettlement(1) });
+    await leave(`journal.${process.pid}-${Number(start) - 1}-x.ndjson`, { settle: aSettlement(2) });
+    await leave('journal-of-mine.ndjson', { settle: aSettlement(3) });
+    expect(await journalOf('a').adopt()).toEqual([aSettlement(2)]);
+  });
+
+  it('leaves out a line that a crash cut in two', async () => {
+    const name = `journal.${deadPid()}-1-x.ndjson`;
+    await leave(name, { settle: aSettlement(1) });
+    await appendFile(join(folder, name), '{"settle":{"id":"job-2","tok');
+    expect(await journalOf('a').adopt()).toEqual([aSettlement(1)]);
+  });
+
+  it('finds nothing where there is no folder, and makes it when it is needed', async () => {
+    const journal = openJournal({ path: join(folder, 'new', 'journal'), pid: process.pid, worker: 'a' });
+    expect(await journal.adopt()).toEqual([]);
+    await journal.append([aSettlement(1)]);
+    expect(await readdir(join(folder, 'new'))).toHaveLength(1);
+    await journal.close();
+  });
+});
+
+describe('a process is known by its pid and its start', () => {
+  it('is the same while it lives, and not when another has its pid', () => {
+    const start = startTimeOf(process.pid) ?? '';
+    expect(isSameProcess(process.pid, start)).toBe(true);
+    expect(isSameProcess(process.pid, String(Number(start) + 1))).toBe(false);
+    expect(isSameProcess(deadPid(), '1')).toBe(false);
+  });
+});

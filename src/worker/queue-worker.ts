@@ -1,0 +1,307 @@
+/**
+ * The worker at work: ties the claim loop, the attempts, the settler and the keeper together.
+ *
+ *     created ──start──▶ working ──stop──▶ draining ──time is over, or forced──▶ stopping ──▶ stopped
+ *
+ * Settlements and the claim for the slots they free go out in one turn of the event loop, the settlements first, so
+ * that at concurrency 1 a job costs one round trip. Nothing here decides what an end means (to-settlement.ts).
+ */
+import type { ClaimResult, StoreEvent } from '../core/job-store.ts';
+import { Attempts } from './attempts.ts';
+import { ClaimLoop } from './claim-loop.ts';
+import { atMost } from './deadline.ts';
+import type { Journal } from './journal.ts';
+import { openJournal } from './journal.ts';
+import type { Keeper, KeeperNews } from './keeper.ts';
+import { keeperPlan } from './keeper-plan.ts';
+import { LeaseBoard } from './lease-board.ts';
+import { openLocalKeeper } from './local-keeper.ts';
+import { Reach } from './reach.ts';
+import { Settler } from './settler.ts';
+import { openThreadKeeper } from './thread-keeper.ts';
+import type { RunningAttempt, StopOptions, Worker, WorkerOptions } from './worker.ts';
+import type { WorkerEvent } from './worker-event.ts';
+
+/** How long attempts may go on after `stop`, unless somebody says otherwise. */
+const DRAIN_MS = 30_000;
+/** How long a stop waits for what the store still has to answer. What is owed then stays in the journal. */
+const STOP_DEADLINE_MS = 5_000;
+const FORCED_DEADLINE_MS = 1_000;
+/** How often the main loop shows the keeper that it comes round. */
+const ROUND_MS = 200;
+/** Leases on the board for each slot: one runs, others wait for the answer to their settlement. */
+const BOARD_SHARE = 4;
+/** How often this worker looks whether another process left a journal behind. */
+const ADOPT_EVERY_MS = 60_000;
+
+export class QueueWorker implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #board: LeaseBoard;
+  readonly #attempts: Attempts;
+  readonly #reach: Reach;
+  readonly #journal: Journal | null;
+  readonly #settler: Settler;
+  readonly #claims: ClaimLoop;
+  readonly #forced = new AbortController();
+  #id: string;
+  #keeper: Keeper | null = null;
+  #started: Promise<void> | null = null;
+  #stopped: Promise<void> | null = null;
+  #isScheduled = false;
+  #undo: (() => void)[] = [];
+
+  constructor(options: WorkerOptions) {
+    const { store, concurrency, journalPath, pid, random } = options;
+    this.#options = options;
+    this.#id = options.newId();
+    this.#board = new LeaseBoard(BOARD_SHARE * concurrency);
+    this.#reach = new Reach({
+      onAway: (error) => this.#tell({ type: 'store-away', error }),
+      onBack: () => this.#storeIsBack(),
+    });
+    this.#journal =
+      journalPath === undefined || journalPath === null
+        ? null
+        : openJournal({ path: journalPath, pid, worker: this.#id });
+    this.#settler = new Settler({
+      jobs: store.jobs,
+      reach: this.#reach,
+      journal: this.#journal,
+      random,
+      onTrouble: (what, error) => this.#tell({ type: 'trouble', what, error }),
+    });
+    this.#attempts = this.#makeAttempts();
+    this.#claims = this.#makeClaimLoop();
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#begin();
+    return this.#started;
+  }
+
+  stop({ drainMs, force }: StopOptions = {}): Promise<void> {
+    if (force === true) this.#forced.abort();
+    this.#stopped ??= this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS);
+    return this.#stopped;
+  }
+
+  pause(): void {
+    this.#claims.pause();
+  }
+
+  resume(): void {
+    this.#claims.resume();
+  }
+
+  wake(): void {
+    this.#claims.wakeNow();
+  }
+
+  running(): readonly RunningAttempt[] {
+    return this.#attempts.all().map(({ job, stopReason }) => ({ job, stopReason }));
+  }
+
+  #makeAttempts(): Attempts {
+    const { run, settingsFor, random } = this.#options;
+    return new Attempts({
+      board: this.#board,
+      settler: this.#settler,
+      run,
+      settingsFor,
+      random,
+      say: (saying) => this.#keeper?.say(saying),
+      tell: (event) => this.#tell(event),
+      onFree: () => {
+        this.#claims.wake();
+        this.#schedule();
+      },
+    });
+  }
+
+  #makeClaimLoop(): ClaimLoop {
+    const { store, queues, concurrency, leaseMs, newId, random } = this.#options;
+    return new ClaimLoop({
+      jobs: store.jobs,
+      queues,
+      reach: this.#reach,
+      newId,
+      random,
+      ...(leaseMs !== undefined && { leaseMs }),
+      room: () => Math.min(concurrency - this.#attempts.size, this.#board.room),
+      workerId: () => this.#id,
+      schedule: () => this.#schedule(),
+      onSent: () => this.#board.countClaim(),
+      onClaimed: (result, sentAt) => this.#claimed(result, sentAt),
+      onTrouble: (error) => this.#tell({ type: 'trouble', what: 'a claim failed', error }),
+    });
+  }
+
+  async #begin(): Promise<void> {
+    const { store } = this.#options;
+    const plan = keeperPlan(this.#options, { id: this.#id, memory: this.#board.memory });
+    const tell = (news: KeeperNews) => this.#hear(news);
+    this.#keeper = (await openThreadKeeper(store, plan, tell)) ?? openLocalKeeper(store.jobs, plan, tell);
+    if (this.#stopped !== null) return;
+    this.#undo = [
+      store.jobs.subscribe((events) => this.#noticed(events)),
+      every(ROUND_MS, () => this.#board.countRound()),
+      every(ADOPT_EVERY_MS, () => this.#adopt()),
+    ];
+    this.#adopt();
+    this.#claims.wake();
+  }
+
+  /** Everything that is to be sent goes out in one turn of the event loop, settlements before claims. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#keeper === null) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#settler.flush();
+      this.#claims.flush();
+    });
+  }
+
+  #claimed(result: ClaimResult, sentAt: number): void {
+    if (this.#stopped === null) this.#attempts.begin(result, sentAt);
+    else this.#attempts.refuse(result, 'its worker stopped before it began');
+  }
+
+  #noticed(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      if (mayBeClaimed(event) && this.#options.queues.includes(event.queue)) this.#claims.wake();
+      if (!CONCERNS_HOLDER.has(event.type)) continue;
+      for (const attempt of this.#attempts.all()) if (attempt.job.id === event.id) void attempt.heartbeatNow();
+    }
+  }
+
+  #hear(news: KeeperNews): void {
+    switch (news.kind) {
+      case 'said':
+        return this.#attempts.get(news.token)?.heard(news.number);
+      case 'lost':
+        return this.#attempts.lost(news.token);
+      case 'cancel':
+        return this.#attempts.get(news.token)?.stop('cancel');
+      case 'pause':
+        return this.#pauseAsked(news.token, news.isAsked);
+      case 'expiring':
+        return this.#expiring(news.token);
+      case 'worker-lost':
+        return this.#restart();
+      case 'away':
+        return this.#reach.failed(news.error);
+      case 'back':
+        return this.#reach.answered();
+      case 'blocked':
+        return this.#tell({ type: 'blocked', ms: news.ms });
+      case 'trouble':
+        return this.#tell({ type: 'trouble', what: 'the lease keeper', error: news.error });
+    }
+  }
+
+  #pauseAsked(token: number, isAsked: boolean): void {
+    const attempt = this.#attempts.get(token);
+    if (attempt !== undefined) this.#tell({ type: 'pause-asked', job: attempt.job, isAsked });
+  }
+
+  #expiring(token: number): void {
+    const { onUnreachable, store } = this.#options;
+    const mustStop = (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop';
+    if (mustStop) this.#attempts.get(token)?.stop('unreachable');
+  }
+
+  #storeIsBack(): void {
+    this.#tell({ type: 'store-back' });
+    this.#settler.repeatNow();
+    this.#claims.wakeNow();
+  }
+
+  /**
+   * Somebody failed this worker, and it goes on as another. What it held then is lost, and the store says so of each
+   * lease; what it claimed since, before it knew, is rightly its own.
+   */
+  #restart(): void {
+    for (const attempt of this.#attempts.all()) void attempt.heartbeatNow();
+    if (this.#stopped !== null) return;
+    const from = this.#id;
+    this.#id = this.#options.newId();
+    this.#keeper?.rename(this.#id);
+    this.#tell({ type: 'restarted', from, to: this.#id });
+    this.#claims.forget();
+  }
+
+  #adopt(): void {
+    const trouble = (error: unknown) => this.#tell({ type: 'trouble', what: 'the journal could not be read', error });
+    this.#journal?.adopt().then((found) => {
+      if (found.length === 0) return;
+      this.#tell({ type: 'journal-found', settlements: found.length });
+      this.#settler.inherit(found, (settlement, answer) => this.#tell({ type: 'delivered', settlement, answer }));
+    }, trouble);
+  }
+
+  async #end(drainMs: number): Promise<void> {
+    const claims = this.#claims.stop();
+    await this.#started?.catch(() => undefined);
+    await this.#drain(drainMs);
+    const deadlineMs = this.#forced.signal.aborted ? FORCED_DEADLINE_MS : STOP_DEADLINE_MS;
+    await atMost(claims, deadlineMs);
+    this.#claims.giveUp();
+    await this.#settler.drain(deadlineMs);
+    for (const undo of this.#undo) undo();
+    await this.#leave();
+    await this.#journal?.close();
+  }
+
+  /** Attempts go on until the time is over or somebody forces it; then they are told to stop, and given up after their grace. */
+  async #drain(drainMs: number): Promise<void> {
+    const empty = this.#attempts.whenEmpty();
+    const forced = aborted(this.#forced.signal);
+    await atMost(Promise.race([empty, forced]), drainMs);
+    this.#attempts.stopAll('draining');
+    await Promise.race([empty, forced]);
+    this.#attempts.stopAll('draining', 0);
+    await empty;
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#keeper === null) return;
+    await this.#keeper.close();
+    const { jobs } = this.#options.store;
+    await atMost(jobs.endWorker({ id: this.#id, kind: 'deregister' }), STOP_DEADLINE_MS);
+  }
+
+  #tell(event: WorkerEvent): void {
+    this.#options.onEvent?.(event);
+  }
+}
+
+/** Waiting work, or a queue that may have been unpaused. */
+function mayBeClaimed({ type, state }: StoreEvent): boolean {
+  return state === 'waiting' || type === 'queue';
+}
+
+/** Somebody else did something to a job that may be running here: its next heartbeat says what, so it goes out now. */
+const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set([
+  'cancel-asked',
+  'cancelled',
+  'changed',
+  'lost',
+  'moved',
+  'requeued',
+  'deleted',
+]);
+
+function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms);
+  return () => clearInterval(timer);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

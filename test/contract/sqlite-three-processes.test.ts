@@ -1,0 +1,7 @@
+/** The SQLite store keeps the contract for three processes on one file as it does for one. */
+import { storeContract } from './contract.ts';
+import { removeFoldersAtTheEnd } from './open-sqlite.ts';
+import { openOnThreeProcesses } from './three-processes.ts';
+
+removeFoldersAtTheEnd();
+storeContract('the SQLite store of three processes', openOnThreeProcesses());

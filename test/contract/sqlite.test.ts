@@ -1,0 +1,6 @@
+/** The SQLite store keeps the contract. */
+import { storeContract } from './contract.ts';
+import { openFreshSqlite, removeFoldersAtTheEnd } from './open-sqlite.ts';
+
+removeFoldersAtTheEnd();
+storeContract('the SQLite store', openFreshSqlite);

@@ -1,0 +1,114 @@
+/**
+ * One SQLite file that three processes have open: each call goes to the next of them in turn, so that nothing which
+ * one of them remembers can stand in for what is in the file. Events are heard by the first alone.
+ */
+import { LonghaulError } from '../../src/core/errors.ts';
+import type { EventListener, StoreEvent } from '../../src/core/job-store.ts';
+import { portOver } from '../../src/core/operations/port.ts';
+import type { Store } from '../../src/core/store.ts';
+import { type Fixture, type Message, startFixture } from '../support/processes.ts';
+import type { OpenStore } from './contract.ts';
+import { aDatabasePath } from './open-sqlite.ts';
+
+const PROCESSES = 3;
+const FOREVER_MS = 2 ** 31 - 1;
+
+/** One process, and whoever waits for its words. */
+class Peer {
+  readonly #fixture: Fixture;
+  readonly #answers = new Map<number, (message: Message) => void>();
+  readonly #listeners = new Map<string, Set<EventListener>>();
+  #calls = 0;
+
+  constructor(fixture: Fixture) {
+    this.#fixture = fixture;
+    void this.#hear();
+  }
+
+  async call(store: string, message: object): Promise<unknown> {
+    this.#calls += 1;
+    const id = this.#calls;
+    const answered = new Promise<Message>((resolve) => this.#answers.set(id, resolve));
+    this.#fixture.send({ id, store, ...message });
+    const { answer, error } = await answered;
+    if (error === undefined) return answer;
+    const { code, message: words } = error as Pick<LonghaulError, 'code' | 'message'>;
+    throw new LonghaulError(code, words);
+  }
+
+  listenersOf(store: string): Set<EventListener> {
+    const listeners = this.#listeners.get(store) ?? new Set();
+    this.#listeners.set(store, listeners);
+    return listeners;
+  }
+
+  forget(store: string): void {
+    this.#listeners.delete(store);
+  }
+
+  async #hear(): Promise<void> {
+    for (;;) {
+      const message = await this.#fixture.next(() => true, FOREVER_MS).catch(() => null);
+      if (message === null) return;
+      const { id, store, events } = message as { id?: number; store?: string; events?: readonly StoreEvent[] };
+      if (id !== undefined) this.#answers.get(id)?.(message);
+      if (store === undefined || events === undefined) continue;
+      for (const listener of this.#listeners.get(store) ?? []) listener(events);
+    }
+  }
+}
+
+/** The processes are started once and serve every store of the test file. */
+export function openOnThreeProcesses(): OpenStore {
+  let starting: Promise<readonly Peer[]> | undefined;
+  let stores = 0;
+  return async ({ clock }) => {
+    starting ??= startPeers();
+    const peers = await starting;
+    stores += 1;
+    const name = `store-${stores}`;
+    const options = { path: await aDatabasePath(), clock };
+    await Promise.all(peers.map((peer) => peer.call(name, { op: 'open', options })));
+    return storeOver(peers, name);
+  };
+}
+
+function startPeers(): Promise<readonly Peer[]> {
+  return Promise.all(
+    Array.from({ length: PROCESSES }, async () => {
+      const fixture = await startFixture('sqlite-process.mjs');
+      await fixture.next(({ type }) => type === 'ready');
+      return new Peer(fixture);
+    }),
+  );
+}
+
+function storeOver(peers: readonly Peer[], store: string): Store {
+  let turn = 0;
+  const carry = (op: 'jobs' | 'records', name: string, args: readonly unknown[]): Promise<unknown> => {
+    turn += 1;
+    return (peers[turn % peers.length] as Peer).call(store, { op, name, args });
+  };
+  const record =
+    (name: string) =>
+    (...args: readonly unknown[]) =>
+      carry('records', name, args) as never;
+  const [first] = peers as readonly [Peer];
+  return {
+    jobs: portOver(
+      (name, argument, options) => carry('jobs', name, name === 'workers' ? [options] : [argument, options]) as never,
+      (listener) => {
+        void first.call(store, { op: 'listen' });
+        first.listenersOf(store).add(listener);
+        return () => first.listenersOf(store).delete(listener);
+      },
+    ),
+    records: { get: record('get'), put: record('put'), list: record('list'), delete: record('delete') },
+    isShared: false,
+    describe: () => null,
+    close: async () => {
+      first.forget(store);
+      await Promise.all(peers.map((peer) => peer.call(store, { op: 'close' })));
+    },
+  };
+}

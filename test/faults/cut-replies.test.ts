@@ -1,0 +1,160 @@
+/**
+ * Each hot call over Redis, cut at every message it sends, in every way; then the same call again. It must have one
+ * outcome, and the error must say the truth: `store-unavailable` only when nothing was done.
+ */
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ErrorCode, LonghaulError } from '../../src/core/errors.ts';
+import type { JobStore } from '../../src/core/job-store.ts';
+import type { Store } from '../../src/core/store.ts';
+import { openRedisStore } from '../../src/stores/redis/index.ts';
+import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { printFigures, until } from './arena.ts';
+import { CUT_CALLS, type CutCall } from './cut-calls.ts';
+
+const FATES = ['drop', 'half-request', 'lose-reply', 'half-reply'] as const;
+const MOST_MESSAGES = 10;
+const AGAIN_MS = 10_000;
+
+describeWithRedis('a call over Redis that is cut off', () => {
+  let redis: RedisServer;
+  let proxy: CuttingProxy;
+  let truth: Store;
+  let cutStore: Store;
+  let names = 0;
+  beforeAll(async () => {
+    redis = await startRedis({ appendfsync: 'no' });
+    proxy = await openCuttingProxy(redis.port);
+    truth = await openRedisStore({ url: redis.url, namespace: 'cut' });
+    cutStore = await openRedisStore({ url: proxy.url, namespace: 'cut' });
+  });
+  afterAll(async () => {
+    await Promise.all([truth.close(), cutStore.close()]);
+    await proxy.close();
+    await redis.stop();
+  });
+
+  const makeReady = (kind: string): Promise<CutCall> => {
+    names += 1;
+    return CUT_CALLS[kind]?.(truth.jobs, `${kind}-${names}`) ?? Promise.reject(new Error(`no such call: ${kind}`));
+  };
+
+  it.each(Object.keys(CUT_CALLS))(
+    'has one outcome when it is made again: %s',
+    async (kind) => {
+      const tally = new Map<string, number>();
+      for (const fate of FATES) {
+        for (const isForgetful of [false, true]) {
+          for (let place = 1; place <= MOST_MESSAGES; place++) {
+            if (isForgetful) await forgetScripts(redis.url);
+            const code = await cutAt(await makeReady(kind), fate, place);
+            if (code === null) break;
+            const key = `${fate}:${code}`;
+            tally.set(key, (tally.get(key) ?? 0) + 1);
+          }
+        }
+      }
+      printFigures(`cut at every message: ${kind}`, Object.fromEntries(tally));
+      for (const fate of FATES) expect([...tally.keys()].join(' ')).toContain(fate);
+    },
+    60_000,
+  );
+
+  /** Cuts the call at its n-th message and makes it again. Answers null when it has not so many messages. */
+  async function cutAt(call: CutCall, fate: Fate, place: number): Promise<ErrorCode | null> {
+    const isDoneBy = fate === 'lose-reply' || fate === 'half-reply';
+    let seen = 0;
+    proxy.decide = () => {
+      seen += 1;
+      return seen === place ? fate : 'pass';
+    };
+    const error = await failureOf(call.call(cutStore.jobs));
+    const wasCut = seen >= place;
+    proxy.decide = () => 'pass';
+    if (!wasCut) {
+      expect(error).toBeNull();
+      return null;
+    }
+    const isDone = await call.isDone();
+    if (error?.code === 'store-unavailable') expect(isDone).toBe(false);
+    else expect(error?.code).toBe('outcome-unknown');
+    if (isDone) expect(isDoneBy).toBe(true);
+    await call.verify(await again(call, cutStore.jobs));
+    return error?.code ?? null;
+  }
+
+  it('among others in flight on the same connection: each has one outcome', async () => {
+    const calls = await Promise.all(Array.from({ length: 20 }, (_, place) => makeReady(kindAt(place))));
+    let unknown = 0;
+    for (const [place, fate] of FATES.entries()) {
+      const some = calls.slice(place * 5, place * 5 + 5);
+      const from = proxy.requests;
+      proxy.decide = ({ number }) => (number === from + 3 ? fate : 'pass');
+      const errors = await Promise.all(some.map((call) => failureOf(call.call(cutStore.jobs))));
+      proxy.decide = () => 'pass';
+      unknown += errors.filter((error) => error?.code === 'outcome-unknown').length;
+      for (const call of some) await call.verify(await again(call, cutStore.jobs));
+    }
+    printFigures('cut among others in flight', { calls: calls.length, cuts: FATES.length, unknown });
+    expect(unknown).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('says store-unavailable while there is no way to the server, and nothing was done', async () => {
+    const calls = await Promise.all(Object.keys(CUT_CALLS).map(makeReady));
+    proxy.mode = 'down';
+    const startedAt = performance.now();
+    await until('the store says that it is unavailable', AGAIN_MS, async () => {
+      const errors = await Promise.all(calls.map((call) => failureOf(call.call(cutStore.jobs))));
+      return errors.every((error) => error?.code === 'store-unavailable') ? true : null;
+    });
+    const ms = performance.now() - startedAt;
+    for (const call of calls) expect(await call.isDone()).toBe(false);
+    proxy.mode = 'open';
+    for (const call of calls) await call.verify(await again(call, cutStore.jobs));
+    printFigures('no way to the server', { calls: calls.length, 'store-unavailable': calls.length, ms });
+  }, 60_000);
+
+  it('ends as outcome-unknown when the server is silent, and has one outcome though the first one arrives late', async () => {
+    const calls = await Promise.all(Object.keys(CUT_CALLS).map(makeReady));
+    proxy.mode = 'silent';
+    const startedAt = performance.now();
+    const errors = await Promise.all(calls.map((call) => failureOf(call.call(cutStore.jobs))));
+    const ms = performance.now() - startedAt;
+    expect(errors.map((error) => error?.code)).toEqual(calls.map(() => 'outcome-unknown'));
+    proxy.mode = 'open';
+    for (const call of calls) await call.verify(await again(call, cutStore.jobs));
+    printFigures('a silent server', { calls: calls.length, 'outcome-unknown': errors.length, ms });
+  }, 90_000);
+});
+
+const kindAt = (place: number): string => Object.keys(CUT_CALLS)[place % 4] ?? 'add';
+
+async function failureOf(call: Promise<unknown>): Promise<LonghaulError | null> {
+  try {
+    await call;
+    return null;
+  } catch (error) {
+    return error as LonghaulError;
+  }
+}
+
+/** While the connection is being made again, a call says that nothing was done; any other error is one too many. */
+function again(call: CutCall, jobs: JobStore): Promise<unknown> {
+  return until('the call made again is answered', AGAIN_MS, async () => {
+    try {
+      return { answer: await call.call(jobs) };
+    } catch (error) {
+      if ((error as LonghaulError).code !== 'store-unavailable') throw error;
+      return null;
+    }
+  }).then(({ answer }) => answer);
+}
+
+/** As after a restart of the server: every script must be sent whole once more. */
+async function forgetScripts(url: string): Promise<void> {
+  const client = createClient({ url });
+  await client.connect();
+  await client.scriptFlush();
+  client.destroy();
+}

@@ -1,0 +1,81 @@
+/**
+ * Workers and a producer that reach Redis only through a proxy which cuts connections at random requests: before they
+ * are done, after they are done, in their middle and in the middle of their replies. Every job is done exactly once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
+import { proofSize } from '../support/proof.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { openArena, printFigures } from './arena.ts';
+import { openRandom, type SeededRandom } from './seeded-random.ts';
+import { longestOverlapMs } from './witness.ts';
+
+const LOAD_MS = proofSize({ small: 6_000, full: 120_000 });
+const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'lose-reply', 'half-reply'];
+/** One request in so many is the last of its connection. */
+const CUT_ONE_IN = 25;
+
+describeWithRedis('replies cut at random under load', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  it(
+    'cost no job, no lease and no result',
+    async () => {
+      const random = openRandom();
+      printFigures('cut under load', { seed: random.seed });
+      const proxy = await openCuttingProxy(redis.port);
+      onTestFinished(() => proxy.close());
+      const arena = await openArena({ address: redis.url, connect: { namespace: 'cuts' }, settings: { lease: '5s' } });
+      const load = { kind: 'steady', prefix: 'c', everyMs: 4, atOnce: 20, maxMs: 20, isPersistent: true };
+      const [adder, workers] = await Promise.all([
+        arena.startAdder({ ...load, address: proxy.url }),
+        arena.startWorkers(2, { address: proxy.url, work: { concurrency: 10 } }),
+      ]);
+      adder.send({});
+      const cuts = cutAtRandom(proxy, random);
+      await sleep(LOAD_MS);
+      proxy.decide = () => 'pass';
+      adder.send({});
+      await adder.next(({ type }) => type === 'added', 30_000);
+      await arena.drained(30_000);
+      await arena.closeProcesses();
+
+      const { verdict, runs, marks } = await arena.findings();
+      const overlapMs = longestOverlapMs(runs);
+      printFigures('cut under load', {
+        ...{ seed: random.seed, requests: proxy.requests, ...Object.fromEntries(cuts), workers: workers.length },
+        ...{ jobs: verdict.jobs, done: verdict.done, left: verdict.left, runs: runs.length, reruns: verdict.reruns },
+        unknown: marks.filter(({ mark, code }) => mark === 'unacked' && code === 'outcome-unknown').length,
+        ...{
+          takeovers: verdict.takeovers,
+          fencedLate: verdict.fencedLate,
+          overlapMs,
+          problems: verdict.problems.length,
+        },
+      });
+      expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
+      expect(overlapMs).toBeLessThanOrEqual(100);
+      for (const fate of FATES) expect(cuts.get(fate) ?? 0).toBeGreaterThan(0);
+      // No lease ended in vain: a repeated claim got the leases that its first answer would have told of.
+      expect(verdict.takeovers).toBe(0);
+      expect(runs).toHaveLength(verdict.jobs);
+    },
+    LOAD_MS + 120_000,
+  );
+});
+
+function cutAtRandom(proxy: CuttingProxy, random: SeededRandom): ReadonlyMap<Fate, number> {
+  const cuts = new Map<Fate, number>();
+  proxy.decide = () => {
+    if (random.between(1, CUT_ONE_IN) > 1) return 'pass';
+    const fate = random.pick(FATES);
+    cuts.set(fate, (cuts.get(fate) ?? 0) + 1);
+    return fate;
+  };
+  return cuts;
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { openArena } from './arena.ts';
+import { fenceTheFrozen, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './killed-workers.ts';
+
+describeWithRedis('over Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  const anArena = (namespace: string) =>
+    openArena({
+      address: redis.url,
+      connect: { namespace },
+      settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 },
+    });
+
+  it('a worker frozen just before it settles is refused, and what it said is kept', async () => {
+    await fenceTheFrozen(await anArena('frozen'), 'Redis');
+  }, 60_000);
+
+  it(
+    'workers killed at random lose nothing and finish nothing twice',
+    async () => {
+      await surviveKills(await anArena('killed'), 'Redis');
+    },
+    KILLED_WORKERS_MS,
+  );
+});

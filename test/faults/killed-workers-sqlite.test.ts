@@ -1,0 +1,19 @@
+import { describe, it } from 'vitest';
+import { aFolder, openArena } from './arena.ts';
+import { fenceTheFrozen, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './killed-workers.ts';
+
+const anArena = () => openArena({ address: aFolder(), settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 } });
+
+describe('over SQLite', () => {
+  it('a worker frozen just before it settles is refused, and what it said is kept', async () => {
+    await fenceTheFrozen(await anArena(), 'SQLite');
+  }, 60_000);
+
+  it(
+    'workers killed at random lose nothing and finish nothing twice',
+    async () => {
+      await surviveKills(await anArena(), 'SQLite');
+    },
+    KILLED_WORKERS_MS,
+  );
+});

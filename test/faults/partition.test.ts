@@ -1,0 +1,68 @@
+/**
+ * One worker cut off from Redis while others reach it. With `stop` its handler is gone before another begins the same
+ * job; with `continue` it goes on, and its completion is refused and kept as a late word.
+ */
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { openCuttingProxy, type ProxyMode } from '../support/cutting-proxy.ts';
+import { proofSize } from '../support/proof.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { openArena, printFigures, until } from './arena.ts';
+import { longestOverlapMs, monotonicMs } from './witness.ts';
+
+const LEASE_MS = 2_000;
+const JOBS = 4;
+const ROUNDS = proofSize({ small: 1, full: 10 });
+
+describeWithRedis('a worker that is cut off from Redis while others are not', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  const cases = (['stop', 'continue'] as const).flatMap((policy) =>
+    (['silent', 'down'] as const).flatMap((mode) =>
+      Array.from({ length: ROUNDS }, (_, round) => ({ policy, mode, round })),
+    ),
+  );
+
+  it.each(cases)(
+    '$policy, when the way is $mode ($round)',
+    async ({ policy, mode, round }) => {
+      await cutOff(policy, mode, `${policy}-${mode}-${round}`);
+    },
+    60_000,
+  );
+
+  async function cutOff(policy: 'stop' | 'continue', mode: ProxyMode, namespace: string): Promise<void> {
+    const proxy = await openCuttingProxy(redis.port);
+    onTestFinished(() => proxy.close());
+    const arena = await openArena({ address: redis.url, connect: { namespace }, settings: { lease: LEASE_MS } });
+    const far = await arena.startWorker({ address: proxy.url, work: { concurrency: JOBS, onUnreachable: policy } });
+    for (let place = 0; place < JOBS; place++) await arena.add(`cut-${place}`, { ms: 3 * LEASE_MS, againMs: LEASE_MS });
+    const starts = () => arena.marks().filter(({ mark }) => mark === 'start').length;
+    await until('its jobs run', 10_000, () => (starts() === JOBS ? true : null));
+    const near = await arena.startWorker({ work: { concurrency: JOBS } });
+    const cutAt = monotonicMs();
+    proxy.mode = mode;
+    await until('another has begun them', LEASE_MS + 5_000, () => (starts() === 2 * JOBS ? true : null));
+    await arena.drained(20_000);
+    proxy.mode = 'open';
+    await arena.closeProcesses();
+
+    const { verdict, runs } = await arena.findings();
+    const [first, second] = [far, near].map(({ pid }) => runs.filter((run) => run.pid === pid));
+    const overlapMs = longestOverlapMs(runs);
+    const takenOverMs = Math.max(...(second ?? []).map(({ startedAt }) => startedAt - cutAt));
+    printFigures(`cut off, ${mode}, ${policy}`, {
+      ...{ jobs: verdict.jobs, done: verdict.done, takeovers: verdict.takeovers, fencedLate: verdict.fencedLate },
+      stoppedMs: Math.max(...(first ?? []).map(({ lastAt }) => lastAt - cutAt)),
+      ...{ takenOverMs, leaseMs: LEASE_MS, overlapMs, problems: verdict.problems.length },
+    });
+    expect(verdict).toMatchObject({ problems: [], left: 0, done: JOBS, takeovers: JOBS });
+    expect(takenOverMs).toBeLessThanOrEqual(LEASE_MS + 2_000);
+    for (const run of first ?? []) expect(run.ending).toBe(policy === 'stop' ? 'aborted' : 'end');
+    if (policy === 'stop') expect(overlapMs).toBeLessThanOrEqual(0);
+    else expect(verdict.fencedLate).toBe(JOBS);
+  }
+});

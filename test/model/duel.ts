@@ -1,0 +1,224 @@
+/**
+ * A store and the model, given the same calls at the same time. Throws where they disagree: on an answer, on what
+ * became of the jobs, or, at the end, on histories, counts, groups, lists, workers or events.
+ *
+ * Tokens and insertion numbers are each one's own: tokens are translated, insertion numbers show in the order of lists.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Moment } from '../../src/core/clock.ts';
+import type { Job } from '../../src/core/job.ts';
+import type { JobQuery, StoreEvent } from '../../src/core/job-store.ts';
+import { isReadOnly } from '../../src/core/operations/perform.ts';
+import { QUEUE_RECORD } from '../../src/core/settings.ts';
+import type { Store } from '../../src/core/store.ts';
+import { Model } from './model.ts';
+import * as calls from './model-calls.ts';
+import * as looks from './model-looks.ts';
+import { FUTURE_TOKEN, IDS, type Program, QUEUES, WORKERS } from './program.ts';
+import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
+
+/** What is compared with what, in words for whoever reads the failure. */
+export class Disagreement extends Error {}
+
+let requests = 0;
+const freshRequest = (): string => {
+  requests += 1;
+  return `request-${requests}`;
+};
+
+export class Duel {
+  readonly #store: Store;
+  readonly #model: Model;
+  readonly #isGuarded: boolean;
+  /** The store's tokens, at the places that the model counts from one. */
+  readonly #tokens: number[] = [];
+
+  constructor(store: Store, clock: 'caller' | 'guarded', startAt: number) {
+    this.#store = store;
+    this.#model = new Model(clock);
+    this.#isGuarded = clock === 'guarded';
+    this.#model.now = startAt;
+  }
+
+  get now(): number {
+    return this.#model.now;
+  }
+
+  get expectedEvents(): readonly StoreEvent[] {
+    return this.#model.events;
+  }
+
+  async run(program: Program): Promise<void> {
+    for (const [index, { wait, times, step }] of program.entries()) {
+      this.#model.now += wait;
+      const before = prepare(step, this.#model, freshRequest);
+      if (before !== null) await this.#perform(before, `before step ${index + 1}, ${step.call}`);
+      const call = resolve(step, this.#model, freshRequest);
+      for (let time = 1; time <= times; time += 1) await this.#perform(call, `step ${index + 1}, ${step.call}`);
+      await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
+    }
+    await this.#compareAll();
+  }
+
+  /** Empties the store for the next program, and looks whether it is empty. */
+  async clear(): Promise<void> {
+    const { jobs, records } = this.#store;
+    const time = { now: this.now };
+    const found = (await jobs.find(IDS, time)).filter((job) => job !== null);
+    const running = found.filter(({ state }) => state === 'running');
+    if (running.length > 0)
+      await jobs.move(
+        running.map(({ id, queue }) => ({ id, queue, steal: true })),
+        time,
+      );
+    await Promise.all([
+      jobs.delete(
+        found.map(({ id }) => id),
+        time,
+      ),
+      ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
+      ...QUEUES.map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+    ]);
+    const left = await jobs.count(QUEUES, time);
+    const isEmpty = left.every(({ queue: _queue, ...counts }) => Object.values(counts).every((count) => count === 0));
+    if (!isEmpty) throw new Disagreement(`all jobs were deleted, and these are counted: ${JSON.stringify(left)}`);
+  }
+
+  async #perform(call: Call, where: string): Promise<void> {
+    if (call.name === 'settings') return this.#setQueue(call.queue, call.settings);
+    if (call.name === 'list') return this.#compareList(call.argument, where);
+    const moment = this.#model.moment(isReadOnly(call.name) ? 'look' : 'call');
+    const expected = expectedOf(this.#model, call, moment);
+    const actual = await this.#ask(call);
+    if (call.name === 'claim') this.#learnTokens(expected, actual, where);
+    this.#compare(`${where} ${JSON.stringify(call)}`, expected, actual);
+  }
+
+  #ask({ name, argument }: PortCall): Promise<unknown> {
+    const own = rename(argument, (token) => this.#storeToken(token));
+    const port = this.#store.jobs[name] as (argument: unknown, options: { now: number }) => Promise<unknown>;
+    return port(own, { now: this.now });
+  }
+
+  /** Whether a put is a call that ends a gap is each store's own affair; here another call has just ended it. */
+  async #setQueue(queue: string, settings: object): Promise<void> {
+    if (this.#isGuarded) await this.#perform({ name: 'maintain', argument: { limit: 0 } }, 'before settings');
+    this.#model.setQueue(queue, settings);
+    const record = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(settings) };
+    await this.#store.records.put(record, { now: this.now });
+  }
+
+  #learnTokens(expected: unknown, actual: unknown, where: string): void {
+    const given = (actual as { jobs: readonly Job[] }).jobs.map(({ lease }) => lease?.token ?? 0);
+    for (const [index, { lease }] of (expected as { jobs: readonly Job[] }).jobs.entries()) {
+      const [own, theirs] = [lease?.token ?? 0, given[index]];
+      if (own <= this.#tokens.length || theirs === undefined) continue;
+      if (theirs <= (this.#tokens.at(-1) ?? 0)) throw new Disagreement(`${where}: token ${theirs} did not grow`);
+      this.#tokens.push(theirs);
+    }
+  }
+
+  /** Zero for one that the model gave and the store did not: then they have disagreed already. */
+  #storeToken(token: number): number {
+    return token === FUTURE_TOKEN ? token : (this.#tokens[token - 1] ?? 0);
+  }
+
+  #modelToken(token: number): number {
+    return token === FUTURE_TOKEN ? token : this.#tokens.indexOf(token) + 1;
+  }
+
+  #compare(what: string, expected: unknown, actual: unknown): void {
+    const ours = rename(expected, (token) => token);
+    const theirs = rename(actual, (token) => this.#modelToken(token));
+    if (isDeepStrictEqual(ours, theirs)) return;
+    throw new Disagreement(`${what}\n  expected ${JSON.stringify(ours)}\n  received ${JSON.stringify(theirs)}`);
+  }
+
+  async #compareJobs(where: string): Promise<void> {
+    const expected = IDS.map((id) => this.#model.get(id) ?? null);
+    this.#compare(`the jobs ${where}`, expected, await this.#store.jobs.find(IDS, { now: this.now }));
+  }
+
+  async #compareAll(): Promise<void> {
+    const { jobs } = this.#store;
+    const time = { now: this.now };
+    const { now } = this.#model.moment('look');
+    const model = this.#model;
+    const histories = IDS.map(async (id) => {
+      this.#compare(`the history of ${id}`, model.rows(id), await jobs.history(id, time));
+    });
+    const counts = QUEUES.map((queue) => looks.count(model, queue, now));
+    await Promise.all([
+      ...histories,
+      jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
+      jobs.failures(undefined, time).then((actual) => {
+        this.#compare('the failure groups', looks.failures(model, QUEUES), actual);
+      }),
+      jobs.workers(time).then((actual) => {
+        const sorted = actual.map((worker) => ({ ...worker, running: [...worker.running].sort() }));
+        this.#compare('the workers', looks.workers(model, now), sorted);
+      }),
+      this.#compareList({ order: 'newest', limit: 2 }, 'the newest'),
+      ...QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
+    ]);
+  }
+
+  async #compareList(query: JobQuery, where: string): Promise<void> {
+    const expected = looks.list(this.#model, query, this.#model.moment('look').now);
+    const actual: Job[] = [];
+    let after: string | null = null;
+    do {
+      const page = await this.#store.jobs.list(after === null ? query : { ...query, after }, { now: this.now });
+      if (page.jobs.length > query.limit) throw new Disagreement(`${where}: a page is longer than its limit`);
+      actual.push(...page.jobs);
+      after = page.next;
+    } while (after !== null && actual.length <= expected.length);
+    this.#compare(`${where} ${JSON.stringify(query)}`, expected, actual);
+  }
+}
+
+function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
+  switch (call.name) {
+    case 'add':
+      return call.argument.map((item) => calls.add(model, item, moment));
+    case 'commit':
+      return call.argument.map((id) => calls.commit(model, id, moment));
+    case 'claim':
+      return calls.claim(model, call.argument, moment);
+    case 'heartbeat':
+      return call.argument.map((item) => calls.heartbeat(model, item, moment));
+    case 'settle':
+      return call.argument.map((item) => calls.settle(model, item, moment));
+    case 'cancel':
+      return call.argument.map((item) => calls.cancel(model, item, moment));
+    case 'requeue':
+      return call.argument.map((item) => calls.requeue(model, item, moment));
+    case 'move':
+      return call.argument.map((item) => calls.move(model, item, moment));
+    case 'change':
+      return call.argument.map((item) => calls.change(model, item, moment));
+    case 'delete':
+      return call.argument.map((id) => calls.remove(model, id));
+    case 'keepWorker':
+      return calls.keepWorker(model, call.argument, moment);
+    case 'endWorker':
+      return calls.endWorker(model, call.argument, moment);
+    case 'maintain':
+      return calls.maintain(model, call.argument.limit, QUEUES, moment);
+    default:
+      throw new Error(`${call.name} is compared elsewhere`);
+  }
+}
+
+/** The same value with every token renamed and without insertion numbers. */
+function rename(value: unknown, token: (token: number) => number): unknown {
+  if (Array.isArray(value)) return value.map((item) => rename(item, token));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([name, item]) => name !== 'seq' && item !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      name,
+      name === 'token' && typeof item === 'number' ? token(item) : rename(item, token),
+    ]),
+  );
+}

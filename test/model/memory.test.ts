@@ -1,0 +1,5 @@
+/** The memory store, held against the model. */
+import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
+import { modelSuite } from './model-suite.ts';
+
+modelSuite('the memory store', async ({ clock }) => openMemoryStore({ clock }));

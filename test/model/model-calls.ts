@@ -1,0 +1,280 @@
+/**
+ * The mutating calls of the port, on the model. Each is what its documentation says, in the plainest words.
+ *
+ * Must never import from core/operations: it exists to disagree with it.
+ */
+import type { Moment } from '../../src/core/clock.ts';
+import type { HistoryRow } from '../../src/core/history.ts';
+import { ENDED_STATES, isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
+import type {
+  AddResult,
+  CancelResult,
+  ClaimRequest,
+  ClaimResult,
+  EndWorker,
+  EndWorkerResult,
+  Heartbeat,
+  HeartbeatResult,
+  JobChanges,
+  MaintenanceResult,
+  Move,
+  NewJob,
+  Requeue,
+  Settlement,
+  SettleResult,
+  Target,
+  TargetResult,
+  WorkerBeat,
+} from '../../src/core/job-store.ts';
+import * as life from '../../src/core/lifecycle.ts';
+import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
+import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings.ts';
+import type { Model } from './model.ts';
+
+const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
+const isClosed = (model: Model, from: string, to: string): boolean =>
+  from !== to && model.settings(to).state === 'down';
+
+export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
+  const answer = (outcome: 'added' | 'exists' | 'duplicate', job: Job): AddResult => {
+    return { ok: true, outcome, id: job.id, queue: job.queue, state: job.state };
+  };
+  const known = model.get(input.id);
+  if (known !== undefined) return answer('exists', known);
+  const settings = model.settings(input.queue);
+  if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
+  const wanted = { id: input.id, unique: input.unique ?? null };
+  const rival = input.draft === true ? undefined : model.rivalOf(wanted, input.queue, now);
+  if (rival !== undefined) return answer('duplicate', rival);
+  const born = life.born(input, { now, seq: model.nextSeq(), settings });
+  model.become(born, now);
+  if (born.job.state === 'waiting') model.takeKey(born.job, now);
+  return answer('added', born.job);
+}
+
+export function commit(model: Model, id: string, { now }: Moment): TargetResult {
+  const job = model.get(id);
+  if (job === undefined) return no('not-found', id);
+  if (job.state !== 'draft') return { ok: true, state: job.state };
+  const rival = model.rivalOf(job, job.queue, now);
+  if (rival !== undefined) return no('key-taken', id, rival.id);
+  const change = life.committed(job, now);
+  model.become(change, now);
+  model.takeKey(change.job, now);
+  return { ok: true, state: 'waiting' };
+}
+
+export function claim(model: Model, request: ClaimRequest, moment: Moment): ClaimResult {
+  const { worker, requestId, queues } = request;
+  const last = model.claims.find((each) => each.worker === worker && each.requestId === requestId);
+  const jobs = last === undefined ? take(model, request, moment) : last.leases.flatMap((lease) => heldBy(model, lease));
+  if (last === undefined && jobs.length > 0) {
+    const leases = jobs.map((job) => ({ id: job.id, token: job.lease.token }));
+    model.claims = [...model.claims.filter((each) => each.worker !== worker), { worker, requestId, leases }];
+  }
+  const times = queues.flatMap((queue) => nextTimes(model, queue, moment.now));
+  return { jobs, now: moment.now, nextAt: times.length === 0 ? null : Math.min(...times) };
+}
+
+function heldBy(model: Model, { id, token }: { id: string; token: number }): readonly RunningJob[] {
+  const job = model.get(id);
+  return life.holds(job, token) ? [job] : [];
+}
+
+function take(model: Model, { worker, queues, limit, leaseMs }: ClaimRequest, moment: Moment): readonly RunningJob[] {
+  const taken: RunningJob[] = [];
+  for (const queue of queues) {
+    const settings = model.settings(queue);
+    if (taken.length >= limit || settings.state !== 'up') continue;
+    overtake(model, queue, 1_000, moment);
+    for (const job of model.ready(queue, moment.now).slice(0, limit - taken.length)) {
+      const token = model.nextToken(job.id);
+      const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
+      const change = life.claimed(job, lease);
+      model.become(change, moment.now);
+      taken.push(change.job as RunningJob);
+    }
+  }
+  return taken;
+}
+
+function overtake(model: Model, queue: string, limit: number, moment: Moment): number {
+  const settings = model.settings(queue);
+  const over = model.running().filter((job) => job.queue === queue && life.isOvertakable(job, settings, moment));
+  const lost = over.slice(0, limit);
+  for (const job of lost) model.become(life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
+  return lost.length;
+}
+
+function nextTimes(model: Model, queue: string, now: number): readonly number[] {
+  const { state, onLost, lostGraceMs } = model.settings(queue);
+  if (state !== 'up') return [];
+  const later = model.in(queue, 'waiting').filter((job) => job.runAt > now);
+  const ends = model.running().filter((job) => job.queue === queue && onLost !== 'hold');
+  return [...later.map((job) => job.runAt), ...ends.map((job) => job.lease.until + lostGraceMs)];
+}
+
+export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): HeartbeatResult {
+  const job = model.get(beat.id);
+  if (job === undefined) return no('not-found', beat.id);
+  if (!life.holds(job, beat.token)) return no('lease-lost', beat.id);
+  const next = life.beaten(job, beat, now);
+  model.keep(next);
+  const { id, queue, state, lease } = next;
+  if (beat.progress !== undefined || beat.started !== undefined) {
+    model.events.push({ type: 'progress', id, queue, state });
+  }
+  const { until, cancelAskedAt, pauseAskedAt } = lease;
+  return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
+}
+
+export function settle(model: Model, said: Settlement, { now }: Moment): SettleResult {
+  const job = model.get(said.id);
+  if (job === undefined) return no('not-found', said.id);
+  if (life.holds(job, said.token)) {
+    const change = life.settled(job, said, model.settings(job.queue), now);
+    model.become(change, now);
+    return { ok: true, state: change.job.state };
+  }
+  const rows = model.rows(job.id);
+  const ending = rows.filter((row) => row.token === said.token && isEnding(row)).at(-1);
+  if (ending !== undefined && life.isSameEnding(ending, said.kind)) return { ok: true, state: ending.state };
+  const late = life.lateRow(job, said, now);
+  const known = rows.filter(({ event }) => event === 'late');
+  const isSaid = known.some(({ token, note }) => token === late.token && note === late.note);
+  if (known.length < 3 && !isSaid) model.note(job.id, late);
+  return no('lease-lost', job.id);
+}
+
+function isEnding({ event }: HistoryRow): boolean {
+  return event !== 'claimed' && event !== 'late' && event !== 'cancel-asked';
+}
+
+/** The job that is meant, or why it cannot be. */
+function target(model: Model, { id, attempt }: Target): Job | Refused {
+  const job = model.get(id);
+  if (job === undefined) return no('not-found', id);
+  return attempt === undefined || attempt === job.attempt ? job : no('moved-on', id);
+}
+
+const isNo = (answer: Job | Refused): answer is Refused => 'ok' in answer;
+
+export function cancel(model: Model, ask: Target, moment: Moment): CancelResult {
+  const job = target(model, ask);
+  if (isNo(job)) return job;
+  if (job.state === 'cancelled') return { ok: true, outcome: 'cancelled' };
+  const settings = model.settings(job.queue);
+  const isAbandoned = life.isHeld(job, settings, moment.now) || life.isOvertakable(job, settings, moment);
+  if (isRunning(job) && job.lease.cancelAskedAt !== null && !isAbandoned) return { ok: true, outcome: 'asked' };
+  const change = life.cancelled(job, { now: moment.now, isAbandoned });
+  if (typeof change === 'string') return no(change, job.id);
+  model.become(change, moment.now);
+  return { ok: true, outcome: change.job.state === 'cancelled' ? 'cancelled' : 'asked' };
+}
+
+export function requeue(model: Model, ask: Requeue, { now }: Moment): TargetResult {
+  const job = target(model, ask);
+  if (isNo(job)) return job;
+  const queue = ask.queue ?? job.queue;
+  if (job.state === 'waiting' && job.queue === queue) return { ok: true, state: 'waiting' };
+  const change = life.requeued(job, ask, { now, isHeld: life.isHeld(job, model.settings(job.queue), now) });
+  if (typeof change === 'string') return no(change, job.id);
+  if (isClosed(model, job.queue, queue)) return refuse('queue-down', `queue ${queue}`);
+  const rival = model.rivalOf(job, queue, now);
+  if (rival !== undefined) return no('key-taken', job.id, rival.id);
+  model.become(change, now);
+  model.takeKey(change.job, now);
+  return { ok: true, state: 'waiting' };
+}
+
+export function move(model: Model, ask: Move, { now }: Moment): TargetResult {
+  const job = target(model, ask);
+  if (isNo(job)) return job;
+  if (job.state !== 'running' && job.queue === ask.queue) return { ok: true, state: job.state };
+  const change = life.moved(job, ask, now);
+  if (typeof change === 'string') return no(change, job.id);
+  if (isClosed(model, job.queue, ask.queue)) return refuse('queue-down', `queue ${ask.queue}`);
+  const rival = model.holdsKey(job, now) ? model.rivalOf(job, ask.queue, now) : undefined;
+  if (rival !== undefined) return no('key-taken', job.id, rival.id);
+  model.become(change, now);
+  return { ok: true, state: change.job.state };
+}
+
+export function change(model: Model, ask: JobChanges, { now }: Moment): TargetResult {
+  const job = target(model, ask);
+  if (isNo(job)) return job;
+  const next = life.changed(job, ask, now);
+  if (typeof next === 'string') return no(next, job.id);
+  model.become(next, now);
+  return { ok: true, state: next.job.state };
+}
+
+export function remove(model: Model, id: string): TargetResult {
+  const job = model.get(id);
+  if (job === undefined) return no('not-found', id);
+  if (job.state === 'running') return no('wrong-state', id);
+  model.forget(job);
+  return { ok: true, state: job.state };
+}
+
+export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
+  const known = model.workers.find(({ id }) => id === beat.id);
+  if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
+  const { kind: _kind, leaseMs, ...said } = beat;
+  const until = now + leaseMs;
+  const worker = { ...said, registeredAt: known?.registeredAt ?? now, seenAt: now, until };
+  model.workers = [...model.workers.filter(({ id }) => id !== beat.id), worker];
+  return { ok: true, until };
+}
+
+export function endWorker(model: Model, { id, kind }: EndWorker, { now }: Moment): EndWorkerResult {
+  const held = kind === 'fail' ? model.running().filter((job) => job.lease.worker === id) : [];
+  const isKnown = model.workers.some((worker) => worker.id === id);
+  if (!isKnown && held.length === 0) return refuse('worker-lost', `worker ${id}`);
+  for (const job of held) model.become(life.lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
+  forgetWorker(model, id);
+  return { ok: true, returned: held.length };
+}
+
+function forgetWorker(model: Model, id: string): void {
+  model.workers = model.workers.filter((worker) => worker.id !== id);
+  model.claims = model.claims.filter(({ worker }) => worker !== id);
+}
+
+export function maintain(model: Model, limit: number, queues: readonly string[], moment: Moment): MaintenanceResult {
+  const { now } = moment;
+  let left = limit;
+  const upTo = (jobs: readonly Job[]): number => {
+    const gone = jobs.slice(0, left);
+    for (const job of gone) model.forget(job);
+    left -= gone.length;
+    return gone.length;
+  };
+  let overtaken = 0;
+  for (const queue of queues) {
+    const lost = overtake(model, queue, left, moment);
+    overtaken += lost;
+    left -= lost;
+  }
+  const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_LIFE_MS);
+  const expiredDrafts = upTo(drafts.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq));
+  const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
+  const gone = model.workers.filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
+  for (const worker of gone) forgetWorker(model, worker.id);
+  return { overtaken, expiredDrafts, pruned, forgottenWorkers: gone.length, more: left === 0 };
+}
+
+/** Too old goes first; only when nothing is too old does what is too many go. */
+function pruneQueue(model: Model, queue: string, now: number, upTo: (jobs: readonly Job[]) => number): number {
+  let pruned = 0;
+  for (const state of ENDED_STATES) {
+    const { ms, count } = model.settings(queue).retention[state];
+    const ended = [...model.in(queue, state)].sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq);
+    const old = ms === null ? [] : ended.filter((job) => endOf(job) < now - ms);
+    const many = count === null ? [] : ended.slice(0, Math.max(0, ended.length - count));
+    pruned += upTo(old.length > 0 ? old : many);
+  }
+  return pruned;
+}
+
+const endOf = (job: Job): number => job.endedAt ?? 0;

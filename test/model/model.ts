@@ -1,0 +1,161 @@
+/**
+ * What a store should answer, worked out the naive way: arrays that are searched and sorted afresh each time.
+ *
+ * It takes from the core what becomes of one job (`lifecycle.ts`, `clock.ts`, `label.ts`), and nothing of how jobs
+ * are found, ordered, kept or remembered, so that a mistake in the operations or in a table cannot be its own.
+ * Tokens and insertion numbers are the model's; whoever compares translates them.
+ */
+import { type ClockMemory, type Moment, NEVER_SEEN, NO_GAP, readClock } from '../../src/core/clock.ts';
+import type { HistoryRow } from '../../src/core/history.ts';
+import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
+import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
+import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
+import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+
+interface HeldKey {
+  readonly address: string;
+  readonly id: string;
+  readonly until: number;
+}
+
+interface Remembered {
+  readonly worker: string;
+  readonly requestId: string;
+  readonly leases: readonly { readonly id: string; readonly token: number }[];
+}
+
+type KnownWorker = Omit<WorkerRecord, 'isLost' | 'running'>;
+
+/** Everything a store knows, in lists. The calls are in `model-calls.ts` and `model-looks.ts`. */
+export class Model {
+  jobs: readonly Job[] = [];
+  claims: readonly Remembered[] = [];
+  workers: readonly KnownWorker[] = [];
+  readonly events: StoreEvent[] = [];
+  /** Every token given so far, in order. */
+  readonly tokens: { readonly id: string; readonly token: number }[] = [];
+  now = 0;
+  readonly #isGuarded: boolean;
+  readonly #settings: Record<string, Partial<QueueSettings>> = {};
+  #rows: readonly { readonly id: string; readonly row: HistoryRow }[] = [];
+  #keys: readonly HeldKey[] = [];
+  #clock: ClockMemory = NEVER_SEEN;
+  #seq = 0;
+
+  constructor(clock: 'caller' | 'guarded') {
+    this.#isGuarded = clock === 'guarded';
+  }
+
+  /** The moment of a call. A look leaves no trace in the clock's memory. */
+  moment(kind: 'call' | 'look'): Moment {
+    if (!this.#isGuarded) return { now: this.now, gap: NO_GAP };
+    const reading = readClock(this.#clock, this.now);
+    if (kind === 'look') return reading;
+    this.#clock = reading.memory;
+    if (reading.hasSteppedBack) {
+      this.jobs = this.jobs.map((job) => (isRunning(job) ? restartedLease(job, reading.now) : job));
+    }
+    return reading;
+  }
+
+  setQueue(queue: string, settings: Partial<QueueSettings>): void {
+    this.#settings[queue] = settings;
+    this.events.push({ type: 'queue', id: '', queue, state: null });
+  }
+
+  settings(queue: string): QueueSettings {
+    return settingsOf(this.#settings[queue]);
+  }
+
+  get(id: string): Job | undefined {
+    return this.jobs.find((job) => job.id === id);
+  }
+
+  in(queue: string, state: Job['state']): readonly Job[] {
+    return this.jobs.filter((job) => job.queue === queue && job.state === state);
+  }
+
+  running(): readonly RunningJob[] {
+    return this.jobs.filter(isRunning).sort((a, b) => a.lease.until - b.lease.until || a.seq - b.seq);
+  }
+
+  /** What a claim would start, in its order. */
+  ready(queue: string, now: number): readonly Job[] {
+    const due = this.in(queue, 'waiting').filter((job) => job.runAt <= now);
+    return this.settings(queue).state === 'up' ? due.sort(claimOrder) : [];
+  }
+
+  rows(id: string): readonly HistoryRow[] {
+    return this.#rows.filter((each) => each.id === id).map(({ row }) => row);
+  }
+
+  nextSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  nextToken(id: string): number {
+    const token = this.tokens.length + 1;
+    this.tokens.push({ id, token });
+    return token;
+  }
+
+  /** A job's next record, with all that follows from it. */
+  become({ job, row }: Transition, now: number): void {
+    const before = this.get(job.id);
+    this.keep(job);
+    this.note(job.id, row);
+    this.events.push({ type: row.event, id: job.id, queue: job.queue, state: job.state });
+    if (before !== undefined) this.#followKey(before, job, now);
+  }
+
+  keep(job: Job): void {
+    this.jobs = [...this.jobs.filter(({ id }) => id !== job.id), job];
+  }
+
+  /** A hundred rows at the most: the first, and the latest of the others. */
+  note(id: string, row: HistoryRow): void {
+    const [first, ...others] = [...this.rows(id), row];
+    const kept = [first as HistoryRow, ...others.slice(-99)];
+    this.#rows = [...this.#rows.filter((each) => each.id !== id), ...kept.map((each) => ({ id, row: each }))];
+  }
+
+  forget(job: Job): void {
+    this.jobs = this.jobs.filter(({ id }) => id !== job.id);
+    this.#rows = this.#rows.filter(({ id }) => id !== job.id);
+    this.#keys = this.#keys.filter(({ id }) => id !== job.id);
+    this.events.push({ type: 'deleted', id: job.id, queue: job.queue, state: job.state });
+  }
+
+  /** Whoever else holds the key that this job wants in that queue. */
+  rivalOf({ id, unique }: Pick<Job, 'id' | 'unique'>, queue: string, now: number): Job | undefined {
+    if (unique === null) return undefined;
+    const held = this.#keyAt(keyAddress(unique, queue), now);
+    return held === undefined || held.id === id ? undefined : this.get(held.id);
+  }
+
+  holdsKey({ id, unique, queue }: Job, now: number): boolean {
+    return unique !== null && this.#keyAt(keyAddress(unique, queue), now)?.id === id;
+  }
+
+  takeKey({ id, unique, queue }: Job, now: number): void {
+    if (unique === null) return;
+    const address = keyAddress(unique, queue);
+    if (this.#keyAt(address, now) !== undefined) return;
+    const until = unique.until === 'period' ? now + unique.periodMs : Number.POSITIVE_INFINITY;
+    this.#keys = [...this.#keys.filter((key) => key.address !== address), { address, id, until }];
+  }
+
+  #keyAt(address: string, now: number): HeldKey | undefined {
+    return this.#keys.find((key) => key.address === address && key.until > now);
+  }
+
+  #followKey(before: Job, after: Job, now: number): void {
+    const { unique } = before;
+    if (unique === null || !this.holdsKey(before, now)) return;
+    const isOver = releasesKey(unique, after.state);
+    if (!isOver && keyAddress(unique, before.queue) === keyAddress(unique, after.queue)) return;
+    this.#keys = this.#keys.filter(({ id }) => id !== before.id);
+    if (!isOver) this.takeKey(after, now);
+  }
+}

@@ -1,0 +1,123 @@
+/** Turns a step into the call it means now: tokens, attempts and times are known only while the program runs. */
+import { isEnded, JOB_STATES, type JobState } from '../../src/core/job.ts';
+import type { ClaimRequest } from '../../src/core/job-store.ts';
+import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
+import type { QueueSettings } from '../../src/core/settings.ts';
+import type { Said } from '../contract/workbench.ts';
+import type { Model } from './model.ts';
+import { FUTURE_TOKEN, IDS, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
+
+export type PortCall = {
+  [Name in CallName]: { readonly name: Name; readonly argument: CallArgument<Name> };
+}[CallName];
+export type Call =
+  | PortCall
+  | { readonly name: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> };
+
+/** For which jobs each call is meant; a step that is about one of them mostly picks one of these. */
+const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
+  add: ['none'],
+  commit: ['draft'],
+  heartbeat: ['running'],
+  settle: ['running'],
+  cancel: ['draft', 'waiting', 'running'],
+  requeue: ['done', 'failed', 'cancelled', 'running'],
+  move: ['draft', 'waiting', 'running'],
+  change: JOB_STATES,
+  delete: ['draft', 'waiting', 'done', 'failed', 'cancelled'],
+};
+
+/**
+ * What is done before a step that would otherwise find nothing to do: a settlement needs a job that runs, a claim one
+ * that waits. It makes programs deep rather than long.
+ */
+export function prepare(step: Step, model: Model, freshRequest: () => string): Call | null {
+  const isThere = (...states: readonly JobState[]): boolean => model.jobs.some(({ state }) => states.includes(state));
+  if (step.call === 'settle' || step.call === 'heartbeat') {
+    if (step.items[0]?.who.of !== 'fitting' || isThere('running') || !isThere('waiting')) return null;
+    const request = { worker: 'v', queues: QUEUES, limit: 2, leaseMs: 10_000, requestId: freshRequest() };
+    return { name: 'claim', argument: request };
+  }
+  if (step.call !== 'claim' || step.again || isThere('waiting')) return null;
+  const free = IDS.find((id) => model.get(id) === undefined);
+  if (free !== undefined) return { name: 'add', argument: [{ id: free, queue: 'x', data: '1' }] };
+  const ended = model.jobs.find(({ state }) => isEnded(state));
+  return ended === undefined ? null : { name: 'requeue', argument: [{ id: ended.id }] };
+}
+
+export function resolve(step: Step, model: Model, freshRequest: () => string): Call {
+  switch (step.call) {
+    case 'claim':
+      return { name: 'claim', argument: claimOf(step, model, freshRequest) };
+    case 'keepWorker': {
+      const { worker: id, kind, leaseMs } = step;
+      return { name: 'keepWorker', argument: { id, kind, leaseMs, host: 'host', pid: 1, queues: ['x'], info: '{}' } };
+    }
+    case 'endWorker':
+      return { name: 'endWorker', argument: { id: step.worker, kind: step.kind } };
+    case 'maintain':
+      return { name: 'maintain', argument: { limit: step.limit } };
+    case 'settings':
+      return { name: 'settings', queue: step.queue, settings: step.settings };
+    case 'list':
+      return { name: 'list', argument: step.query };
+    default:
+      return { name: step.call, argument: step.items.map((item) => itemOf(step.call, item, model)) } as Call;
+  }
+}
+
+interface AnyItem {
+  readonly who: Who;
+  readonly which?: Which;
+  readonly seen?: Seen;
+  readonly runIn?: number;
+  readonly said?: Said;
+}
+
+/** One item of a call in bulk; the ids alone where the call wants no more. */
+function itemOf(call: string, item: AnyItem, model: Model): unknown {
+  const { who, which, seen, runIn, said, ...rest } = item;
+  const id = idOf(model, who, FITTING[call] ?? []);
+  if (call === 'commit' || call === 'delete') return id;
+  return {
+    ...rest,
+    ...said,
+    id,
+    ...(which === undefined ? {} : { token: tokenOf(model, id, which) }),
+    ...(seen === undefined ? {} : attemptOf(model, id, seen)),
+    ...(runIn === undefined ? {} : { runAt: model.now + runIn }),
+  };
+}
+
+function idOf(model: Model, { of, nth }: Who, fitting: readonly string[]): string {
+  const fits = IDS.filter((id) => fitting.includes(model.get(id)?.state ?? 'none'));
+  const among = of === 'fitting' && fits.length > 0 ? fits : IDS;
+  return among[nth % among.length] as string;
+}
+
+function claimOf(step: Step & { call: 'claim' }, model: Model, freshRequest: () => string): ClaimRequest {
+  const { call: _call, again, ...asked } = step;
+  const last = model.claims.find(({ worker }) => worker === step.worker);
+  return { ...asked, requestId: again && last !== undefined ? last.requestId : freshRequest() };
+}
+
+function tokenOf(model: Model, id: string, which: Which): number {
+  const own = model.tokens.filter((each) => each.id === id);
+  const [other] = model.tokens.filter((each) => each.id !== id).slice(-1);
+  switch (which) {
+    case 'latest':
+      return own.at(-1)?.token ?? FUTURE_TOKEN;
+    case 'older':
+      return own.at(-2)?.token ?? FUTURE_TOKEN;
+    case 'other':
+      return other?.token ?? FUTURE_TOKEN;
+    case 'future':
+      return FUTURE_TOKEN;
+  }
+}
+
+function attemptOf(model: Model, id: string, seen: Seen): { attempt?: number } {
+  const attempt = model.get(id)?.attempt ?? 0;
+  if (seen === 'any') return {};
+  return { attempt: seen === 'present' ? attempt : attempt - 1 };
+}

@@ -1,0 +1,6 @@
+/** The SQLite store, held against the model. */
+import { openFreshSqlite, removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
+import { modelSuite } from './model-suite.ts';
+
+removeFoldersAtTheEnd();
+modelSuite('the SQLite store', openFreshSqlite);

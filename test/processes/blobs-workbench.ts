@@ -1,0 +1,98 @@
+/** What tests of blobs share: a folder of their own, content that can be made again, and looks behind the interface. */
+import { createCipheriv, createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import type { Blobs } from '../../src/blobs/blobs.ts';
+import { type BlobsOptions, openBlobs } from '../../src/blobs/open-blobs.ts';
+
+/** Removed at the end of the test. */
+export async function aFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhaul-blobs-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Bench {
+  readonly blobs: Blobs;
+  readonly folder: string;
+  /** Moves the clock that blobs look at. */
+  pass(ms: number): void;
+  /** Another process would see it so: the same folder, nothing remembered. */
+  reopen(): Promise<Blobs>;
+  /** Every file below the folder, without empty folders. */
+  files(): string[];
+}
+
+export async function aBench(options: Partial<BlobsOptions> = {}): Promise<Bench> {
+  const folder = options.folder ?? (await aFolder());
+  let passed = 0;
+  const now = () => Date.now() + passed;
+  const reopen = () => openBlobs({ reserveBytes: 0, now, ...options, folder });
+  return {
+    blobs: await reopen(),
+    folder,
+    pass: (ms) => void (passed += ms),
+    reopen,
+    files: () => filesBelow(folder),
+  };
+}
+
+export function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+/** The same bytes for the same seed, and nothing that compresses or repeats. */
+export function bytesOf(size: number, seed = 1): Buffer {
+  const key = createHash('md5').update(String(seed)).digest();
+  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
+}
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+
+export async function* piecesOf(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** Gives the bytes, then breaks as a connection does. */
+export async function* cutAfter(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* piecesOf(bytes);
+  throw new Error('the line was cut');
+}
+
+/** Adds and answers the hash. */
+export async function put(blobs: Blobs, bytes: Uint8Array): Promise<string> {
+  const added = await blobs.addFromStream(piecesOf(bytes));
+  if (!added.ok) throw new Error(added.refusal.message);
+  return added.blob.sha256;
+}
+
+export async function readAll(stream: Readable): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+export async function get(blobs: Blobs, sha256: string, range?: { start?: number; end?: number }): Promise<Buffer> {
+  const reading = await blobs.read(sha256, range);
+  if (!reading.ok) throw new Error(reading.refusal.message);
+  return readAll(reading.stream);
+}
+
+export const blobPath = (folder: string, sha256: string): string => join(folder, sha256.slice(0, 2), sha256);
+
+/** One bit of the file, at random unless told. */
+export function flipBit(path: string, at = randomBytes(4).readUInt32LE()): void {
+  const bytes = readFileSync(path);
+  const place = at % (bytes.length * 8);
+  bytes[place >> 3] = (bytes[place >> 3] ?? 0) ^ (1 << (place & 7));
+  writeFileSync(path, bytes);
+}

@@ -1,0 +1,214 @@
+/**
+ * What a worker promises when real things happen to its process: it is blocked, killed, frozen, told to go, or cut
+ * off from its store. One suite for every store that outlives a process.
+ */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Job } from '../../src/core/job.ts';
+import type { Store } from '../../src/core/store.ts';
+import { type Fixture, type Message, startFixture } from '../support/processes.ts';
+
+/** A store that can be reached from several processes, and be taken away from them. */
+export interface Place {
+  readonly address: string;
+  readonly store: Store;
+  /** No call of anybody succeeds until `restore`. */
+  takeAway(): Promise<void>;
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LEASE_MS = 1_500;
+/** P7: offered again within the lease and two seconds. */
+const RECOVERY_MS = LEASE_MS + 2_000;
+
+export function workerSuite(openPlace: () => Promise<Place>): void {
+  let place: Place;
+  let folder: string;
+  let queue = 0;
+  const workers: Fixture[] = [];
+
+  beforeAll(async () => {
+    place = await openPlace();
+    folder = await mkdtemp(join(tmpdir(), 'longhaul-worker-'));
+  });
+  beforeEach(() => {
+    queue += 1;
+  });
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.kill9()));
+  });
+  afterAll(async () => {
+    await place.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const queueName = () => `q${queue}`;
+  const idOf = (name: string) => `${name}-${queue}`;
+  const add = async (name: string, data: object) => {
+    await place.store.jobs.add([{ id: idOf(name), queue: queueName(), data: JSON.stringify(data) }]);
+  };
+  const find = async (name: string) => (await place.store.jobs.find([idOf(name)]))[0] as Job;
+  const settledAs = (name: string, state: string) =>
+    expect.poll(async () => (await find(name)).state, { timeout: 10_000, interval: 50 }).toBe(state);
+  const handles = (name: string) => (message: Message) => message['type'] === 'handler' && message['id'] === idOf(name);
+  const says = (type: string) => (message: Message) => message['type'] === type;
+
+  const start = async (options: object = {}): Promise<Fixture> => {
+    const plan = { address: place.address, queues: [queueName()], leaseMs: LEASE_MS, ...options };
+    const worker = await startFixture('worker.mjs', [JSON.stringify(plan)]);
+    workers.push(worker);
+    await worker.next(says('ready'));
+    return worker;
+  };
+
+  describe('a worker whose event loop is blocked', () => {
+    it('keeps its lease for three times as long, is seen to be blocked, and its progress is seen', async () => {
+      const blocked = await start();
+      await add('a', { do: 'spin', ms: 3 * LEASE_MS });
+      await blocked.next(handles('a'));
+      const idle = await start();
+      await expect
+        .poll(async () => (await place.store.jobs.workers()).map(({ info }) => info).join(), { timeout: 4_000 })
+        .toContain('"blockedMs":');
+      await expect.poll(async () => (await find('a')).progress?.percent, { timeout: 4_000 }).toBeGreaterThan(30);
+      await settledAs('a', 'done');
+      expect(await find('a')).toMatchObject({ attempt: 1, crashes: 0, result: String(blocked.pid) });
+      expect(idle.messages.some(says('handler'))).toBe(false);
+      const { ms } = await blocked.next(says('blocked'));
+      expect(ms).toBeGreaterThan(2 * LEASE_MS);
+    });
+
+    it('is killed when that lasts longer than it may, and its job is taken over', async () => {
+      const blocked = await start({ maxBlockMs: 1_200 });
+      await add('a', { do: 'spin', ms: 60_000 });
+      await blocked.next(handles('a'));
+      expect(await blocked.ended).toEqual({ code: null, signal: 'SIGKILL' });
+      const endedAt = Date.now();
+      expect((await find('a')).lease?.until).toBeGreaterThan(endedAt);
+      const other = await start();
+      await other.next(handles('a'), RECOVERY_MS);
+      expect(await find('a')).toMatchObject({ attempt: 2, crashes: 1, failures: 0 });
+    });
+  });
+
+  describe('a worker that is killed', () => {
+    it('has its job begun elsewhere within the lease and two seconds, as one crash and no failure', async () => {
+      const killed = await start();
+      await add('a', { do: 'wait' });
+      await killed.next(handles('a'));
+      const heir = await start();
+      await killed.kill9();
+      const killedAt = Date.now();
+      await heir.next(handles('a'), RECOVERY_MS);
+      expect(Date.now() - killedAt).toBeLessThan(RECOVERY_MS);
+      heir.send('finish');
+      await settledAs('a', 'done');
+      expect(await find('a')).toMatchObject({ attempt: 2, crashes: 1, failures: 0, interruptions: 0 });
+    });
+
+    it('has its job begun before the ones that waited longer', async () => {
+      const killed = await start();
+      await add('a', { do: 'wait' });
+      await killed.next(handles('a'));
+      const other = await start();
+      await add('busy', { do: 'wait' });
+      await other.next(handles('busy'));
+      await add('patient', { do: 'wait' });
+      await killed.kill9();
+      await expect
+        .poll(async () => ((await find('a')).lease?.until ?? 0) <= Date.now(), { timeout: RECOVERY_MS })
+        .toBe(true);
+      other.send('finish');
+      await other.next(handles('a'));
+      expect(await find('patient')).toMatchObject({ state: 'waiting', attempt: 0 });
+    });
+  });
+
+  describe('a worker that is frozen past its lease', () => {
+    it('finds itself overtaken: its handler is aborted, its result refused, and the other one stands', async () => {
+      const frozen = await start();
+      await add('a', { do: 'deaf' });
+      await frozen.next(handles('a'));
+      frozen.stop();
+      const other = await start();
+      await other.next(handles('a'), RECOVERY_MS);
+      other.send('finish');
+      await settledAs('a', 'done');
+      frozen.cont();
+      expect(await frozen.next(says('aborted'))).toMatchObject({ reason: 'lease-lost' });
+      frozen.send('finish');
+      const ended = await frozen.next(says('ended'));
+      expect(ended).toMatchObject({ answer: { ok: false, refusal: { code: 'lease-lost' } }, stopReason: 'lease-lost' });
+      expect(await find('a')).toMatchObject({ state: 'done', result: String(other.pid), attempt: 2 });
+      const rows = await place.store.jobs.history(idOf('a'));
+      expect(rows.at(-1)).toMatchObject({ event: 'late', note: `complete: ${frozen.pid}` });
+    });
+  });
+
+  describe('a worker that is told to go', () => {
+    it('finishes what it runs, begins nothing more, and ends in good order', async () => {
+      const worker = await start();
+      await add('a', { do: 'wait' });
+      await worker.next(handles('a'));
+      const ended = worker.terminate();
+      await add('b', { do: 'wait' });
+      worker.send('finish');
+      await worker.next(says('stopped'));
+      expect(await ended).toEqual({ code: 0, signal: null });
+      expect(await find('a')).toMatchObject({ state: 'done', attempt: 1 });
+      expect(await find('b')).toMatchObject({ state: 'waiting', attempt: 0 });
+      const ids = (await place.store.jobs.workers()).filter(({ pid }) => pid === worker.pid);
+      expect(ids).toEqual([]);
+    });
+
+    it('gives back what does not end in time, as an interruption and to the front', async () => {
+      const worker = await start({ drainMs: 100 });
+      await add('a', { do: 'wait' });
+      await worker.next(handles('a'));
+      expect(await worker.terminate()).toEqual({ code: 0, signal: null });
+      expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1, failures: 0, crashes: 0 });
+      expect((await find('a')).returnedAt).not.toBeNull();
+    });
+
+    it('gives it back at once when it is told so twice', async () => {
+      const worker = await start({ drainMs: 60_000 });
+      await add('a', { do: 'deaf' });
+      await worker.next(handles('a'));
+      void worker.terminate();
+      await expect(worker.next(says('stopping'), 200)).rejects.toThrow('did not say');
+      expect(await worker.terminate()).toEqual({ code: 0, signal: null });
+      expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1 });
+    });
+
+    it('stops a job that somebody cancels from elsewhere, long before its next heartbeat', async () => {
+      const worker = await start({ leaseMs: 60_000 });
+      await add('a', { do: 'wait' });
+      await worker.next(handles('a'));
+      await place.store.jobs.cancel([{ id: idOf('a') }]);
+      await worker.next(says('ended'), 3_000);
+      expect(await find('a')).toMatchObject({ state: 'cancelled' });
+    });
+  });
+
+  describe('a worker whose store is away when a job ends', () => {
+    it('leaves the settlement on disk, and the next process delivers it', async () => {
+      const plan = { journalPath: join(folder, 'journal'), leaseMs: 60_000 };
+      const worker = await start(plan);
+      await add('a', { do: 'deaf' });
+      await worker.next(handles('a'));
+      await place.takeAway();
+      worker.send('finish');
+      await expect.poll(() => readdir(folder), { timeout: 20_000 }).toHaveLength(1);
+      await worker.kill9();
+      await place.restore();
+      expect(await find('a')).toMatchObject({ state: 'running', attempt: 1 });
+      const next = await start(plan);
+      expect(await next.next(says('delivered'))).toMatchObject({ answer: { ok: true, state: 'done' } });
+      expect(await find('a')).toMatchObject({ state: 'done', attempt: 1, result: String(worker.pid) });
+      await expect.poll(() => readdir(folder)).toEqual([]);
+    });
+  });
+}
