@@ -121,8 +121,8 @@ export async function sendAndListen(session, { count, discard, everyMs }) {
   const isReady = new Promise((resolve) => (onReady = resolve));
   const heard = listen(session, { count, discard, onReady });
   await Promise.race([isReady, heard]);
-  const [answer] = await Promise.all([heard, send(session, { count, everyMs })]);
-  return answer;
+  const [answer, { lateMs }] = await Promise.all([heard, send(session, { count, everyMs })]);
+  return { ...answer, lateMs };
 }
 
 function percentiles(values) {

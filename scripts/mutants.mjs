@@ -3,7 +3,7 @@
  *
  *   npm run test:mutants                       every bug of test/mutants/list.mjs
  *   npm run test:mutants -- --only 'unique'    those whose name or file contains the word
- *   npm run test:mutants -- --by model         with the suites of one folder alone
+ *   npm run test:mutants -- --by model         with those suites alone whose path contains the word
  *
  * Each bug is put into a copy of the tree, so that the tree itself is never touched.
  */
@@ -30,11 +30,14 @@ const notCopied = new Set(['.git', 'node_modules', 'dist', 'build', 'coverage', 
 
 await main(import.meta.url, async (args) => {
   const { only, by } = readArguments(args);
-  const chosen = mutants.filter(({ name, file }) => `${name} ${file}`.includes(only));
-  if (chosen.length === 0) throw new Trouble(`No mutant's name or file contains "${only}".`, { exitCode: 2 });
+  const chosen = mutants
+    .map((mutant) => ({ ...mutant, suites: mutant.suites.filter((suite) => suite.includes(by)) }))
+    .filter(({ name, file, suites }) => `${name} ${file}`.includes(only) && suites.length > 0);
+  if (chosen.length === 0) throw new Trouble('There is no such mutant.', { exitCode: 2 });
   const startedAt = Date.now();
   const redis = await findRedis();
-  const results = await inLanes(chosen, (mutant) => tryMutant(mutant, { by, redis }));
+  await tryUnharmed(chosen, redis);
+  const results = await inLanes(chosen, (mutant) => tryMutant(mutant, redis));
   report(results);
   const survived = results.filter(({ isCaught }) => !isCaught).length;
   say(`${results.length - survived} of ${results.length} mutants were caught, ${seconds(Date.now() - startedAt)}.`);
@@ -46,7 +49,7 @@ function readArguments(args) {
   for (let index = 0; index < args.length; index += 2) {
     const name = args[index].replace(/^--/, '');
     if (!(name in options) || args[index + 1] === undefined) {
-      throw new Trouble(`Unknown argument ${args[index]}. Use --only <word> and --by <folder of test/>.`, {
+      throw new Trouble(`Unknown argument ${args[index]}. Use --only <word> and --by <part of a suite's path>.`, {
         exitCode: 2,
       });
     }
@@ -71,16 +74,26 @@ async function inLanes(items, work) {
   return results;
 }
 
-async function tryMutant(mutant, { by, redis }) {
-  const suites = mutant.suites.filter((suite) => suite.startsWith(`test/${by}`));
-  if (suites.length === 0) return { mutant, isCaught: true, verdict: `no suite of test/${by} is meant to notice` };
+/** Suites that fail by themselves would catch everything. */
+async function tryUnharmed(chosen, redis) {
+  const suites = [...new Set(chosen.flatMap((mutant) => mutant.suites))];
+  say(`${chosen.length} mutants; first the ${suites.length} suites on code that is whole.`);
+  const verdict = await inCopy((tree) => runSuites(tree, suites, { redis, workers: lanes }));
+  if (verdict !== '') throw new Trouble(`The suites fail without any mutant: ${verdict}`, { exitCode: 2 });
+}
+
+async function tryMutant(mutant, redis) {
+  const verdict = await inCopy((tree) => {
+    patch(tree, mutant);
+    return runSuites(tree, mutant.suites, { redis, workers: 1 });
+  });
+  return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
+}
+
+async function inCopy(work) {
   const tree = copyTree();
   try {
-    patch(tree, mutant);
-    const startedAt = Date.now();
-    const verdict = await runSuites(tree, suites, redis);
-    const isCaught = verdict !== '';
-    return { mutant, isCaught, verdict: verdict || 'SURVIVED', tookMs: Date.now() - startedAt };
+    return await work(tree);
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
@@ -103,7 +116,7 @@ function copyTree() {
 }
 
 /** A patch that no longer fits its file is a mistake in the list and not a bug that was caught. */
-function patch(tree, { name, file, find, replace }) {
+function patch(tree, { name, file, find, replace, and }) {
   const path = join(tree, file);
   if (!existsSync(path)) throw new Trouble(`Mutant "${name}": there is no ${file}.`, { exitCode: 2 });
   const text = readFileSync(path, 'utf8');
@@ -117,12 +130,14 @@ function patch(tree, { name, file, find, replace }) {
     path,
     text.replace(find, () => replace),
   );
+  if (and) patch(tree, { name, file, ...and });
 }
 
 /** The title of the first test that failed, or nothing when none did. */
-async function runSuites(tree, suites, redis) {
+async function runSuites(tree, suites, { redis, workers }) {
   const results = join(tree, 'results.json');
-  const args = ['run', '--bail', '1', '--maxWorkers', '1', '--reporter', 'json', '--outputFile', results, ...suites];
+  const reporter = ['--reporter', 'json', '--outputFile', results];
+  const args = ['run', '--bail', '1', '--maxWorkers', String(workers), ...reporter, ...suites];
   const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
   // The guard against a bug that makes a suite wait for ever.
   const guarded = ['-k', '10', String(timeoutMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];

@@ -11,7 +11,7 @@ const reached = ({ ok, reach, void: reason }) => (reason ? 'VOID' : reach === nu
 
 const cells = (row) => [
   row.row,
-  `${number(row.ours)} ${row.unit}`,
+  row.ours === null ? '-' : `${number(row.ours)} ${row.unit}`,
   row.against === null ? '' : `${number(row.peer)}  ${row.against}`,
   row.ratio === null ? '' : `${row.ratio.toFixed(2)} ×`,
   row.reach ?? '',
@@ -67,8 +67,10 @@ export function shortfalls(rows) {
 
 function distance({ row, against, reach, short }) {
   const isHigher = reach.startsWith('≥') || reach.startsWith('>');
-  const share = isHigher ? `${Math.round(short * 100)} %` : `${number(short)} times`;
-  return `${against === null ? row : `${row}, against ${against}`}: ${share} of what is to be reached (${reach})`;
+  const share = isHigher
+    ? `${Math.round(short * 100)} % of what is to be reached`
+    : `${number(short)} times what is allowed`;
+  return `${against === null ? row : `${row}, against ${against}`}: ${share} (${reach})`;
 }
 
 export const factLines = (facts) => [

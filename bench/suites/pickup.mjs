@@ -1,7 +1,8 @@
 /** How long a job waits on an idle system, from the call that adds it to the first line of its handler. */
 const discard = 50;
-/** A producer that kept its timetable worse than this was not measured in peace. */
+/** A producer that kept its timetable worse than this was not measured in peace, and is measured again. */
 const mostLateMs = 25;
+const tries = 3;
 
 export const pickup = [
   {
@@ -9,10 +10,12 @@ export const pickup = [
     title: 'pick-up on an idle system, producer and worker in two processes',
     names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
     once: async ({ run, start }, { pickup: count, pickupEveryMs: everyMs }) => {
-      const listener = start('listen', { count, discard });
-      await listener.ready;
-      const [{ lateMs }, { p50, p99 }] = await Promise.all([run('send', { count, everyMs }), listener.answer]);
-      if (lateMs > mostLateMs) throw new Error(`the producer was ${lateMs.toFixed(1)} ms late`);
+      const { p50, p99 } = await inPeace(async () => {
+        const listener = start('listen', { count, discard });
+        await listener.ready;
+        const [{ lateMs }, heard] = await Promise.all([run('send', { count, everyMs }), listener.answer]);
+        return { ...heard, lateMs };
+      });
       return { 'pickup.p50': p50, 'pickup.p99': p99 };
     },
   },
@@ -21,8 +24,16 @@ export const pickup = [
     title: 'pick-up on an idle system, both in one process',
     names: ['longhaul-redis', 'longhaul-sqlite', 'bullmq', 'bee-queue'],
     once: async ({ run }, { pickup: count, pickupEveryMs: everyMs }) => {
-      const { p50, p99 } = await run('sendAndListen', { count, discard, everyMs });
+      const { p50, p99 } = await inPeace(() => run('sendAndListen', { count, discard, everyMs }));
       return { 'pickupInside.p50': p50, 'pickupInside.p99': p99 };
     },
   },
 ];
+
+async function inPeace(measure) {
+  for (let time = 1; ; time += 1) {
+    const answer = await measure();
+    if (answer.lateMs <= mostLateMs) return answer;
+    if (time === tries) throw new Error(`the producer was ${answer.lateMs.toFixed(1)} ms late, ${tries} times`);
+  }
+}

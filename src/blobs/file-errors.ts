@@ -1,5 +1,6 @@
 /** What the file system's errors mean to callers. Nothing else in blobs reads an errno. */
 import { LonghaulError } from '../core/errors.ts';
+import { SyncFailed } from './sync-file.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 const AWAY = new Set(['EIO', 'EROFS', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE']);
@@ -12,7 +13,7 @@ export const isMissing = (error: unknown): boolean => errnoOf(error) === 'ENOENT
 
 /** The error to throw in place of this one: `doing` says in words what was going on. */
 export function fileError(error: unknown, doing: string): unknown {
-  const errno = errnoOf(error);
+  const errno = errnoOf(error instanceof SyncFailed ? error.cause : error);
   if (FULL.has(errno)) return new LonghaulError('store-full', `no space was left ${doing}`, { cause: error });
   if (AWAY.has(errno)) {
     return new LonghaulError('store-unavailable', `the disk answered ${errno} ${doing}`, { cause: error });

@@ -9,6 +9,7 @@ import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { FreeSpace } from './free-space.ts';
 import { writeAll } from './scan-file.ts';
+import { syncFile } from './sync-file.ts';
 
 const SLOT_BYTES = 512 * 1024;
 /** So often the disk is asked to catch up, so that the last fsync has little left to do. */
@@ -80,7 +81,7 @@ export class HashingWriter {
     this.#unflushed = 0;
     await this.#flushing;
     await this.#options.space.check(0);
-    this.#flushing = this.#options.handle.datasync();
+    this.#flushing = syncFile(this.#options.handle, 'content');
     this.#flushing.catch(() => undefined);
   }
 }

@@ -2,14 +2,14 @@
  * How a file becomes a blob. Visible means whole: the content is on the disk before the name is, and the name
  * is on the disk before anybody is told.
  *
- * Invariant: fsync(file), rename, fsync(folder), in this order; a failed fsync is never tried again, since the
- * kernel may have dropped what it could not write. The file is given up then.
+ * Invariant: fsync(file), rename, fsync(folder), in this order.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from './file-errors.ts';
 import { FOLDER_MODE, type Layout } from './layout.ts';
+import { syncFile } from './sync-file.ts';
 
 export interface WholeFile {
   readonly path: string;
@@ -27,7 +27,7 @@ export function createPublish(layout: Layout): Publish {
     shelves.add(shelf);
   };
   return async ({ path, handle, sha256 }) => {
-    await handle.sync();
+    await syncFile(handle, 'whole');
     const shelf = layout.shelf(sha256);
     await makeShelf(shelf);
     // Over a blob that is there already: the content is the same, or the old one was damaged and is now healed.

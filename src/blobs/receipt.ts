@@ -5,13 +5,19 @@
  * Written before the upload becomes a blob and without fsync: a receipt whose blob is not there says nothing,
  * and one that was lost costs a repeated upload.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import type { BlobInfo } from './depot.ts';
 import { ifThere } from './file-errors.ts';
 import { FILE_MODE, isSha256, type Layout } from './layout.ts';
+import { writeAll } from './scan-file.ts';
 
 export async function writeReceipt(layout: Layout, id: string, { sha256, size }: BlobInfo): Promise<void> {
-  await writeFile(layout.receipt(id), `${sha256} ${size}\n`, { mode: FILE_MODE });
+  const handle = await open(layout.receipt(id), 'w', FILE_MODE);
+  try {
+    await writeAll(handle, Buffer.from(`${sha256} ${size}\n`), 0);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Null when there is none, or one that a crash has left half written. */

@@ -14,7 +14,7 @@
  *
  * Must never delete a blob on the word of a reference check that was made before the rename.
  */
-import { readdir, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Depot } from './depot.ts';
 import { ifThere, onDisk } from './file-errors.ts';
@@ -49,8 +49,7 @@ export async function sweepBlobs(depot: Depot, options: SweepOptions): Promise<S
       options.signal?.throwIfAborted();
       await sweep.shelf(join(depot.layout.folder, shelf));
     }
-    const { uploadsOlderThanMs = 24 * HOUR_MS, olderThanMs = HOUR_MS } = options;
-    const removedUploads = await sweepUploads(depot, { uploadsOlderThanMs, olderThanMs });
+    const removedUploads = await sweepUploads(depot, options.uploadsOlderThanMs);
     return { removed: sweep.removed, freedBytes: sweep.freedBytes, removedUploads };
   });
 }
@@ -105,15 +104,21 @@ class Sweep {
     const isReferenced = (await this.#referenced([sha256])).has(sha256);
     if (isReferenced || !(await this.#isOld(doomed))) return putBack(layout, sha256, doomed);
     const { size } = (await ifThere(stat(doomed))) ?? { size: 0 };
-    if ((await ifThere(unlink(doomed).then(() => true))) === null) return;
+    // What is beside it goes first: were it last, a crash in between would leave it for ever.
     await rm(layout.md5(sha256), { force: true });
     await rm(layout.unreferenced(sha256), { force: true });
+    if ((await ifThere(unlink(doomed).then(() => true))) === null) return;
     this.removed += 1;
     this.freedBytes += size;
   }
 }
 
 async function makeMark(path: string, now: number): Promise<void> {
-  await writeFile(path, '', { mode: FILE_MODE });
-  await utimes(path, now / 1000, now / 1000);
+  const handle = await open(path, 'w', FILE_MODE);
+  try {
+    // Through the handle: an add may have taken the mark away again.
+    await handle.utimes(now / 1000, now / 1000);
+  } finally {
+    await handle.close();
+  }
 }

@@ -4,17 +4,14 @@ import { join } from 'node:path';
 import type { Depot } from './depot.ts';
 import { ifThere } from './file-errors.ts';
 
-export interface UploadAges {
-  /** What somebody may come back to. */
-  readonly uploadsOlderThanMs: number;
-  /** What nobody can: the file of an add that was not finished. */
-  readonly olderThanMs: number;
-}
+const DAY_MS = 86_400_000;
+/** For an add that cannot be resumed: longer than any fsync takes, since another process may be at it. */
+const ADD_MS = 3_600_000;
 
-export async function sweepUploads(depot: Depot, ages: UploadAges): Promise<number> {
+export async function sweepUploads(depot: Depot, uploadsOlderThanMs = DAY_MS): Promise<number> {
   let removed = 0;
   for (const name of await readdir(depot.layout.uploads)) {
-    const limitMs = /\.(part|done)$/.test(name) ? ages.uploadsOlderThanMs : ages.olderThanMs;
+    const limitMs = /\.(part|done)$/.test(name) ? uploadsOlderThanMs : ADD_MS;
     const path = join(depot.layout.uploads, name);
     if (depot.busy.has(path) || !(await isOlder(depot, path, limitMs))) continue;
     if ((await ifThere(unlink(path).then(() => true))) !== null) removed += 1;

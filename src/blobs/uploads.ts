@@ -20,6 +20,7 @@ import { checkUploadId, randomName } from './layout.ts';
 import { makeFile, openFile } from './own-file.ts';
 import { type Received, receive } from './receive.ts';
 import { RememberedHashes } from './remembered-hashes.ts';
+import { SyncFailed } from './sync-file.ts';
 import type { Append, AppendResult, BeginOptions, BeginResult, UploadStatus } from './upload-calls.ts';
 
 export class Uploads {
@@ -123,6 +124,9 @@ export class Uploads {
       busy.add(path);
       try {
         return await work(handle, superseded);
+      } catch (error) {
+        if (error instanceof SyncFailed) await this.#remove(id);
+        throw error;
       } finally {
         busy.delete(path);
         await handle?.close();

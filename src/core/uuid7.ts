@@ -2,10 +2,11 @@
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** `random` gives ten random bytes. */
-export function uuid7(now: number, random: Uint8Array): string {
+/** `random` has ten random bytes from `at` on. Spelled out, because an id is made for every job. */
+export function uuid7(now: number, random: Uint8Array, at = 0): string {
+  const hex = (place: number): string => HEX[random[at + place] as number] as string;
   const time = now.toString(16).padStart(12, '0');
-  const tail = Array.from(random, (byte) => HEX[byte]).join('');
-  const variant = HEX[((random[2] ?? 0) & 0x3f) | 0x80];
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${tail.slice(1, 4)}-${variant}${tail.slice(6, 8)}-${tail.slice(8, 20)}`;
+  const variant = HEX[((random[at + 2] as number) & 0x3f) | 0x80];
+  const node = hex(4) + hex(5) + hex(6) + hex(7) + hex(8) + hex(9);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(0)[1]}${hex(1)}-${variant}${hex(3)}-${node}`;
 }

@@ -41,6 +41,6 @@ function idSource(): () => string {
       used = 0;
     }
     used += BYTES_AN_ID;
-    return uuid7(Date.now(), pool.subarray(used - BYTES_AN_ID, used));
+    return uuid7(Date.now(), pool, used - BYTES_AN_ID);
   };
 }

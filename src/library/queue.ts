@@ -41,7 +41,7 @@ export class Queue<Data = unknown, Result = unknown> {
   }
 
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
-    const job = await this.#toNewJob(data, options);
+    const job = this.#toNewJob(this.#schema === null ? data : await this.#valid(data), options);
     const [answer] = await this.#connection.store.jobs.add([job]);
     if (answer === undefined) throw new Error('a store answers every job of an add');
     return addedJob(answer, this.#connection.endings);
@@ -54,7 +54,9 @@ export class Queue<Data = unknown, Result = unknown> {
   ): Promise<readonly AddedJob<Result>[]> {
     const optionsOf = typeof options === 'function' ? options : () => options;
     const jobs: NewJob[] = [];
-    for (const [place, data] of items.entries()) jobs.push(await this.#toNewJob(data, optionsOf(data, place)));
+    for (const [place, data] of items.entries()) {
+      jobs.push(this.#toNewJob(this.#schema === null ? data : await this.#valid(data), optionsOf(data, place)));
+    }
     const answers = [];
     for (let from = 0; from < jobs.length; from += MOST_AN_ADD) {
       answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MOST_AN_ADD))));
@@ -138,9 +140,13 @@ export class Queue<Data = unknown, Result = unknown> {
     await this.configure({ state: 'down', note });
   }
 
-  async #toNewJob(data: Data, options: AddOptions | undefined): Promise<NewJob> {
-    const right = this.#schema === null ? data : await validate(`data for queue ${this.name}`, this.#schema, data);
-    return toNewJob({ queue: this.name, data: toJsonText('data', right), newId: this.#connection.newId }, options);
+  async #valid(data: Data): Promise<Data> {
+    return this.#schema === null ? data : validate(`data for queue ${this.name}`, this.#schema, data);
+  }
+
+  #toNewJob(data: Data, options: AddOptions | undefined): NewJob {
+    const job = { queue: this.name, data: toJsonText('data', data), newId: this.#connection.newId };
+    return toNewJob(job, options);
   }
 
   async #page(query: JobQuery): Promise<{ jobs: readonly JobView<Data, Result>[]; next: string | null }> {

@@ -66,13 +66,15 @@ export function readProc(path: string): string | null {
   }
 }
 
+let boot: string | undefined;
+
 /**
  * Where pids mean what they mean here: this boot of the machine and this pid namespace. A container that is started
  * anew is another boot, since its pids name other processes.
  */
 export function bootIdentity(): string {
-  const boot = readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown';
-  return `${boot}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
+  boot ??= `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
+  return boot;
 }
 
 export interface Units {

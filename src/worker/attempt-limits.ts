@@ -1,6 +1,7 @@
 /** The limits of one attempt: how long it may run, and for how long it may give no sign of life. Both are off by default. */
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
+import { MAX_TIMER_MS } from './deadline.ts';
 import { monotonicMs } from './monotonic.ts';
 
 export interface Limits {
@@ -13,9 +14,6 @@ export interface LimitWatch {
   alive(): void;
   end(): void;
 }
-
-/** Node's timers cannot wait longer; a longer limit is waited for in pieces. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function limitsOf(job: RunningJob, settings: QueueSettings): Limits {
   return {
@@ -37,6 +35,7 @@ export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent'
     const silenceLeft = aliveAt + (maxSilenceMs ?? Number.POSITIVE_INFINITY) - now;
     if (runtimeLeft <= 0) return stop('time-out');
     if (silenceLeft <= 0) return stop('silent');
+    // A limit that is longer than a timer can wait is waited for in pieces.
     timer = setTimeout(look, Math.min(Math.ceil(Math.min(runtimeLeft, silenceLeft)), MAX_TIMER_MS));
   };
   look();

@@ -20,9 +20,12 @@ export class AttemptVoice {
   readonly #token: number;
   readonly #send: (saying: Saying) => void;
   #number = 0;
-  /** All that the store may not have yet. */
+  /** What was sent and the store may not have yet. */
   #unsaid: Words = {};
+  /** What waits for its second to be over. */
+  #progress: NonNullable<Words['progress']> | null = null;
   #waiters: Waiter[] = [];
+  readonly #firstAt = monotonicMs();
   #progressAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
@@ -32,7 +35,7 @@ export class AttemptVoice {
   }
 
   progress(percent: number | null, text: string | null): void {
-    this.#unsaid = { ...this.#unsaid, progress: { percent, text } };
+    this.#progress = { percent, text };
     const waitMs = this.#progressAt + PROGRESS_EVERY_MS - monotonicMs();
     if (waitMs <= 0) return this.#sendProgress();
     this.#timer ??= setTimeout(() => this.#sendProgress(), waitMs);
@@ -40,7 +43,6 @@ export class AttemptVoice {
 
   /** Resolved when the store has it. Nobody needs to wait for that: a rejection is never unhandled. */
   sayNow(words: Words): Promise<void> {
-    this.#unsaid = { ...this.#unsaid, ...words };
     const number = this.#say(words, true);
     const said = new Promise<void>((resolve, reject) => this.#waiters.push({ number, resolve, reject }));
     said.catch(() => undefined);
@@ -54,10 +56,15 @@ export class AttemptVoice {
     this.#waiters = this.#waiters.filter((waiter) => waiter.number > number);
   }
 
-  /** Says again what must not get lost with the end of the attempt. Null when there is nothing. */
+  /**
+   * Says again what must not get lost with the end of the attempt. Null when there is nothing. The last progress of a
+   * job that was over in a moment is not worth a call to the store.
+   */
   flush(): Promise<void> | null {
-    const { checkpoint, data } = this.#unsaid;
-    return checkpoint === undefined && data === undefined ? null : this.sayNow(this.#unsaid);
+    const words = this.#progress === null ? this.#unsaid : { ...this.#unsaid, progress: this.#progress };
+    const mustBeKept = words.checkpoint !== undefined || words.data !== undefined;
+    const isWorthIt = words.progress !== undefined && monotonicMs() - this.#firstAt >= PROGRESS_EVERY_MS;
+    return mustBeKept || isWorthIt ? this.sayNow(words) : null;
   }
 
   /** Nothing more will be heard. */
@@ -71,11 +78,12 @@ export class AttemptVoice {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#progressAt = monotonicMs();
-    const { progress } = this.#unsaid;
-    if (progress !== undefined) this.#say({ progress }, false);
+    if (this.#progress !== null) this.#say({ progress: this.#progress }, false);
+    this.#progress = null;
   }
 
   #say(words: Words, isUrgent: boolean): number {
+    this.#unsaid = { ...this.#unsaid, ...words };
     this.#number += 1;
     this.#send({ token: this.#token, number: this.#number, words, isUrgent });
     return this.#number;

@@ -4,11 +4,14 @@ import { LonghaulError } from '../core/errors.ts';
 /** A claim or a settlement without an answer for so long is made again. */
 export const CALL_DEADLINE_MS = 15_000;
 
+/** Node's timers cannot wait longer, and take more for nothing at all. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export function withDeadline<T>(call: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new LonghaulError('outcome-unknown', `the store did not answer in ${ms} ms`)),
-      ms,
+      Math.min(ms, MAX_TIMER_MS),
     );
     call.then(
       (answer) => {

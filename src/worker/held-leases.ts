@@ -20,7 +20,7 @@ export interface HeldLease {
   number: number;
   isCancelTold: boolean;
   isPauseTold: boolean;
-  isExpiryTold: boolean;
+  expiry: 'far' | 'seen' | 'told';
   /** The store refused it. It stays known, so as not to be taken for a new one, until it is off the board. */
   isLost: boolean;
 }
@@ -93,12 +93,17 @@ export class HeldLeases {
     lease.isPauseTold = answer.pauseAsked;
   }
 
-  /** Tells once of every lease that is about to end. */
-  warn(now: number, tell: TellNews): void {
+  /**
+   * Tells once of every lease that is about to end. Not at the first look that finds it so: a process that was frozen
+   * wakes up with all its leases overdue, and the beat that follows each look may still renew them or say that they
+   * are lost. The margin leaves room for the second look.
+   */
+  warn(now: number, tickMs: number, tell: TellNews): void {
     for (const lease of this.#held.values()) {
-      const isExpiring = !lease.isLost && now >= lease.validUntil - Math.min(lease.ms / 4, MAX_MARGIN_MS);
-      if (isExpiring && !lease.isExpiryTold) tell({ kind: 'expiring', token: lease.token });
-      lease.isExpiryTold = isExpiring;
+      const marginMs = Math.min(lease.ms / 4, MAX_MARGIN_MS) + tickMs;
+      const isExpiring = !lease.isLost && now >= lease.validUntil - marginMs;
+      if (isExpiring && lease.expiry === 'seen') tell({ kind: 'expiring', token: lease.token });
+      lease.expiry = isExpiring ? (lease.expiry === 'far' ? 'seen' : 'told') : 'far';
     }
   }
 }
@@ -109,7 +114,7 @@ function held(
   needsStart: boolean,
 ): HeldLease | null {
   if (lease === null) return null;
-  const told = { isCancelTold: false, isPauseTold: false, isExpiryTold: false, isLost: false };
+  const told = { isCancelTold: false, isPauseTold: false, expiry: 'far', isLost: false } as const;
   return { ...lease, seenAt: now, needsStart, words: null, number: 0, ...told };
 }
 

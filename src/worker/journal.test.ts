@@ -30,9 +30,17 @@ describe('the journal', () => {
     await journal.answered([2]);
     expect(await readdir(folder)).toEqual([]);
     await journal.append([aSettlement(3)]);
-    await journal.close();
     const [name = ''] = await readdir(folder);
     expect(await readFile(join(folder, name), 'utf8')).toBe(`${JSON.stringify({ settle: aSettlement(3) })}\n`);
+  });
+
+  it('is left to anybody when it is closed, also in the process that goes on', async () => {
+    const journal = journalOf('a');
+    await journal.append([aSettlement(1)]);
+    expect(await journalOf('b').adopt()).toEqual([]);
+    await journal.close();
+    await journal.close();
+    expect(await journalOf('b').adopt()).toEqual([aSettlement(1)]);
   });
 
   it('takes over what a process that is gone still owed, once', async () => {

@@ -18,7 +18,7 @@ export interface Journal {
   answered(tokens: readonly number[]): Promise<void>;
   /** Takes over what processes that are gone have left. Answers what they owed, which is this journal's now. */
   adopt(): Promise<readonly Settlement[]>;
-  /** Leaves the file where something is still owed. */
+  /** Leaves the file where something is still owed, for anybody to take over. */
   close(): Promise<void>;
 }
 
@@ -30,6 +30,9 @@ export interface JournalOptions {
 
 /** More is not written down but kept in memory alone. */
 export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+
+/** In place of the pid of a journal that was left in good order: its process may well go on without it. */
+const NOBODY = '0';
 
 type Line = { readonly settle: Settlement } | { readonly answered: number };
 
@@ -73,8 +76,11 @@ class FileJournal implements Journal {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#handle?.close();
+      if (this.#handle === null) return;
+      await this.#handle.close();
       this.#handle = null;
+      const worker = encodeURIComponent(this.#options.worker);
+      await rename(this.#file, `${this.#options.path}.${NOBODY}-0-${worker}.ndjson`);
     });
   }
 
@@ -154,7 +160,8 @@ async function create(path: string): Promise<FileHandle> {
 
 function isAbandoned(rest: string): boolean {
   const [, pid, startTime] = /^(\d+)-(\d+)-.*\.ndjson$/.exec(rest) ?? [];
-  return pid !== undefined && startTime !== undefined && !isSameProcess(Number(pid), startTime);
+  if (pid === undefined || startTime === undefined) return false;
+  return pid === NOBODY || !isSameProcess(Number(pid), startTime);
 }
 
 function owedIn(text: string): readonly Settlement[] {

@@ -28,6 +28,7 @@ const MAX_BEATS = 1_000;
 const MIN_DEADLINE_MS = 200;
 /** The share of the shortest lease of a call after which its answer is no longer waited for. */
 const DEADLINE_SHARE = 1 / 3;
+const MAX_DEADLINE_MS = 10_000;
 
 interface SentBeat {
   readonly lease: HeldLease;
@@ -79,7 +80,7 @@ export class LeaseBeats {
     const now = monotonicMs();
     const blockedMs = this.#watch?.look(this.#board.rounds, now) ?? 0;
     this.#held.sync(now);
-    this.#held.warn(now, this.#options.tell);
+    this.#held.warn(now, this.#options.plan.tickMs, this.#options.tell);
     this.#registration.keep(now, { claims: this.#board.claims, blockedMs });
     this.#beat(now);
   }
@@ -111,10 +112,9 @@ export class LeaseBeats {
   async #send(leases: readonly HeldLease[], now: number): Promise<void> {
     const beats = leases.map((lease) => this.#held.beatOf(lease, now));
     const sent = leases.map((lease, index) => takeWords(lease, beats[index]?.started !== undefined));
-    const shortest = Math.min(...leases.map((lease) => lease.ms));
     try {
       const call = this.#options.jobs.heartbeat(beats);
-      const answers = await withDeadline(call, Math.max(MIN_DEADLINE_MS, shortest * DEADLINE_SHARE));
+      const answers = await withDeadline(call, deadlineOf(leases));
       this.#heard(null);
       sent.forEach((each, index) => {
         const answer = answers[index];
@@ -139,6 +139,11 @@ export class LeaseBeats {
     if (isAway !== this.#isAway) this.#options.tell(isAway ? { kind: 'away', error } : { kind: 'back' });
     this.#isAway = isAway;
   }
+}
+
+function deadlineOf(leases: readonly HeldLease[]): number {
+  const shortest = Math.min(...leases.map((lease) => lease.ms));
+  return Math.min(MAX_DEADLINE_MS, Math.max(MIN_DEADLINE_MS, shortest * DEADLINE_SHARE));
 }
 
 function takeWords(lease: HeldLease, hadStart: boolean): SentBeat {

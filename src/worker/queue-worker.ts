@@ -6,18 +6,20 @@
  * Settlements and the claim for the slots they free go out in one turn of the event loop, the settlements first, so
  * that at concurrency 1 a job costs one round trip. Nothing here decides what an end means (to-settlement.ts).
  */
-import type { ClaimResult, StoreEvent } from '../core/job-store.ts';
+import type { ClaimResult } from '../core/job-store.ts';
 import { Attempts } from './attempts.ts';
 import { ClaimLoop } from './claim-loop.ts';
 import { atMost } from './deadline.ts';
 import type { Journal } from './journal.ts';
 import { openJournal } from './journal.ts';
-import type { Keeper, KeeperNews } from './keeper.ts';
+import type { Keeper } from './keeper.ts';
+import { newsReader } from './keeper-news.ts';
 import { keeperPlan } from './keeper-plan.ts';
 import { LeaseBoard } from './lease-board.ts';
 import { openLocalKeeper } from './local-keeper.ts';
 import { Reach } from './reach.ts';
 import { Settler } from './settler.ts';
+import { watchEvents } from './store-events.ts';
 import { openThreadKeeper } from './thread-keeper.ts';
 import type { RunningAttempt, StopOptions, Worker, WorkerOptions } from './worker.ts';
 import type { WorkerEvent } from './worker-event.ts';
@@ -141,13 +143,19 @@ export class QueueWorker implements Worker {
   }
 
   async #begin(): Promise<void> {
-    const { store } = this.#options;
+    const { store, queues, onUnreachable } = this.#options;
     const plan = keeperPlan(this.#options, { id: this.#id, memory: this.#board.memory });
-    const tell = (news: KeeperNews) => this.#hear(news);
+    const tell = newsReader({
+      attempts: this.#attempts,
+      reach: this.#reach,
+      mustStop: (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop',
+      tell: (event) => this.#tell(event),
+      restart: () => this.#restart(),
+    });
     this.#keeper = (await openThreadKeeper(store, plan, tell)) ?? openLocalKeeper(store.jobs, plan, tell);
     if (this.#stopped !== null) return;
     this.#undo = [
-      store.jobs.subscribe((events) => this.#noticed(events)),
+      watchEvents(store.jobs, { queues, attempts: this.#attempts, claims: this.#claims }),
       every(ROUND_MS, () => this.#board.countRound()),
       every(ADOPT_EVERY_MS, () => this.#adopt()),
     ];
@@ -169,50 +177,6 @@ export class QueueWorker implements Worker {
   #claimed(result: ClaimResult, sentAt: number): void {
     if (this.#stopped === null) this.#attempts.begin(result, sentAt);
     else this.#attempts.refuse(result, 'its worker stopped before it began');
-  }
-
-  #noticed(events: readonly StoreEvent[]): void {
-    for (const event of events) {
-      if (mayBeClaimed(event) && this.#options.queues.includes(event.queue)) this.#claims.wake();
-      if (!CONCERNS_HOLDER.has(event.type)) continue;
-      for (const attempt of this.#attempts.all()) if (attempt.job.id === event.id) void attempt.heartbeatNow();
-    }
-  }
-
-  #hear(news: KeeperNews): void {
-    switch (news.kind) {
-      case 'said':
-        return this.#attempts.get(news.token)?.heard(news.number);
-      case 'lost':
-        return this.#attempts.lost(news.token);
-      case 'cancel':
-        return this.#attempts.get(news.token)?.stop('cancel');
-      case 'pause':
-        return this.#pauseAsked(news.token, news.isAsked);
-      case 'expiring':
-        return this.#expiring(news.token);
-      case 'worker-lost':
-        return this.#restart();
-      case 'away':
-        return this.#reach.failed(news.error);
-      case 'back':
-        return this.#reach.answered();
-      case 'blocked':
-        return this.#tell({ type: 'blocked', ms: news.ms });
-      case 'trouble':
-        return this.#tell({ type: 'trouble', what: 'the lease keeper', error: news.error });
-    }
-  }
-
-  #pauseAsked(token: number, isAsked: boolean): void {
-    const attempt = this.#attempts.get(token);
-    if (attempt !== undefined) this.#tell({ type: 'pause-asked', job: attempt.job, isAsked });
-  }
-
-  #expiring(token: number): void {
-    const { onUnreachable, store } = this.#options;
-    const mustStop = (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop';
-    if (mustStop) this.#attempts.get(token)?.stop('unreachable');
   }
 
   #storeIsBack(): void {
@@ -275,26 +239,17 @@ export class QueueWorker implements Worker {
     await atMost(jobs.endWorker({ id: this.#id, kind: 'deregister' }), STOP_DEADLINE_MS);
   }
 
+  /** A listener that throws has a bug, which is shown as such; the worker it listens to has not. */
   #tell(event: WorkerEvent): void {
-    this.#options.onEvent?.(event);
+    try {
+      this.#options.onEvent?.(event);
+    } catch (error) {
+      setImmediate(() => {
+        throw error;
+      });
+    }
   }
 }
-
-/** Waiting work, or a queue that may have been unpaused. */
-function mayBeClaimed({ type, state }: StoreEvent): boolean {
-  return state === 'waiting' || type === 'queue';
-}
-
-/** Somebody else did something to a job that may be running here: its next heartbeat says what, so it goes out now. */
-const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set([
-  'cancel-asked',
-  'cancelled',
-  'changed',
-  'lost',
-  'moved',
-  'requeued',
-  'deleted',
-]);
 
 function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms);

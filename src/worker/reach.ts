@@ -10,6 +10,7 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   'outcome-unknown',
   'store-full',
   'store-incompatible',
+  'store-closed',
 ]);
 
 /** Whether the same call may succeed later. Anything else is wrong with the call itself. */

@@ -2,15 +2,14 @@
  * A worker's registration: made at the start, renewed with the beats, made anew under another id when it was lost.
  *
  * It is also the pulse. A store that hears nothing at all for two seconds takes it for an outage and gives running
- * leases more time (core/clock.ts), so a worker that has no reason to claim says every second that it is there.
+ * leases more time (core/clock.ts), so a worker that has no reason to claim says now and then that it is there.
  */
 import type { JobStore } from '../core/job-store.ts';
 import { CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
 import type { KeeperPlan, TellNews } from './keeper.ts';
 
-export const PULSE_MS = 1_000;
-/** A pulse may come so much early, because the next look at the board would be too late. */
-const PULSE_SLACK_MS = 150;
+/** A claim each second is seen up to a look at the board late, so a pulse sooner than this would be one too many. */
+const PULSE_MS = 1_250;
 
 export interface RegistrationOptions {
   readonly plan: KeeperPlan;
@@ -29,6 +28,7 @@ export class Registration {
   #claims = 0;
   #call: Promise<void> | null = null;
   #isLost = false;
+  #isShownBlocked = false;
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
@@ -42,13 +42,14 @@ export class Registration {
     this.#renewedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Renews when a quarter of the worker's own lease is over, or when the store has not heard a claim for a second. */
+  /** Renews when a quarter of the worker's own lease is over, or when the store has heard no claim for a while. */
   keep(now: number, seen: { claims: number; blockedMs: number }): void {
     if (seen.claims !== this.#claims) this.#pulseAt = now;
     this.#claims = seen.claims;
     if (this.#call !== null || this.#isLost) return;
-    const isDue = now - this.#renewedAt >= this.#options.plan.worker.leaseMs / 4;
-    if (!isDue && now - this.#pulseAt < PULSE_MS - PULSE_SLACK_MS) return;
+    const isUnblocked = this.#isShownBlocked && seen.blockedMs === 0;
+    const isDue = isUnblocked || now - this.#renewedAt >= this.#options.plan.worker.leaseMs / 4;
+    if (!isDue && now - this.#pulseAt < PULSE_MS) return;
     this.#pulseAt = now;
     this.#call = this.#send(now, seen.blockedMs).finally(() => {
       this.#call = null;
@@ -62,6 +63,7 @@ export class Registration {
   async #send(now: number, blockedMs: number): Promise<void> {
     const { plan, jobs, heard } = this.#options;
     const id = this.#id;
+    this.#isShownBlocked = blockedMs > 0;
     const info = blockedMs === 0 ? plan.worker.info : withBlocked(plan.worker.info, blockedMs);
     try {
       const call = jobs.keepWorker({ ...plan.worker, id, info, kind: this.#kind });

@@ -110,7 +110,7 @@ describe('when the store is away', () => {
   it('what a worker could not deliver before it stopped, another delivers', async () => {
     const path = join(folder, 'journal');
     const shared = openMemoryStore();
-    const gone = await startWorker({ store: shared, journalPath: path, pid: 2 ** 22 + 1 });
+    const gone = await startWorker({ store: shared, journalPath: path });
     gone.store.break(['settle'], 'unavailable');
     await gone.add('a');
     await expect.poll(() => readdir(folder)).toHaveLength(1);

@@ -9,7 +9,7 @@ const never: RunAttempt = () => new Promise(() => undefined);
 describe('stopping a worker', () => {
   it('lets what runs come to its end, and claims nothing more', async () => {
     let finish = (): void => undefined;
-    const { worker, add, next, find } = await startWorker({
+    const { worker, add, next, find, events } = await startWorker({
       run: () => new Promise((resolve) => (finish = () => resolve({ kind: 'complete' }))),
     });
     await add('a');
@@ -18,6 +18,7 @@ describe('stopping a worker', () => {
     await add('b');
     finish();
     await stopped;
+    expect(events.filter(({ type }) => type === 'stopping')).toEqual([]);
     expect(await find('a')).toMatchObject({ state: 'done' });
     expect(await find('b')).toMatchObject({ state: 'waiting', attempt: 0 });
   });

@@ -1,5 +1,8 @@
+import { setInterval } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startWorker, trialWorker } from '../../test/support/trial-worker.ts';
+import { GAP_MS } from '../core/clock.ts';
+import type { Heartbeat } from '../core/job-store.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
 import type { RunAttempt } from './run-outcome.ts';
 import { AttemptAborted } from './stop-reason.ts';
@@ -57,6 +60,15 @@ describe('a worker', () => {
     expect((await next('started', ({ job }) => job.id === 'paused')).job.attempt).toBe(1);
   });
 
+  it('learns of what was added while an empty claim was on its way back', async () => {
+    const { store, add, next } = await startWorker();
+    store.break(['claim'], 'late-reply', 1);
+    await expect.poll(() => store.callsOf('claim').length).toBe(1);
+    await add('a');
+    store.heal();
+    await next('started', undefined, 500);
+  });
+
   it('claims nothing while it is paused', async () => {
     const { worker, add, next, store } = await startWorker();
     await next('ended', undefined, 50).catch(() => undefined);
@@ -67,6 +79,16 @@ describe('a worker', () => {
     expect(store.callsOf('claim')).toHaveLength(before);
     worker.resume();
     await next('ended');
+  });
+
+  it('that has no reason to claim lets the store know that it is there, before it would be missed', async () => {
+    const { add, next, store } = await startWorker({ run: never });
+    await add('a');
+    await next('started');
+    const before = store.callsOf('keepWorker').length;
+    const fullAt = performance.now();
+    await expect.poll(() => store.callsOf('keepWorker').length, { timeout: 5_000 }).toBe(before + 2);
+    expect((performance.now() - fullAt) / 2).toBeLessThan(GAP_MS);
   });
 
   it('registers itself, and is gone from the register when it has stopped', async () => {
@@ -132,15 +154,16 @@ describe('a handler', () => {
     const { add, next, find, store } = await startWorker({
       leaseMs: 100,
       run: async (_job, { heartbeatNow }) => {
-        for (let beats = 0; beats < 3; beats += 1) await heartbeatNow();
-        await next('store-back', undefined, 400).catch(() => undefined);
+        await heartbeatNow();
+        await expect.poll(() => store.callsOf('heartbeat').length, { timeout: 5_000 }).toBeGreaterThan(12);
         return { kind: 'complete' };
       },
     });
     await add('a');
     await next('ended');
-    expect(await find('a')).toMatchObject({ state: 'done', attempt: 1, crashes: 0 });
-    expect(store.callsOf('heartbeat').length).toBeGreaterThan(5);
+    const done = await find('a');
+    expect(done).toMatchObject({ state: 'done', attempt: 1, crashes: 0 });
+    expect((done.endedAt ?? 0) - done.createdAt).toBeGreaterThan(200);
   });
 
   it('finds its checkpoint again after a failure, also one that it did not wait for', async () => {
@@ -183,13 +206,29 @@ describe('a handler', () => {
   });
 });
 
+describe('progress', () => {
+  it('goes out once a second, however often it is said, and its last value wins', async () => {
+    const { add, next, store, find } = await startWorker({
+      run: (job, context) => {
+        for (let percent = 0; percent <= 99; percent += 1) context.progress(percent);
+        return untilStopped(job, context);
+      },
+    });
+    await add('a');
+    await next('started');
+    await expect.poll(async () => (await find('a')).progress?.percent, { timeout: 3_000 }).toBe(99);
+    const said = (store.callsOf('heartbeat') as Heartbeat[][]).flat().filter(({ progress }) => progress !== undefined);
+    expect(said.length).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('an attempt is stopped', () => {
   it('by a cancel, at once, and ends cancelled', async () => {
     const { add, next, store, find } = await startWorker({ run: untilStopped });
     await add('a');
     await next('started');
     await store.jobs.cancel([{ id: 'a' }]);
-    expect(await next('stopping')).toMatchObject({ reason: 'cancel' });
+    expect(await next('stopping', undefined, 500)).toMatchObject({ reason: 'cancel' });
     await next('ended');
     expect(await find('a')).toMatchObject({ state: 'cancelled' });
   });
@@ -220,12 +259,15 @@ describe('an attempt is stopped', () => {
   });
 
   it('by its silence, but not while it says something', async () => {
+    let spokeUntil = Number.POSITIVE_INFINITY;
     const { add, next } = await startWorker({
       run: async (job, context) => {
-        for (let round = 0; round < 10; round += 1) {
+        const startedAt = performance.now();
+        for await (const _ of setInterval(20)) {
           context.alive();
-          await next('store-back', undefined, 20).catch(() => undefined);
+          if (performance.now() - startedAt > 300) break;
         }
+        spokeUntil = performance.now();
         context.progress(50);
         return await untilStopped(job, context);
       },
@@ -233,6 +275,7 @@ describe('an attempt is stopped', () => {
     await add('a', { policy: { maxSilenceMs: 120 } });
     const ended = await next('ended');
     expect(ended).toMatchObject({ settlement: { failure: { group: 'silent' } }, stopReason: 'silent' });
+    expect(performance.now() - spokeUntil).toBeGreaterThan(110);
   });
 
   it('and is abandoned when it does not heed that within its grace; the slot is free again', async () => {

@@ -39,7 +39,22 @@ const IDS = [
   'X'.repeat(128),
 ];
 const QUEUES = ['q', 'Q', '0', '00', '_', 'a.b-c_d', '__proto__', 'toString', 'n'.repeat(128)];
-const WORDS = ['plain', 'two words', 'a,b', 'a"b', "a'b", 'a\\b', 'ümlaut 😀', '%', '_', '*', 'a\nb', '__proto__', '0'];
+const WORDS = [
+  'plain',
+  'two words',
+  'a,b',
+  'a"b',
+  "a'b",
+  'a\\b',
+  'ümlaut 😀',
+  '%',
+  '_',
+  '*',
+  'a\nb',
+  '\u001d0\u001e\u001f',
+  '__proto__',
+  '0',
+];
 
 export function textContract(open: Open): void {
   it('keeps data byte for byte', async () => {

@@ -136,6 +136,17 @@ export function uniqueContract(open: Open): void {
     expect(await holderOf(bench, period)).toBeNull();
   });
 
+  it('leaves no key behind in another queue, not even for a clock that is set back', async () => {
+    const bench = await open();
+    const period = aKey({ until: 'period', periodMs: 1_000 });
+    await bench.add({ id: 'a', unique: period });
+    bench.pass(1_000);
+    await bench.jobs.move([{ id: 'a', queue: 'second' }]);
+    bench.pass(-1_000);
+    expect(await holderOf(bench, period)).toBeNull();
+    expect(await holderOf(bench, period, 'second')).toBeNull();
+  });
+
   it('takes the key again on a requeue, and refuses one against a key that is taken', async () => {
     const bench = await open();
     await bench.settle(await bench.running({ id: 'a', unique }), fail());

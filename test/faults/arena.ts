@@ -118,8 +118,10 @@ export class Arena {
 
   /** Waits until no job waits or runs any more. */
   async drained(deadlineMs: number): Promise<QueueCounts> {
-    return until(`the queue is empty (${QUEUE})`, deadlineMs, async () => {
-      const counts = await this.count();
+    let counts: QueueCounts | null = null;
+    const what = (): string => `the queue is empty, but it has ${JSON.stringify(counts)}`;
+    return until(what, deadlineMs, async () => {
+      counts = await this.count();
       return counts.waiting + counts.running === 0 ? counts : null;
     });
   }
@@ -182,14 +184,24 @@ export class Arena {
 }
 
 /** Looks until there is something to see. */
-export async function until<T>(what: string, deadlineMs: number, look: () => Promise<T | null> | T | null): Promise<T> {
+export async function until<T>(
+  what: string | (() => string),
+  deadlineMs: number,
+  look: () => Promise<T | null> | T | null,
+): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     const seen = await look();
     if (seen !== null) return seen;
-    if (performance.now() > deadline) throw new Error(`not in ${deadlineMs} ms: ${what}`);
+    if (performance.now() > deadline)
+      throw new Error(`not in ${deadlineMs} ms: ${typeof what === 'string' ? what : what()}`);
     await sleep(LOOK_EVERY_MS);
   }
+}
+
+/** The counts of a verdict, for the line of figures. */
+export function figuresOf({ problems, ...counts }: Verdict): Readonly<Record<string, number>> {
+  return { ...counts, problems: problems.length };
 }
 
 /** One line a proof, so that a run can be read at a glance and kept in a document. */

@@ -16,6 +16,7 @@ import { CUT_CALLS, type CutCall } from './cut-calls.ts';
 const FATES = ['drop', 'half-request', 'lose-reply', 'half-reply'] as const;
 const MOST_MESSAGES = 10;
 const AGAIN_MS = 10_000;
+const SILENCE_MS = 1_000;
 
 describeWithRedis('a call over Redis that is cut off', () => {
   let redis: RedisServer;
@@ -27,7 +28,7 @@ describeWithRedis('a call over Redis that is cut off', () => {
     redis = await startRedis({ appendfsync: 'no' });
     proxy = await openCuttingProxy(redis.port);
     truth = await openRedisStore({ url: redis.url, namespace: 'cut' });
-    cutStore = await openRedisStore({ url: proxy.url, namespace: 'cut' });
+    cutStore = await openRedisStore({ url: proxy.url, namespace: 'cut', commandTimeoutMs: SILENCE_MS });
   });
   afterAll(async () => {
     await Promise.all([truth.close(), cutStore.close()]);
@@ -124,6 +125,7 @@ describeWithRedis('a call over Redis that is cut off', () => {
     expect(errors.map((error) => error?.code)).toEqual(calls.map(() => 'outcome-unknown'));
     proxy.mode = 'open';
     for (const call of calls) await call.verify(await again(call, cutStore.jobs));
+    expect(ms).toBeLessThan(3 * SILENCE_MS);
     printFigures('a silent server', { calls: calls.length, 'outcome-unknown': errors.length, ms });
   }, 90_000);
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { openArena, printFigures } from './arena.ts';
+import { figuresOf, openArena, printFigures } from './arena.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
 import { longestOverlapMs } from './witness.ts';
 
@@ -32,7 +32,7 @@ describeWithRedis('replies cut at random under load', () => {
       onTestFinished(() => proxy.close());
       const arena = await openArena({ address: redis.url, connect: { namespace: 'cuts' }, settings: { lease: '5s' } });
       const load = { kind: 'steady', prefix: 'c', everyMs: 4, atOnce: 20, maxMs: 20, isPersistent: true };
-      const [adder, workers] = await Promise.all([
+      const [adder] = await Promise.all([
         arena.startAdder({ ...load, address: proxy.url }),
         arena.startWorkers(2, { address: proxy.url, work: { concurrency: 10 } }),
       ]);
@@ -48,15 +48,13 @@ describeWithRedis('replies cut at random under load', () => {
       const { verdict, runs, marks } = await arena.findings();
       const overlapMs = longestOverlapMs(runs);
       printFigures('cut under load', {
-        ...{ seed: random.seed, requests: proxy.requests, ...Object.fromEntries(cuts), workers: workers.length },
-        ...{ jobs: verdict.jobs, done: verdict.done, left: verdict.left, runs: runs.length, reruns: verdict.reruns },
+        seed: random.seed,
+        requests: proxy.requests,
+        ...Object.fromEntries(cuts),
+        ...figuresOf(verdict),
+        runs: runs.length,
+        overlapMs,
         unknown: marks.filter(({ mark, code }) => mark === 'unacked' && code === 'outcome-unknown').length,
-        ...{
-          takeovers: verdict.takeovers,
-          fencedLate: verdict.fencedLate,
-          overlapMs,
-          problems: verdict.problems.length,
-        },
       });
       expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
       expect(overlapMs).toBeLessThanOrEqual(100);

@@ -17,9 +17,13 @@ describeWithRedis('over Redis', () => {
       settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 },
     });
 
-  it('a worker frozen just before it settles is refused, and what it said is kept', async () => {
-    await fenceTheFrozen(await anArena('frozen'), 'Redis');
-  }, 60_000);
+  it.each(['running', 'done'] as const)(
+    'a worker frozen just before it settles is refused when its job is %s elsewhere, and what it said is kept',
+    async (otherIs) => {
+      await fenceTheFrozen(await anArena(`frozen-${otherIs}`), 'Redis', otherIs);
+    },
+    60_000,
+  );
 
   it(
     'workers killed at random lose nothing and finish nothing twice',

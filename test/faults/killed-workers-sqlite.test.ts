@@ -5,9 +5,13 @@ import { fenceTheFrozen, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './kil
 const anArena = () => openArena({ address: aFolder(), settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 } });
 
 describe('over SQLite', () => {
-  it('a worker frozen just before it settles is refused, and what it said is kept', async () => {
-    await fenceTheFrozen(await anArena(), 'SQLite');
-  }, 60_000);
+  it.each(['running', 'done'] as const)(
+    'a worker frozen just before it settles is refused when its job is %s elsewhere, and what it said is kept',
+    async (otherIs) => {
+      await fenceTheFrozen(await anArena(), 'SQLite', otherIs);
+    },
+    60_000,
+  );
 
   it(
     'workers killed at random lose nothing and finish nothing twice',

@@ -1,14 +1,15 @@
 /**
- * Workers killed with -9, stopped for longer than their lease, or stopped just before they settle, at random and under
- * load: the same run over each durable store.
+ * Workers killed with -9, stopped for longer than their lease, or stopped just before they settle, and producers killed
+ * while they add, at random and under load: the same run over each durable store.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { isFullProof, proofSize } from '../support/proof.ts';
-import { type Arena, printFigures } from './arena.ts';
+import { type Arena, figuresOf, printFigures } from './arena.ts';
 import { Nemesis } from './nemesis.ts';
 import { recoveryOf } from './recovery.ts';
-import { openRandom } from './seeded-random.ts';
-import { longestOverlapMs } from './witness.ts';
+import { openRandom, type SeededRandom } from './seeded-random.ts';
+import { longestOverlapMs, monotonicMs } from './witness.ts';
 
 export const LEASE_MS = 1_000;
 export const RAGE_MS = proofSize({ small: 20_000, full: 120_000 });
@@ -21,12 +22,9 @@ const GRACE_MS = 100;
 export async function surviveKills(arena: Arena, store: string): Promise<void> {
   const random = openRandom();
   printFigures(`killed workers, ${store}`, { seed: random.seed });
-  const nemesis = new Nemesis({ arena, random, plan: { work: { concurrency: 8 } }, freezeMs: LEASE_MS * 1.5 });
-  const [adder] = await Promise.all([startAdder(arena), nemesis.hire(3)]);
-  adder.send({});
-  await nemesis.rage(RAGE_MS);
-  adder.send({});
-  await adder.next(({ type }) => type === 'added', 30_000);
+  const nemesis = new Nemesis({ arena, random, plan: { work: { concurrency: 12 } }, freezeMs: LEASE_MS * 1.5 });
+  await nemesis.hire(4);
+  const [adders] = await Promise.all([addAndDie(arena, random), nemesis.rage(RAGE_MS)]);
   await arena.drained(DRAIN_MS);
   await nemesis.settled();
   await arena.closeProcesses();
@@ -37,11 +35,19 @@ export async function surviveKills(arena: Arena, store: string): Promise<void> {
   const refused = marks.filter(({ mark, answer }) => mark === 'answered' && answer === 'lease-lost').length;
   const overlapMs = longestOverlapMs(runs, nemesis);
   printFigures(`killed workers, ${store}`, {
-    ...{ seed: random.seed, jobs: verdict.jobs, done: verdict.done, left: verdict.left, runs: runs.length },
-    ...{ kills: nemesis.killedAt.size, freezes: nemesis.freezes, stops: nemesis.stops },
-    ...{ reruns: verdict.reruns, takeovers: verdict.takeovers, fencedLate: verdict.fencedLate, refused, lostAlive },
-    ...{ overlapMs, recoveries: ms.length, recoveryP50Ms: ms[ms.length >> 1] ?? 0, recoveryP100Ms: ms.at(-1) ?? 0 },
-    problems: verdict.problems.length,
+    seed: random.seed,
+    ...figuresOf(verdict),
+    runs: runs.length,
+    kills: nemesis.killedAt.size,
+    killedAdders: adders - 1,
+    freezes: nemesis.freezes,
+    stops: nemesis.stops,
+    refused,
+    lostAlive,
+    overlapMs,
+    recoveries: ms.length,
+    recoveryP50Ms: ms[ms.length >> 1] ?? 0,
+    recoveryP100Ms: ms.at(-1) ?? 0,
   });
   expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
   expect(Math.max(...ms)).toBeLessThanOrEqual(RECOVERY_MS);
@@ -50,37 +56,46 @@ export async function surviveKills(arena: Arena, store: string): Promise<void> {
   expect(Math.min(verdict.reruns, verdict.takeovers, verdict.fencedLate, refused, ms.length)).toBeGreaterThan(0);
 }
 
-function startAdder(arena: Arena) {
-  const load = { everyMs: 40, atOnce: 20, maxMs: 400, freezeEvery: 60 };
-  return arena.startAdder({ kind: 'steady', prefix: 'k', isPersistent: true, ...load });
+/** Producers, one after the other: all but the last are killed in the middle of their adding. */
+async function addAndDie(arena: Arena, random: SeededRandom): Promise<number> {
+  const load = { kind: 'steady', everyMs: 40, atOnce: 20, maxMs: 400, freezeEvery: 40, isPersistent: true };
+  const endAt = monotonicMs() + RAGE_MS;
+  for (let adders = 1; ; adders++) {
+    const adder = await arena.startAdder({ ...load, prefix: `k${adders}` });
+    adder.send({});
+    await sleep(random.between(1_500, 3_500));
+    if (monotonicMs() < endAt) await adder.kill9();
+    else {
+      adder.send({});
+      await adder.next(({ type }) => type === 'added', 30_000);
+      return adders;
+    }
+  }
 }
 
-/** A worker that stands still from just before it settles until somebody else has done its job. */
-export async function fenceTheFrozen(arena: Arena, store: string): Promise<void> {
+/** A worker stands still from just before it settles until somebody else has its job: still running, or done already. */
+export async function fenceTheFrozen(arena: Arena, store: string, otherIs: 'running' | 'done'): Promise<void> {
   const id = 'frozen';
   const frozen = await arena.startWorker();
-  await arena.add(id, { freeze: true });
+  await arena.add(id, { freeze: true, againMs: otherIs === 'running' ? 2 * LEASE_MS : 0 });
   await frozen.next(({ type }) => type === 'frozen');
   const other = await arena.startWorker({ isTelling: true });
   await other.next((message) => message['type'] === 'start' && message['id'] === id, RECOVERY_MS + 2_000);
-  const result = await arena.longhaul.finished<number>(id, { signal: AbortSignal.timeout(5_000) });
+  if (otherIs === 'done') await arena.drained(5_000);
   frozen.cont();
+  const result = await arena.longhaul.finished<number>(id, { signal: AbortSignal.timeout(10_000) });
   await arena.closeProcesses();
 
   const { verdict, marks, stories } = await arena.findings();
   const answers = marks.filter(({ mark, id: of }) => mark === 'answered' && of === id);
-  const job = stories.find((story) => story.job.id === id);
   expect(verdict).toMatchObject({ problems: [], left: 0, done: 1, fencedLate: 1, takeovers: 1 });
-  expect(answers.map(({ pid, answer }) => [pid, answer]).sort()).toEqual(
-    [
-      [frozen.pid, 'lease-lost'],
-      [other.pid, 'ok'],
-    ].sort(),
-  );
-  expect(job?.job).toMatchObject({ state: 'done', attempt: 2, crashes: 1, failures: 0, result: String(result) });
-  printFigures(`frozen before it settles, ${store}`, {
-    refused: 'lease-lost',
-    lateRows: verdict.fencedLate,
-    accepted: 1,
+  expect(Object.fromEntries(answers.map(({ pid, answer }) => [pid, answer]))).toEqual({
+    [frozen.pid]: 'lease-lost',
+    [other.pid]: 'ok',
   });
+  const kept = { state: 'done', attempt: 2, crashes: 1, failures: 0, result: String(result) };
+  expect(stories.map(({ job }) => job)).toMatchObject([kept]);
+  expect(marks.find(({ mark, pid }) => mark === 'end' && pid === other.pid)?.token).toBe(result);
+  const figures = { refused: 'lease-lost', lateRows: verdict.fencedLate, accepted: 1 };
+  printFigures(`frozen before it settles, ${store}, the other ${otherIs}`, figures);
 }

@@ -24,7 +24,8 @@ export class Nemesis implements Harm {
   readonly #workers = new Set<Fixture>();
   /** Whoever stands still, by our hand or by its own. */
   readonly #still = new Set<Fixture>();
-  readonly #thaws = new Set<Promise<void>>();
+  /** Those who will stand no longer, and those who are being hired. */
+  readonly #awaited = new Set<Promise<void>>();
   /** How often a handler stopped its own process just before it settled, and how often a process was stopped from here. */
   freezes = 0;
   stops = 0;
@@ -46,24 +47,24 @@ export class Nemesis implements Harm {
     const { random } = this.#options;
     for (const endAt = monotonicMs() + ms; monotonicMs() < endAt; ) {
       await sleep(random.between(300, 900));
-      if (random.next() < 0.8) await this.killOne();
+      if (random.next() < 0.8) this.#killOne();
       else this.#stopOne();
     }
     await this.settled();
   }
 
-  /** Resolved when nobody stands still any more. */
+  /** Resolved when nobody stands still any more and all who were killed are replaced. */
   async settled(): Promise<void> {
-    while (this.#thaws.size > 0) await Promise.all(this.#thaws);
+    while (this.#awaited.size > 0) await Promise.all(this.#awaited);
   }
 
-  async killOne(): Promise<void> {
+  #killOne(): void {
     const worker = this.#anybody();
     if (worker === null) return;
     this.#workers.delete(worker);
     this.killedAt.set(worker.pid, monotonicMs());
-    await worker.kill9();
-    await this.hire(1);
+    void worker.kill9();
+    this.#await(this.hire(1));
   }
 
   #stopOne(): void {
@@ -98,8 +99,12 @@ export class Nemesis implements Harm {
       worker.cont();
       this.#still.delete(worker);
       this.stopped.set(worker.pid, [...(this.stopped.get(worker.pid) ?? []), { from, to: monotonicMs() }]);
-      this.#thaws.delete(thaw);
     });
-    this.#thaws.add(thaw);
+    this.#await(thaw);
+  }
+
+  #await(work: Promise<void>): void {
+    const awaited = work.finally(() => this.#awaited.delete(awaited));
+    this.#awaited.add(awaited);
   }
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
-import { openArena, printFigures } from './arena.ts';
+import { figuresOf, openArena, printFigures } from './arena.ts';
 import { openRandom } from './seeded-random.ts';
 import { longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
 
@@ -50,11 +50,13 @@ describeWithRedis('Redis with appendfsync always, restarted under load', () => {
       const resumedMs = backAt.flatMap((at) => workers.map(({ pid }) => nextStart(marks, pid, at) - at));
       const overlapMs = longestOverlapMs(runs);
       printFigures('Redis restarted', {
-        ...{ seed: random.seed, restarts: RESTARTS, acked: new Set(idsOf(marks, 'acked')).size, jobs: verdict.jobs },
-        ...{ done: verdict.done, left: verdict.left, reruns: verdict.reruns, overlapMs },
+        seed: random.seed,
+        restarts: RESTARTS,
+        ...figuresOf(verdict),
+        overlapMs,
         unknown: unacked.filter(({ code }) => code === 'outcome-unknown').length,
         unavailable: unacked.filter(({ code }) => code === 'store-unavailable').length,
-        ...{ workersWentOnMs: Math.max(...resumedMs), problems: verdict.problems.length },
+        workersWentOnMs: Math.max(...resumedMs),
       });
       expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
       expect(overlapMs).toBeLessThanOrEqual(100);
@@ -70,8 +72,4 @@ function nextStart(marks: readonly Mark[], pid: number, after: number): number {
   return (
     marks.find(({ mark, at, pid: of }) => mark === 'start' && of === pid && at > after)?.at ?? Number.POSITIVE_INFINITY
   );
-}
-
-function idsOf(marks: readonly Mark[], wanted: string): readonly string[] {
-  return marks.flatMap(({ mark, id }) => (mark === wanted && id !== undefined ? [id] : []));
 }

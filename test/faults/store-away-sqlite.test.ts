@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startFixture } from '../support/processes.ts';
 import { proofSize } from '../support/proof.ts';
-import { aFolder, openArena, printFigures } from './arena.ts';
+import { aFolder, figuresOf, openArena, printFigures } from './arena.ts';
 import { openRandom } from './seeded-random.ts';
 import { AWAY_MS, type AwayRun, LEASE_MS, loseTheStore, STORE_AWAY_MS } from './store-away.ts';
 import { type Interval, longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
@@ -65,19 +65,11 @@ describe('a worker that is stopped while it writes to a SQLite file', () => {
       const { verdict, runs, marks } = await arena.findings();
       const overlapMs = longestOverlapMs(runs, { killedAt: new Map(), stopped: new Map([[still?.pid ?? 0, stops]]) });
       printFigures('SQLite worker stopped', {
-        ...{
-          seed: random.seed,
-          stops: stops.length,
-          heldUp: stops.filter((stop) => isQuiet(stop, marks, other?.pid)).length,
-        },
-        ...{
-          jobs: verdict.jobs,
-          done: verdict.done,
-          takeovers: verdict.takeovers,
-          fencedLate: verdict.fencedLate,
-          overlapMs,
-        },
-        problems: verdict.problems.length,
+        seed: random.seed,
+        stops: stops.length,
+        heldUp: stops.filter((stop) => isQuiet(stop, marks, other?.pid)).length,
+        ...figuresOf(verdict),
+        overlapMs,
       });
       expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
       expect(overlapMs).toBeLessThanOrEqual(100);

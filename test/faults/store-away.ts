@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { proofSize } from '../support/proof.ts';
-import { type Arena, type Findings, printFigures, until } from './arena.ts';
+import { type Arena, type Findings, figuresOf, printFigures, until } from './arena.ts';
 import { type HandlerRun, longestOverlapMs, monotonicMs } from './witness.ts';
 
 export const AWAY_MS = proofSize({ small: 8_000, full: 90_000 });
@@ -73,17 +73,21 @@ async function beAway(runs: readonly AwayRun[]): Promise<Away> {
   return { from, to };
 }
 
-function check({ name, arena: _, onUnreachable }: AwayRun, { verdict, runs, marks }: Findings, away: Away): void {
+function check({ name, onUnreachable }: AwayRun, { verdict, runs, marks }: Findings, away: Away): void {
   const under = runs.filter((run) => run.startedAt < away.from && run.lastAt > away.from);
   const long = under.filter(({ id }) => id.startsWith('long-'));
   const overlapMs = longestOverlapMs(runs);
   const afterMs = marks.filter(({ mark, at }) => mark === 'start' && at > away.to).map(({ at }) => at - away.to);
   printFigures(`${name}, ${onUnreachable}`, {
-    ...{ awayMs: away.to - away.from, leaseMs: LEASE_MS, jobs: verdict.jobs, done: verdict.done, left: verdict.left },
-    ...{ runsWhenItWent: under.length, aborted: runs.filter(({ ending }) => ending === 'aborted').length },
-    ...{ lastAbortMs: lastAbortMs(under, away), reruns: verdict.reruns, takeovers: verdict.takeovers, overlapMs },
-    ...{ unanswered: marks.filter(({ mark }) => mark === 'unacked').length, nextStartMs: Math.min(...afterMs) },
-    problems: verdict.problems.length,
+    awayMs: away.to - away.from,
+    leaseMs: LEASE_MS,
+    ...figuresOf(verdict),
+    runsWhenItWent: under.length,
+    aborted: runs.filter(({ ending }) => ending === 'aborted').length,
+    lastAbortMs: lastAbortMs(under, away),
+    overlapMs,
+    unanswered: marks.filter(({ mark }) => mark === 'unacked').length,
+    nextStartMs: Math.min(...afterMs),
   });
   expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
   expect(overlapMs).toBeLessThanOrEqual(GRACE_MS);

@@ -7,18 +7,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Moment } from '../../src/core/clock.ts';
 import type { Job } from '../../src/core/job.ts';
-import type { JobQuery, StoreEvent } from '../../src/core/job-store.ts';
+import type { JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
 import { isReadOnly } from '../../src/core/operations/perform.ts';
 import { QUEUE_RECORD } from '../../src/core/settings.ts';
 import type { Store } from '../../src/core/store.ts';
 import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
+import * as chores from './model-chores.ts';
 import * as looks from './model-looks.ts';
-import { FUTURE_TOKEN, IDS, type Program, QUEUES, WORKERS } from './program.ts';
+import { FUTURE_TOKEN, type Profile, type Program, QUEUES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
 /** What is compared with what, in words for whoever reads the failure. */
 export class Disagreement extends Error {}
+
+/** Every answer is compared; the jobs themselves after every third step, since what went wrong mostly stays so. */
+const LOOK_EVERY = 3;
+const PROBES: readonly NewJob[] = ['k', 'l'].flatMap((key) =>
+  [...QUEUES, 'anywhere'].map((queue) => {
+    const unique = { key, scope: queue === 'anywhere' ? 'store' : 'queue', until: 'ended', periodMs: 0 } as const;
+    return { id: `${key}-${queue}`, queue, data: '0', unique };
+  }),
+);
 
 let requests = 0;
 const freshRequest = (): string => {
@@ -33,11 +43,10 @@ export class Duel {
   /** The store's tokens, at the places that the model counts from one. */
   readonly #tokens: number[] = [];
 
-  constructor(store: Store, clock: 'caller' | 'guarded', startAt: number) {
+  constructor(store: Store, { clock, ids }: Profile, startAt: number) {
     this.#store = store;
-    this.#model = new Model(clock);
+    this.#model = new Model({ clock, ids, startAt });
     this.#isGuarded = clock === 'guarded';
-    this.#model.now = startAt;
   }
 
   get now(): number {
@@ -55,16 +64,18 @@ export class Duel {
       if (before !== null) await this.#perform(before, `before step ${index + 1}, ${step.call}`);
       const call = resolve(step, this.#model, freshRequest);
       for (let time = 1; time <= times; time += 1) await this.#perform(call, `step ${index + 1}, ${step.call}`);
-      await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
+      if (index % LOOK_EVERY === 0) await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
     }
+    await this.#compareJobs('at the end');
     await this.#compareAll();
+    await this.#compareKeys();
   }
 
   /** Empties the store for the next program, and looks whether it is empty. */
   async clear(): Promise<void> {
     const { jobs, records } = this.#store;
     const time = { now: this.now };
-    const found = (await jobs.find(IDS, time)).filter((job) => job !== null);
+    const found = (await jobs.find(this.#model.ids, time)).filter((job) => job !== null);
     const running = found.filter(({ state }) => state === 'running');
     if (running.length > 0)
       await jobs.move(
@@ -135,8 +146,8 @@ export class Duel {
   }
 
   async #compareJobs(where: string): Promise<void> {
-    const expected = IDS.map((id) => this.#model.get(id) ?? null);
-    this.#compare(`the jobs ${where}`, expected, await this.#store.jobs.find(IDS, { now: this.now }));
+    const expected = this.#model.ids.map((id) => this.#model.get(id) ?? null);
+    this.#compare(`the jobs ${where}`, expected, await this.#store.jobs.find(this.#model.ids, { now: this.now }));
   }
 
   async #compareAll(): Promise<void> {
@@ -144,7 +155,7 @@ export class Duel {
     const time = { now: this.now };
     const { now } = this.#model.moment('look');
     const model = this.#model;
-    const histories = IDS.map(async (id) => {
+    const histories = this.#model.ids.map(async (id) => {
       this.#compare(`the history of ${id}`, model.rows(id), await jobs.history(id, time));
     });
     const counts = QUEUES.map((queue) => looks.count(model, queue, now));
@@ -161,6 +172,13 @@ export class Duel {
       this.#compareList({ order: 'newest', limit: 2 }, 'the newest'),
       ...QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
     ]);
+  }
+
+  /** Who holds a key shows only when somebody wants it: so somebody wants every key, everywhere. */
+  async #compareKeys(): Promise<void> {
+    await this.#perform({ name: 'add', argument: PROBES }, 'who holds the keys');
+    const free = PROBES.filter(({ id }) => this.#model.get(id) !== undefined);
+    await this.#perform({ name: 'delete', argument: free.map(({ id }) => id) }, 'after the keys');
   }
 
   async #compareList(query: JobQuery, where: string): Promise<void> {
@@ -200,11 +218,11 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
     case 'delete':
       return call.argument.map((id) => calls.remove(model, id));
     case 'keepWorker':
-      return calls.keepWorker(model, call.argument, moment);
+      return chores.keepWorker(model, call.argument, moment);
     case 'endWorker':
-      return calls.endWorker(model, call.argument, moment);
+      return chores.endWorker(model, call.argument, moment);
     case 'maintain':
-      return calls.maintain(model, call.argument.limit, QUEUES, moment);
+      return chores.maintain(model, call.argument.limit, QUEUES, moment);
     default:
       throw new Error(`${call.name} is compared elsewhere`);
   }

@@ -10,77 +10,77 @@ import type { Store } from '../../src/core/store.ts';
 import type { OpenStore } from '../contract/contract.ts';
 import { START } from '../contract/workbench.ts';
 import { proofSize } from '../support/proof.ts';
+import { aProgram } from './draw-program.ts';
 import { Disagreement, Duel } from './duel.ts';
-import { aProgram, type Program } from './program.ts';
+import { PROFILES, type Profile, type Program } from './program.ts';
 
-type Clock = 'caller' | 'guarded';
+type ProfileName = keyof typeof PROFILES;
 
-const PROGRAMS: Readonly<Record<Clock, number>> = proofSize({
-  small: { caller: 1_500, guarded: 500 },
-  full: { caller: 15_000, guarded: 5_000 },
-});
-const MAX_STEPS = 30;
+const PROGRAMS: Readonly<Record<ProfileName, number>> = {
+  'few jobs': proofSize({ small: 1_000, full: 10_000 }),
+  'many jobs': proofSize({ small: 500, full: 5_000 }),
+  "a clock like the store's own": proofSize({ small: 500, full: 5_000 }),
+};
 const TIMEOUT_MS = proofSize({ small: 300_000, full: 3_600_000 });
 /** Between two programs, so that nothing of the one can reach into the other. */
 const PAUSE_MS = 1_000_000_000;
 
 export function modelSuite(name: string, open: OpenStore): void {
   describe.each([name])('%s', () => {
-    const clocks: readonly Clock[] = ['caller', 'guarded'];
-    it.each(clocks)(
-      'does what the model says, in every program of calls (clock: %s)',
-      (clock) => holdAgainstModel(open, clock),
+    it.each(Object.keys(PROFILES) as ProfileName[])(
+      'does what the model says, in every program of calls: %s',
+      (profile) => holdAgainstModel(open, profile),
       TIMEOUT_MS,
     );
   });
 }
 
-async function holdAgainstModel(open: OpenStore, clock: Clock): Promise<void> {
-  const arena = new Arena(open, clock);
+async function holdAgainstModel(open: OpenStore, profile: ProfileName): Promise<void> {
+  const arena = new Arena(open, PROFILES[profile]);
   const seed = Number(process.env['LONGHAUL_SEED'] ?? Date.now() % 0x7fffffff);
-  const property = fc.asyncProperty(aProgram(clock, MAX_STEPS), (program) => arena.run(program));
+  const property = fc.asyncProperty(aProgram(PROFILES[profile]), (program) => arena.run(program));
   try {
-    const outcome = await fc.check(property, { numRuns: PROGRAMS[clock], seed });
-    if (outcome.failed) throw new Error(report(outcome, clock, seed));
+    const outcome = await fc.check(property, { numRuns: PROGRAMS[profile], seed });
+    if (outcome.failed) throw new Error(report(outcome, profile, seed));
   } finally {
     await arena.close();
   }
 }
 
-function report(outcome: fc.RunDetails<[Program]>, clock: Clock, seed: number): string {
+function report(outcome: fc.RunDetails<[Program]>, profile: string, seed: number): string {
   const [program] = outcome.counterexample ?? [[]];
   const why = outcome.errorInstance instanceof Error ? outcome.errorInstance.message : String(outcome.errorInstance);
   const runs = `program ${outcome.numRuns}, shrunk ${outcome.numShrinks} times, LONGHAUL_SEED=${seed}`;
-  return `${why}\n\n${runs}, clock: '${clock}'\n\n${asCode(program ?? [])}`;
+  return `${why}\n\n${runs}, profile: ${profile}\n\n${asCode(program ?? [])}`;
 }
 
 /** A program as one would write it. */
-export function asCode(program: Program): string {
+function asCode(program: Program): string {
   const lines = program.map((step) => `  ${JSON.stringify(step).replaceAll(/"([A-Za-z_]\w*)":/g, '$1: ')},`);
   return `const program: Program = [\n${lines.join('\n')}\n];`;
 }
 
 /** A store that program after program is run on. */
-export class Arena {
+class Arena {
   readonly #open: OpenStore;
-  readonly #clock: Clock;
+  readonly #profile: Profile;
   #now = START;
   #ring: Ring | undefined;
 
-  constructor(open: OpenStore, clock: Clock) {
+  constructor(open: OpenStore, profile: Profile) {
     this.#open = open;
-    this.#clock = clock;
+    this.#profile = profile;
   }
 
   async run(program: Program): Promise<void> {
-    this.#ring ??= await Ring.enter(await this.#open({ clock: this.#clock }), this.#now);
-    const duel = new Duel(this.#ring.store, this.#clock, this.#now);
+    this.#ring ??= await Ring.enter(await this.#open({ clock: this.#profile.clock }), this.#now);
+    await this.#ring.begin(this.#now);
+    const duel = new Duel(this.#ring.store, this.#profile, this.#now);
     try {
       await duel.run(program);
       const heard = await this.#ring.heard(duel.now);
       compareEvents(duel.expectedEvents, heard);
       await duel.clear();
-      await this.#ring.heard(duel.now);
     } catch (error) {
       await this.close();
       throw error;
@@ -102,11 +102,12 @@ function compareEvents(expected: readonly StoreEvent[], heard: readonly StoreEve
   throw new Disagreement(`the events\n  expected ${words(expected)}\n  received ${words(heard)}`);
 }
 
+const GONG = 'gong';
 const BELL = 'bell';
 const DEADLINE_MS = 10_000;
 const PROBE_MS = 100;
 
-/** A store with an ear at it. A bell, which is an event of its own, marks how far one has heard. */
+/** A store with an ear at it. A gong and a bell, which are events of their own, mark what belongs to a program. */
 class Ring {
   readonly store: Store;
   #events: StoreEvent[] = [];
@@ -121,17 +122,21 @@ class Ring {
     store.jobs.subscribe((events) => ring.#take(events));
     // A subscription may take a moment to be up.
     for (const end = Date.now() + DEADLINE_MS; ; ) {
-      if (await ring.#ringBell(now, PROBE_MS)) break;
+      if (await ring.#hasHeard(BELL, now, PROBE_MS)) return ring;
       if (Date.now() > end) throw new Error('nothing was heard of the store');
     }
-    ring.#events = [];
-    return ring;
   }
 
-  /** Everything heard since the last time. */
+  /** What is heard from here on belongs to the next program. */
+  begin(now: number): Promise<unknown> {
+    return this.#strike(GONG, now);
+  }
+
+  /** Everything heard since the program began. */
   async heard(now: number): Promise<readonly StoreEvent[]> {
-    if (!(await this.#ringBell(now, DEADLINE_MS))) throw new Disagreement('the events no longer come');
-    const events = this.#events.filter(({ queue }) => queue !== BELL);
+    if (!(await this.#hasHeard(BELL, now, DEADLINE_MS))) throw new Disagreement('the events no longer come');
+    const began = this.#events.findLastIndex(({ queue }) => queue === GONG);
+    const events = this.#events.slice(began + 1).filter(({ queue }) => queue !== BELL);
     this.#events = [];
     return events;
   }
@@ -141,13 +146,17 @@ class Ring {
     if (events.some(({ queue }) => queue === BELL)) this.#onBell();
   }
 
-  async #ringBell(now: number, deadlineMs: number): Promise<boolean> {
+  #strike(key: string, now: number): Promise<unknown> {
+    return this.store.records.put({ kind: QUEUE_RECORD, key, value: '{}' }, { now });
+  }
+
+  async #hasHeard(key: string, now: number, deadlineMs: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const isHeard = new Promise<boolean>((resolve) => {
       this.#onBell = () => resolve(true);
       timer = setTimeout(() => resolve(false), deadlineMs);
     });
-    await this.store.records.put({ kind: QUEUE_RECORD, key: BELL, value: '{}' }, { now });
+    await this.#strike(key, now);
     return isHeard.finally(() => clearTimeout(timer));
   }
 }

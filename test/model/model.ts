@@ -26,6 +26,12 @@ interface Remembered {
 
 type KnownWorker = Omit<WorkerRecord, 'isLost' | 'running'>;
 
+export interface ModelOptions {
+  readonly clock: 'caller' | 'guarded';
+  readonly ids: readonly string[];
+  readonly startAt: number;
+}
+
 /** Everything a store knows, in lists. The calls are in `model-calls.ts` and `model-looks.ts`. */
 export class Model {
   jobs: readonly Job[] = [];
@@ -34,7 +40,9 @@ export class Model {
   readonly events: StoreEvent[] = [];
   /** Every token given so far, in order. */
   readonly tokens: { readonly id: string; readonly token: number }[] = [];
-  now = 0;
+  /** All ids that jobs can have. */
+  readonly ids: readonly string[];
+  now: number;
   readonly #isGuarded: boolean;
   readonly #settings: Record<string, Partial<QueueSettings>> = {};
   #rows: readonly { readonly id: string; readonly row: HistoryRow }[] = [];
@@ -42,8 +50,10 @@ export class Model {
   #clock: ClockMemory = NEVER_SEEN;
   #seq = 0;
 
-  constructor(clock: 'caller' | 'guarded') {
+  constructor({ clock, ids, startAt }: ModelOptions) {
     this.#isGuarded = clock === 'guarded';
+    this.ids = ids;
+    this.now = startAt;
   }
 
   /** The moment of a call. A look leaves no trace in the clock's memory. */
@@ -152,10 +162,11 @@ export class Model {
 
   #followKey(before: Job, after: Job, now: number): void {
     const { unique } = before;
-    if (unique === null || !this.holdsKey(before, now)) return;
+    if (unique === null) return;
     const isOver = releasesKey(unique, after.state);
-    if (!isOver && keyAddress(unique, before.queue) === keyAddress(unique, after.queue)) return;
-    this.#keys = this.#keys.filter(({ id }) => id !== before.id);
-    if (!isOver) this.takeKey(after, now);
+    const hasMoved = keyAddress(unique, before.queue) !== keyAddress(unique, after.queue);
+    const isKept = hasMoved && !isOver && this.holdsKey(before, now);
+    if (isOver || hasMoved) this.#keys = this.#keys.filter(({ id }) => id !== before.id);
+    if (isKept) this.takeKey(after, now);
   }
 }

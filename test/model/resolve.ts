@@ -1,11 +1,11 @@
 /** Turns a step into the call it means now: tokens, attempts and times are known only while the program runs. */
 import { isEnded, JOB_STATES, type JobState } from '../../src/core/job.ts';
-import type { ClaimRequest } from '../../src/core/job-store.ts';
+import type { ClaimRequest, JobQuery } from '../../src/core/job-store.ts';
 import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
 import type { QueueSettings } from '../../src/core/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 import type { Model } from './model.ts';
-import { FUTURE_TOKEN, IDS, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
+import { FUTURE_TOKEN, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
 
 export type PortCall = {
   [Name in CallName]: { readonly name: Name; readonly argument: CallArgument<Name> };
@@ -39,7 +39,7 @@ export function prepare(step: Step, model: Model, freshRequest: () => string): C
     return { name: 'claim', argument: request };
   }
   if (step.call !== 'claim' || step.again || isThere('waiting')) return null;
-  const free = IDS.find((id) => model.get(id) === undefined);
+  const free = model.ids.find((id) => model.get(id) === undefined);
   if (free !== undefined) return { name: 'add', argument: [{ id: free, queue: 'x', data: '1' }] };
   const ended = model.jobs.find(({ state }) => isEnded(state));
   return ended === undefined ? null : { name: 'requeue', argument: [{ id: ended.id }] };
@@ -60,10 +60,18 @@ export function resolve(step: Step, model: Model, freshRequest: () => string): C
     case 'settings':
       return { name: 'settings', queue: step.queue, settings: step.settings };
     case 'list':
-      return { name: 'list', argument: step.query };
+      return { name: 'list', argument: queryOf(step, model.now) };
     default:
       return { name: step.call, argument: step.items.map((item) => itemOf(step.call, item, model)) } as Call;
   }
+}
+
+function queryOf({ query, sinceIn, beforeIn }: Step & { call: 'list' }, now: number): JobQuery {
+  return {
+    ...query,
+    ...(sinceIn === undefined ? {} : { since: now + sinceIn }),
+    ...(beforeIn === undefined ? {} : { before: now + beforeIn }),
+  };
 }
 
 interface AnyItem {
@@ -90,8 +98,8 @@ function itemOf(call: string, item: AnyItem, model: Model): unknown {
 }
 
 function idOf(model: Model, { of, nth }: Who, fitting: readonly string[]): string {
-  const fits = IDS.filter((id) => fitting.includes(model.get(id)?.state ?? 'none'));
-  const among = of === 'fitting' && fits.length > 0 ? fits : IDS;
+  const fits = model.ids.filter((id) => fitting.includes(model.get(id)?.state ?? 'none'));
+  const among = of === 'fitting' && fits.length > 0 ? fits : model.ids;
   return among[nth % among.length] as string;
 }
 

@@ -3,7 +3,7 @@
  * once, by the store's word and by the word of the handlers, and counts, states and histories agree for every job.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Arena, aFolder, openArena, printFigures } from '../faults/arena.ts';
+import { type Arena, aFolder, figuresOf, openArena, printFigures } from '../faults/arena.ts';
 import { isFullProof, proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
@@ -56,7 +56,8 @@ async function allDoneOnce(arena: Arena, store: string): Promise<void> {
   expect(new Set(runs.map(({ id }) => id)).size).toBe(JOBS);
   const byWorker = workers.map(({ pid }) => runs.filter((run) => run.pid === pid).length);
   printFigures(`many jobs, ${store}`, {
-    ...{ jobs: JOBS, done: verdict.done, runs: runs.length, lost: 0, acceptedTwice: 0, reruns: verdict.reruns },
+    ...figuresOf(verdict),
+    runs: runs.length,
     byWorker: byWorker.join('/'),
     jobsASecond: Math.round((JOBS / ms) * 1_000),
   });

@@ -29,4 +29,6 @@ async function openSqlitePlace(): Promise<Place> {
   };
 }
 
-describe('over sqlite', () => workerSuite(openSqlitePlace));
+describe('over sqlite', () => {
+  workerSuite(openSqlitePlace);
+});

@@ -5,6 +5,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job.ts';
 import type { Store } from '../../src/core/store.ts';
@@ -51,8 +52,9 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
     await place.store.jobs.add([{ id: idOf(name), queue: queueName(), data: JSON.stringify(data) }]);
   };
   const find = async (name: string) => (await place.store.jobs.find([idOf(name)]))[0] as Job;
-  const settledAs = (name: string, state: string) =>
-    expect.poll(async () => (await find(name)).state, { timeout: 10_000, interval: 50 }).toBe(state);
+  const settledAs = async (name: string, state: string): Promise<void> => {
+    await expect.poll(async () => (await find(name)).state, { timeout: 10_000, interval: 50 }).toBe(state);
+  };
   const handles = (name: string) => (message: Message) => message['type'] === 'handler' && message['id'] === idOf(name);
   const says = (type: string) => (message: Message) => message['type'] === type;
 
@@ -64,10 +66,24 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
     return worker;
   };
 
+  /** Frozen in the middle of a transaction it would hold the lock of a file, and nobody could take anything over. */
+  const freeze = async (worker: Fixture): Promise<void> => {
+    for (let tries = 0; tries < 10; tries += 1) {
+      worker.stop();
+      const written = place.store.jobs.add([{ id: `probe-${queue}-${tries}`, queue: 'probes', data: '{}' }]);
+      const isFree = await Promise.race([written.then(() => true), setTimeout(500, false)]);
+      if (isFree) return;
+      worker.cont();
+      await written;
+    }
+    throw new Error('the worker could not be frozen outside of a transaction');
+  };
+
   describe('a worker whose event loop is blocked', () => {
-    it('keeps its lease for three times as long, is seen to be blocked, and its progress is seen', async () => {
-      const blocked = await start();
+    it('keeps its leases for three times as long, is seen to be blocked, and its progress is seen', async () => {
       await add('a', { do: 'spin', ms: 3 * LEASE_MS });
+      await add('behind', { do: 'wait' });
+      const blocked = await start({ concurrency: 2 });
       await blocked.next(handles('a'));
       const idle = await start();
       await expect
@@ -76,6 +92,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       await expect.poll(async () => (await find('a')).progress?.percent, { timeout: 4_000 }).toBeGreaterThan(30);
       await settledAs('a', 'done');
       expect(await find('a')).toMatchObject({ attempt: 1, crashes: 0, result: String(blocked.pid) });
+      expect(await find('behind')).toMatchObject({ attempt: 1, crashes: 0 });
       expect(idle.messages.some(says('handler'))).toBe(false);
       const { ms } = await blocked.next(says('blocked'));
       expect(ms).toBeGreaterThan(2 * LEASE_MS);
@@ -132,7 +149,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       const frozen = await start();
       await add('a', { do: 'deaf' });
       await frozen.next(handles('a'));
-      frozen.stop();
+      await freeze(frozen);
       const other = await start();
       await other.next(handles('a'), RECOVERY_MS);
       other.send('finish');
@@ -204,7 +221,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       await expect.poll(() => readdir(folder), { timeout: 20_000 }).toHaveLength(1);
       await worker.kill9();
       await place.restore();
-      expect(await find('a')).toMatchObject({ state: 'running', attempt: 1 });
+      await expect.poll(() => find('a'), { timeout: 10_000 }).toMatchObject({ state: 'running', attempt: 1 });
       const next = await start(plan);
       expect(await next.next(says('delivered'))).toMatchObject({ answer: { ok: true, state: 'done' } });
       expect(await find('a')).toMatchObject({ state: 'done', attempt: 1, result: String(worker.pid) });

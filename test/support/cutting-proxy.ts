@@ -75,7 +75,10 @@ class Proxy implements CuttingProxy {
 
   set mode(mode: ProxyMode) {
     this.#mode = mode;
-    for (const link of this.#links) mode === 'down' ? link.cut() : link.look();
+    for (const link of this.#links) {
+      if (mode === 'down') link.cut();
+      else link.look();
+    }
   }
 
   listen(): Promise<void> {

@@ -1,13 +1,13 @@
 /**
  * A real store with faults between it and its caller: a call may be refused before it is made, lose its answer after
- * it was made, or hang until it is let go.
+ * it was made, or hang until it is let go, before it is made or after.
  */
 import { LonghaulError } from '../../src/core/errors.ts';
 import type { JobStore } from '../../src/core/job-store.ts';
 import type { CallName } from '../../src/core/operations/perform.ts';
 import type { Store } from '../../src/core/store.ts';
 
-export type Fault = 'unavailable' | 'lost-reply' | 'hang';
+export type Fault = 'unavailable' | 'lost-reply' | 'hang' | 'late-reply';
 
 export interface FaultyStore extends Store {
   /** Every call so far, in order, with its argument. */
@@ -36,11 +36,13 @@ export function faultyStore(store: Store): FaultyStore {
       if (found === undefined || found.left <= 0) return await call(...args);
       found.left -= 1;
       if (found.fault === 'unavailable') throw new LonghaulError('store-unavailable', 'a fault: not done');
-      if (found.fault === 'hang') {
+      if (found.fault === 'hang') await new Promise<void>((resolve) => hanging.push(resolve));
+      const answer = await call(...args);
+      if (found.fault === 'hang') return answer;
+      if (found.fault === 'late-reply') {
         await new Promise<void>((resolve) => hanging.push(resolve));
-        return await call(...args);
+        return answer;
       }
-      await call(...args);
       throw new LonghaulError('outcome-unknown', 'a fault: the reply is lost');
     };
 

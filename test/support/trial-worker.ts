@@ -48,7 +48,8 @@ export async function startWorker(options: TrialOptions = {}): Promise<TrialWork
 }
 
 export function trialWorker({ settings, store: given, ...options }: TrialOptions = {}): TrialWorker {
-  const store = faultyStore(given ?? openMemoryStore());
+  const store =
+    given !== undefined && 'callsOf' in given ? (given as FaultyStore) : faultyStore(given ?? openMemoryStore());
   const inbox = eventInbox();
   const worker = createWorker({
     queues: ['q'],

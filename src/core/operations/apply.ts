@@ -22,10 +22,12 @@ function followKey(table: Table, before: Job, after: Job, now: number): void {
   const { unique } = before;
   if (unique === null) return;
   const from = keyAddress(unique, before.queue);
-  const to = keyAddress(unique, after.queue);
-  const hasMoved = from !== to && holdsKey(table, before, now);
-  if (releasesKey(unique, after.state) || hasMoved) table.releaseKey(from, before.id);
-  if (hasMoved && !releasesKey(unique, after.state)) takeKey(table, after, now);
+  const hasMoved = from !== keyAddress(unique, after.queue);
+  const isOver = releasesKey(unique, after.state);
+  const isKept = hasMoved && !isOver && holdsKey(table, before, now);
+  // Also when its period is over: were the clock set back, a key left here would be held by a job that is elsewhere.
+  if (isOver || hasMoved) table.releaseKey(from, before.id);
+  if (isKept) takeKey(table, after, now);
 }
 
 export function holdsKey(table: Table, { id, queue, unique }: Job, now: number): boolean {

@@ -32,15 +32,6 @@ const COLUMNS: readonly Column[] = [
   { name: 'resends', part: (job) => job.resends },
   { name: 'crashes', part: (job) => job.crashes },
   { name: 'interruptions', part: (job) => job.interruptions },
-  { name: 'token', part: ({ lease }) => (lease === null ? null : lease.token) },
-  { name: 'worker', part: ({ lease }) => (lease === null ? null : lease.worker) },
-  { name: 'lease_ms', part: ({ lease }) => (lease === null ? null : lease.ms) },
-  { name: 'lease_until', part: ({ lease }) => (lease === null ? null : lease.until) },
-  { name: 'claimed_at', part: ({ lease }) => (lease === null ? null : lease.claimedAt) },
-  { name: 'started_at', part: ({ lease }) => (lease === null ? null : lease.startedAt) },
-  { name: 'pid', part: ({ lease }) => (lease === null ? null : lease.pid) },
-  { name: 'cancel_asked_at', part: ({ lease }) => (lease === null ? null : lease.cancelAskedAt) },
-  { name: 'pause_asked_at', part: ({ lease }) => (lease === null ? null : lease.pauseAskedAt) },
   { name: 'ended_at', part: (job) => job.endedAt },
   { name: 'forwarded_to', part: (job) => job.forwardedTo },
   { name: 'name', part: (job) => job.name },
@@ -53,11 +44,32 @@ const COLUMNS: readonly Column[] = [
   { name: 'checkpoint', part: (job) => job.checkpoint },
   { name: 'data', part: (job) => job.data },
 ];
+/** All of them null without a lease. */
+const LEASE_COLUMNS: readonly Column[] = [
+  { name: 'token', part: ({ lease }) => (lease === null ? null : lease.token) },
+  { name: 'worker', part: ({ lease }) => (lease === null ? null : lease.worker) },
+  { name: 'lease_ms', part: ({ lease }) => (lease === null ? null : lease.ms) },
+  { name: 'lease_until', part: ({ lease }) => (lease === null ? null : lease.until) },
+  { name: 'claimed_at', part: ({ lease }) => (lease === null ? null : lease.claimedAt) },
+  { name: 'started_at', part: ({ lease }) => (lease === null ? null : lease.startedAt) },
+  { name: 'pid', part: ({ lease }) => (lease === null ? null : lease.pid) },
+  { name: 'cancel_asked_at', part: ({ lease }) => (lease === null ? null : lease.cancelAskedAt) },
+  { name: 'pause_asked_at', part: ({ lease }) => (lease === null ? null : lease.pauseAskedAt) },
+];
 /** Only for the index of failure groups; it is read back as part of `failure`. */
 const GROUP: Column = { name: 'failure_group', part: ({ failure }) => (failure === null ? null : failure.group) };
-const WRITTEN = [...COLUMNS, GROUP].map((column, place) => ({ ...column, bit: 2 ** place }));
+const WRITTEN = [...COLUMNS, GROUP, ...LEASE_COLUMNS].map(({ name, part, isJson = false }, place) => ({
+  name,
+  part,
+  isJson,
+  bit: 2 ** place,
+}));
+const WITHOUT_LEASE = WRITTEN.slice(0, -LEASE_COLUMNS.length);
 
-export const JOB_COLUMNS = COLUMNS.map(({ name }) => `jobs.${name}`).join(', ');
+const selected = (columns: readonly Column[]): string => columns.map(({ name }) => `jobs.${name}`).join(', ');
+/** For rows that are known to have no lease; fewer columns are read faster. */
+export const LEASELESS_COLUMNS = selected(COLUMNS);
+export const JOB_COLUMNS = selected([...COLUMNS, ...LEASE_COLUMNS]);
 
 /** The job whose parts are all what the schema says by default. */
 export const UNBORN: Job = {
@@ -98,11 +110,11 @@ export interface Difference {
 export function difference(before: Job, after: Job): Difference {
   const values: SqlValue[] = [];
   let bits = 0;
-  for (const { part, isJson, bit } of WRITTEN) {
+  for (const { part, isJson, bit } of before.lease === after.lease ? WITHOUT_LEASE : WRITTEN) {
     const value = part(after);
     if (value === part(before)) continue;
     bits += bit;
-    values.push(isJson === true && value !== null ? JSON.stringify(value) : (value as SqlValue));
+    values.push(isJson && value !== null ? JSON.stringify(value) : (value as SqlValue));
   }
   return { bits, values };
 }

@@ -1,7 +1,7 @@
 /** Reading a job from its row. Parses only what is there: most jobs have no tags, policy, key, progress or failure. */
 import type { Failure, Job, JobPolicy, JobState, Lease, Progress, UniqueKey } from '../../core/job.ts';
 
-/** In the order of JOB_COLUMNS. */
+/** In the order of JOB_COLUMNS; LEASELESS_COLUMNS are the same without the end. */
 export type JobRow = readonly [
   seq: number,
   id: string,
@@ -17,7 +17,6 @@ export type JobRow = readonly [
   resends: number,
   crashes: number,
   interruptions: number,
-  ...lease: LeaseRow,
   endedAt: number | null,
   forwardedTo: string | null,
   name: string | null,
@@ -29,6 +28,7 @@ export type JobRow = readonly [
   result: string | null,
   checkpoint: string | null,
   data: string,
+  ...lease: LeaseRow | readonly [],
 ];
 
 type LeaseRow = readonly [
@@ -51,8 +51,8 @@ export function readJob(row: JobRow): Job {
   const [
     seq, id, queue, state, priority, runAt, returnedAt, createdAt, delayMs,
     attempt, failures, resends, crashes, interruptions,
-    token, worker, leaseMs, leaseUntil, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
     endedAt, forwardedTo, name, tags, policy, unique, progress, failure, result, checkpoint, data,
+    token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
   ] = row;
   return {
     id, queue, name, data, state, priority,
@@ -62,7 +62,7 @@ export function readJob(row: JobRow): Job {
     createdAt, seq, runAt, delayMs, returnedAt,
     attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
-      : { token, worker, ms: leaseMs, until: leaseUntil, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
+      : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress: parse<Progress>(progress),
     checkpoint, result,
     failure: parse<Failure>(failure),

@@ -7,7 +7,7 @@
  */
 import type { Job } from '../../core/job.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
-import { JOB_COLUMNS } from './job-columns.ts';
+import { LEASELESS_COLUMNS } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
 import { readJob } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
@@ -26,7 +26,7 @@ export class WaitingJobs {
   readonly #tooEarly: Statement;
 
   constructor(db: Database, numbers: StoreNumbers) {
-    const select = `SELECT ${JOB_COLUMNS} FROM jobs`;
+    const select = `SELECT ${LEASELESS_COLUMNS} FROM jobs`;
     const isReturned = 'ready = 1 AND returned_at IS NOT NULL';
     const isReady = 'ready = 1 AND returned_at IS NULL';
     this.#numbers = numbers;

@@ -1,5 +1,5 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
--- Returns for each group: queue, group, count, first and last end, seq of the first, id of the last member.
+-- Returns for each group: queue, group, count, first and last end, id of the last member.
 local queues = #ARGV > 1 and { ARGV[2] } or queuesByName()
 local answer = {}
 for _, queue in ipairs(queues) do
@@ -8,7 +8,7 @@ for _, queue in ipairs(queues) do
     local first, last = call('ZRANGE', key, 0, 0, 'WITHSCORES'), call('ZRANGE', key, -1, -1, 'WITHSCORES')
     local id = #first > 0 and idsOf(seqsOf({ last[1] }))[1]
     if id then
-      answer[#answer + 1] = concat({ queue, name, call('ZCARD', key), first[2], last[2], first[1], id }, '\31')
+      answer[#answer + 1] = concat({ queue, name, call('ZCARD', key), first[2], last[2], id }, '\31')
     end
   end
 end

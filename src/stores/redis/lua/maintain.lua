@@ -27,7 +27,7 @@ local function expireDrafts()
   end
   table.sort(old, function(a, b)
     if a[2] ~= b[2] then return a[2] < b[2] end
-    return a[1] < b[1]
+    return tonumber(a[1], 16) < tonumber(b[1], 16)
   end)
   local count = 0
   for i = 1, min(budget, #old) do count = count + remove({ old[i][1] }, old[i][3]) end

@@ -5,10 +5,6 @@ look()
 local queue, offset, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local MAX_SORTED = 5000 -- of those whose time has come but that no claim has taken over to the ready ones
 
-local function isReady(job)
-  return job and job.queue == queue and STATE[job.place] == 'waiting' and runAtOf(job) <= now
-end
-
 -- Returned work first and longest returned first; then priority, then time, then insertion.
 local function claimOrder(a, b)
   local returnedA, returnedB = tonumber(a.fields.returnedAt), tonumber(b.fields.returnedAt)
@@ -23,18 +19,19 @@ local function claimOrder(a, b)
   return tonumber(a.seq) < tonumber(b.seq)
 end
 
-local function collect(found, members)
+-- An entry counts only where the record says that its job stands.
+local function collect(found, place, members)
   for _, job in ipairs(jobsOf(seqsOf(members))) do
-    if isReady(job) then found[#found + 1] = job end
+    if job and job.queue == queue and job.place == place and runAtOf(job) <= now then found[#found + 1] = job end
   end
 end
 
 local function page()
   local found = {}
-  collect(found, call('ZRANGE', P .. 'ready:' .. queue, 0, offset + limit + MAX_SORTED - 1))
-  collect(found, call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', text(now), 'LIMIT', 0, MAX_SORTED))
-  local gone = call('SCARD', P .. 'gone:' .. queue)
-  collect(found, call('LRANGE', P .. 'fifo:' .. queue, 0, offset + limit + gone - 1))
+  collect(found, 'w', call('ZRANGE', P .. 'ready:' .. queue, 0, isBehind and -1 or offset + limit - 1))
+  collect(found, 'w', call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', text(now), 'LIMIT', 0, MAX_SORTED))
+  local gone = min(MAX_SORTED, call('SCARD', P .. 'gone:' .. queue))
+  collect(found, 'f', call('LRANGE', P .. 'fifo:' .. queue, 0, offset + limit + gone - 1))
   table.sort(found, claimOrder)
   return { unpack(found, offset + 1, offset + limit) }
 end
@@ -45,7 +42,7 @@ local function plainPage()
   local soonest = call('ZRANGE', P .. 'later:' .. queue, 0, 0, 'WITHSCORES')[2]
   if soonest and tonumber(soonest) <= now then return nil end
   local found = {}
-  collect(found, call('LRANGE', P .. 'fifo:' .. queue, offset, offset + limit - 1))
+  collect(found, 'f', call('LRANGE', P .. 'fifo:' .. queue, offset, offset + limit - 1))
   return found
 end
 

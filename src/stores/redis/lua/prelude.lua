@@ -478,11 +478,11 @@ local function followKey(job, queueBefore)
   local unique = uniqueOf(job)
   if not unique then return end
   local from, to = keyAddress(unique, queueBefore), keyAddress(unique, job.queue)
-  local releases = releasesKey(unique, STATE[job.place])
-  local hasMoved = from ~= to and keyHolder(from) == job.id
+  local isOver, hasMoved = releasesKey(unique, STATE[job.place]), from ~= to
+  local isKept = hasMoved and not isOver and keyHolder(from) == job.id
   addresses[#addresses + 1] = from
-  if releases or hasMoved then releaseKey(from, job.id) end
-  if hasMoved and not releases then takeKey(job) end
+  if isOver or hasMoved then releaseKey(from, job.id) end
+  if isKept then takeKey(job) end
 end
 
 -- ── writing it down ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -495,7 +495,7 @@ local function logOf()
   for i = 1, #touched do
     local job = touched[i]
     seqs[#seqs + 1] = job.seq
-    if job.wasIn and job.place ~= 'f' then
+    if job.wasIn and (job.isDeleted or job.place ~= 'f') then
       lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
       if not job.isPopped then
         left[job.wasIn] = left[job.wasIn] or {}
@@ -780,8 +780,8 @@ local function remember(job, event, token, by, note)
   if note then row = row .. '\30n' .. cut(note) end
   local rows, count = job.rows .. row, number(fields.rows) + 1
   if count > MAX_HISTORY - 1 then
-    rows = sub(rows, find(rows, '\31+', 3, true))
-    count = count - 1
+    local second = find(rows, '\31+', 3, true)
+    rows, count = sub(rows, second), count - 1
   end
   job.rows, fields.rows = rows, text(count)
 end
@@ -899,12 +899,13 @@ end
 local function notDue(queue)
   local found = {}
   if not isBehind then return found end
-  local members = call('ZRANGE', P .. 'ready:' .. queue, 0, -1)
-  local plainOnes = call('LRANGE', P .. 'fifo:' .. queue, 0, -1)
-  for i = 1, #plainOnes do members[#members + 1] = plainOnes[i] end
-  for _, job in ipairs(jobsOf(seqsOf(members))) do
-    local isHere = job and job.queue == queue and STATE[job.place] == 'waiting'
-    if isHere and runAtOf(job) > now then found[#found + 1] = job end
+  local ready = jobsOf(seqsOf(call('ZRANGE', P .. 'ready:' .. queue, 0, -1)))
+  local plain = jobsOf(seqsOf(call('LRANGE', P .. 'fifo:' .. queue, 0, -1)))
+  for _, job in ipairs(ready) do
+    if job and job.place == 'w' and job.queue == queue and runAtOf(job) > now then found[#found + 1] = job end
+  end
+  for _, job in ipairs(plain) do
+    if job and job.place == 'f' and job.queue == queue and runAtOf(job) > now then found[#found + 1] = job end
   end
   return found
 end
@@ -917,9 +918,18 @@ local function nextRunAt(queue)
   return soonest
 end
 
+-- By bytes. Lua's own comparison goes by the locale of the server.
+local function isByteBefore(a, b)
+  for i = 1, min(#a, #b) do
+    local byteA, byteB = string.byte(a, i), string.byte(b, i)
+    if byteA ~= byteB then return byteA < byteB end
+  end
+  return #a < #b
+end
+
 local function queuesByName()
   local queues = call('ZRANGE', P .. 'queues', 0, -1)
-  table.sort(queues)
+  table.sort(queues, isByteBefore)
   return queues
 end
 

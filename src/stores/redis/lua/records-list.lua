@@ -5,7 +5,7 @@ look()
 local _, kind, prefix, after, limit = unpack(ARGV)
 limit = tonumber(limit)
 local from = '[' .. prefix
-if after ~= '' and sub(after, 2) >= prefix then from = '(' .. sub(after, 2) end
+if after ~= '' and not isByteBefore(sub(after, 2), prefix) then from = '(' .. sub(after, 2) end
 
 local answer = {}
 while #answer < 2 * limit do

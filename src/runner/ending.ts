@@ -1,0 +1,50 @@
+/**
+ * How an attempt ended: what it said against how its script exited, by RQ's rules. Pure.
+ *
+ * The first completion that was said wins, but an exit other than 0 turns everything into an err. Without any
+ * completion a queue of Longhaul goes by the exit alone (`optional`); one of RQ's wants the word too (`required`).
+ */
+import type { Exit } from './attempt-files.ts';
+import type { Completion, Said } from './said.ts';
+
+export type Handshake = 'optional' | 'required';
+
+export type Ending =
+  | { readonly kind: 'done'; readonly status: string | null }
+  /** The status text is the address it went to. */
+  | { readonly kind: 'relayed'; readonly status: string | null; readonly address: string }
+  | { readonly kind: 'resend'; readonly status: string | null; readonly delayMs: number; readonly reason: string }
+  | { readonly kind: 'err'; readonly status: string | null; readonly because: BadEnding };
+
+/** `said`: it said err. `exit`: whatever it said, its exit was not 0. `silent`: it exited 0 without the word. */
+export type BadEnding = 'said' | 'exit' | 'silent';
+
+export function endingOf(said: Said, exit: Pick<Exit, 'status'>, handshake: Handshake): Ending {
+  const { completion, status } = said;
+  if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
+  if (exit.status !== 0) return { kind: 'err', status: improperly(completion, exit), because: 'exit' };
+  if (completion !== null) return completed(completion, status);
+  return handshake === 'optional' ? { kind: 'done', status } : { kind: 'err', status, because: 'silent' };
+}
+
+function completed(completion: Completion, status: string | null): Ending {
+  switch (completion.kind) {
+    case 'done':
+      return { kind: 'done', status };
+    case 'relayed':
+      return { kind: 'relayed', status, address: completion.text };
+    case 'resend':
+      return { kind: 'resend', status, delayMs: completion.delayMs, reason: completion.reason };
+    case 'err':
+      return { kind: 'err', status, because: 'said' };
+  }
+}
+
+/** RQ's words. They replace what was said last, as they do there. */
+function improperly(completion: Completion | null, exit: Pick<Exit, 'status'>): string {
+  const what = completion?.kind ?? '';
+  return `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${what} but exit status was ${exit.status}`;
+}
+
+/** RQ's words for a resend beyond the limit, for whoever counts. */
+export const HIT_MAX_RESENDS = 'HIT MAX RESEND COUNT - MOVING TO ERR';

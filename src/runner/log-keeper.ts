@@ -1,0 +1,158 @@
+/**
+ * Keeps the log of a running attempt: counts its lines into the index, and cuts it when it gets too long.
+ *
+ * It only looks; the script writes to the file by itself and never waits for anybody. Because the script has it open
+ * for appending, a log that is cut goes on behind the marker.
+ */
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  addEntry,
+  appendEntry,
+  entryBefore,
+  type IndexEntry,
+  type LogIndex,
+  readLogIndex,
+  replaceIndex,
+} from './log-index.ts';
+
+export interface LogState {
+  readonly size: number;
+  readonly generation: number;
+}
+
+export interface LogPaths {
+  readonly log: string;
+  readonly logIndex: string;
+}
+
+/** A new entry when the log grew by so much, or grew at all in so long. Doubled each time the index is thinned. */
+const SPACING = { bytes: 64 * 1024, ms: 1_000 };
+/** Counted in one look, so that a script that writes without end does not keep anybody busy. */
+const BYTES_A_LOOK = 2 * 1024 * 1024;
+const SLICE_BYTES = 64 * 1024;
+/** What stays of a log that is cut, as a share of its limit. */
+const HEAD_SHARE = 0.25;
+const newline = 0x0a;
+
+export class LogKeeper {
+  readonly #paths: LogPaths;
+  readonly #maxBytes: number;
+  #index: LogIndex;
+  #counted: number;
+  #line: number;
+  #density = 1;
+  #size = 0;
+
+  constructor(paths: LogPaths, maxBytes: number) {
+    this.#paths = paths;
+    this.#maxBytes = maxBytes;
+    this.#index = readLogIndex(paths.logIndex);
+    const { offset, line } = entryBefore(this.#index, () => true);
+    this.#counted = offset;
+    this.#line = line;
+  }
+
+  get state(): LogState {
+    return { size: this.#size, generation: this.#index.generation };
+  }
+
+  /** True when there is something new to be read. */
+  look(now: number): boolean {
+    const before = this.state;
+    this.#size = statSync(this.#paths.log, { throwIfNoEntry: false })?.size ?? 0;
+    if (this.#size < this.#counted) this.#begunAnew();
+    if (this.#size > this.#maxBytes) this.#cut(now);
+    if (this.#isTimeForEntry(now)) this.#count(now);
+    return this.#size !== before.size || this.#index.generation !== before.generation;
+  }
+
+  #isTimeForEntry(now: number): boolean {
+    const last = entryBefore(this.#index, () => true);
+    const grown = this.#size - last.offset;
+    return grown >= SPACING.bytes * this.#density || (grown > 0 && now - last.at >= SPACING.ms * this.#density);
+  }
+
+  #count(now: number): void {
+    const file = openSync(this.#paths.log, 'r');
+    const buffer = Buffer.allocUnsafe(SLICE_BYTES);
+    const until = Math.min(this.#size, this.#counted + BYTES_A_LOOK);
+    while (this.#counted < until) {
+      const read = readSync(file, buffer, 0, Math.min(SLICE_BYTES, until - this.#counted), this.#counted);
+      if (read === 0) break;
+      this.#line += countLines(buffer, read);
+      this.#counted += read;
+    }
+    closeSync(file);
+    this.#add({ offset: this.#counted, line: this.#line, at: now });
+  }
+
+  #add(entry: IndexEntry): void {
+    const { index, isThinned } = addEntry(this.#index, entry);
+    this.#index = index;
+    if (isThinned) this.#density *= 2;
+    if (isThinned) replaceIndex(this.#paths.logIndex, index);
+    else appendEntry(this.#paths.logIndex, entry);
+  }
+
+  /** Somebody else made it shorter: a script that opens /dev/stderr by name does, without meaning to. */
+  #begunAnew(): void {
+    this.#restart(0, this.#counted);
+  }
+
+  #cut(now: number): void {
+    const { head, generation, dropped } = this.#index;
+    const keep = Math.floor(this.#maxBytes * HEAD_SHARE);
+    const cut = cutLog(this.#paths.log, {
+      // From the second cut on the head stays as it is, and the old marker goes.
+      headOf: (file) => (head > 0 ? head : endOfLineBefore(file, keep)),
+      markerOf: (bytes) =>
+        `[longhaul: ${dropped + bytes} bytes of output were dropped here, the last at ${new Date(now).toISOString()}, cut ${generation + 1}]\n`,
+    });
+    this.#restart(cut.head, cut.dropped);
+    this.#size = statSync(this.#paths.log).size;
+  }
+
+  #restart(head: number, dropped: number): void {
+    const before = this.#index;
+    const entries = before.entries.filter(({ offset }) => offset <= head);
+    this.#index = { generation: before.generation + 1, head, dropped: before.dropped + dropped, entries };
+    const { offset, line } = entryBefore(this.#index, () => true);
+    this.#counted = offset;
+    this.#line = line;
+    replaceIndex(this.#paths.logIndex, this.#index);
+  }
+}
+
+function countLines(buffer: Buffer, length: number): number {
+  let lines = 0;
+  for (let at = buffer.indexOf(newline); at >= 0 && at < length; at = buffer.indexOf(newline, at + 1)) lines += 1;
+  return lines;
+}
+
+interface Cut {
+  readonly headOf: (file: number) => number;
+  readonly markerOf: (dropped: number) => string;
+}
+
+/** Leaves whole lines at the beginning and a line that says what is missing. What is written meanwhile is lost with it. */
+function cutLog(path: string, { headOf, markerOf }: Cut): { head: number; dropped: number } {
+  const file = openSync(path, constants.O_RDWR | constants.O_APPEND);
+  try {
+    const head = headOf(file);
+    const dropped = fstatSync(file).size - head;
+    ftruncateSync(file, head);
+    writeSync(file, markerOf(dropped));
+    return { head, dropped };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function endOfLineBefore(file: number, offset: number): number {
+  const from = Math.max(0, offset - SLICE_BYTES);
+  const buffer = Buffer.allocUnsafe(offset - from);
+  const read = readSync(file, buffer, 0, buffer.length, from);
+  const at = buffer.subarray(0, read).lastIndexOf(newline);
+  // A line longer than that is cut in its middle.
+  return at < 0 ? offset : from + at + 1;
+}

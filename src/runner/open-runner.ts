@@ -1,0 +1,113 @@
+/**
+ * The runner: starts attempts, watches them, and takes up those that an earlier process started.
+ *
+ * It knows no queue, no job and no store: it is given folders, commands and environments, and answers facts. When it
+ * stops, or is killed, everything it started goes on; whoever opens a runner next adopts it by its folder.
+ */
+import { accessSync, constants } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Adoption, adopt } from './adopt.ts';
+import type { Attempt, WatchOptions } from './attempt.ts';
+import { type Order, type Tools, toShimStart } from './order.ts';
+import { bootIdentity } from './process-stat.ts';
+import { Roster } from './roster.ts';
+import { type RunnerHealth, RunnerLink, type ShimNews } from './runner-link.ts';
+
+export type StartAnswer =
+  | { readonly ok: true; readonly attempt: Attempt }
+  /** Nothing was started, and nothing will be: the folder cannot be used again. */
+  | { readonly ok: false; readonly reason: 'refused' | 'lost'; readonly message: string };
+
+export type AdoptAnswer =
+  | { readonly state: 'never-started' }
+  /** Its `end` comes at once for one that is over. */
+  | { readonly state: Exclude<Adoption['state'], 'never-started'>; readonly attempt: Attempt };
+
+export interface RunnerOptions {
+  /** The runner process came up or died. */
+  onHealth?(health: RunnerHealth): void;
+  /** Something that should not happen; the runner goes on. */
+  onTrouble?(what: string, error: unknown): void;
+}
+
+export interface Runner {
+  start(order: Order, options?: WatchOptions): Promise<StartAnswer>;
+  adopt(folder: string, options?: WatchOptions): Promise<AdoptAnswer>;
+  /** Those that are not over. */
+  attempts(): readonly Attempt[];
+  health(): RunnerHealth;
+  /** Stops watching and ends the runner process. Attempts go on; their `end` is not told any more. */
+  stop(): Promise<void>;
+}
+
+export function openRunner(options: RunnerOptions = {}): Runner {
+  const host = { tools: findTools(), shim: fileURLToPath(new URL('./shim.sh', import.meta.url)), boot: bootIdentity() };
+  const roster = new Roster((what, error) => options.onTrouble?.(what, error));
+  const link = new RunnerLink((health) => {
+    if (health.pid !== null) roster.spared.add(health.pid);
+    options.onHealth?.(health);
+  });
+  link.open();
+
+  const takeUp = async (folder: string, given: WatchOptions): Promise<AdoptAnswer> => {
+    const { state } = await adopt(folder);
+    if (state === 'never-started') return { state };
+    const attempt = roster.watch(folder, { isAdopted: true, options: given });
+    if (state !== 'running') attempt.shimIsGone();
+    return { state, attempt };
+  };
+
+  const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
+    const news = createMailbox<ShimNews>();
+    const answer = await link.start(toShimStart(order, host), news.put);
+    if (answer.kind === 'spawned') {
+      const attempt = roster.watch(order.folder, { isAdopted: false, options: given });
+      news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look()));
+      return { ok: true, attempt };
+    }
+    // Also one that was refused is closed for good; a start that was lost can turn out to have happened.
+    const found = await takeUp(order.folder, given);
+    if (found.state !== 'never-started') return { ok: true, attempt: found.attempt };
+    return { ok: false, reason: answer.kind, message: answer.message };
+  };
+
+  return {
+    start: (order, given = {}) => start(order, given),
+    adopt: (folder, given = {}) => takeUp(folder, given),
+    attempts: () => roster.attempts(),
+    health: () => link.health(),
+    async stop() {
+      roster.stop();
+      await link.stop();
+    },
+  };
+}
+
+/** News that comes before anybody can read it waits. */
+function createMailbox<T>(): { put(news: T): void; open(read: (news: T) => void): void } {
+  const waiting: T[] = [];
+  let reader: ((news: T) => void) | null = null;
+  return {
+    put: (news) => (reader ? reader(news) : void waiting.push(news)),
+    open(read) {
+      reader = read;
+      for (const news of waiting) read(news);
+    },
+  };
+}
+
+const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
+
+function findTools(): Tools {
+  const find = (name: string) => TOOL_FOLDERS.map((folder) => `${folder}/${name}`).find(isExecutable) ?? name;
+  return { setsid: find('setsid'), nice: find('nice'), setpriv: find('setpriv') };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * All attempts that are watched, and the chores that are done for all of them at once: the slow look that is the net
+ * under the file events, and the sampling of what they use.
+ */
+import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
+import type { WatchOptions } from './attempt.ts';
+import { readUnits } from './process-stat.ts';
+import { WatchedAttempt } from './watched-attempt.ts';
+
+export type OnTrouble = (what: string, error: unknown) => void;
+
+/** All attempts are looked at once in this time, a part of them each quarter, in case no event told of a change. */
+const POLL_MS = 1_000;
+const POLL_PARTS = 4;
+const OOM_FRESH_MS = 1_000;
+
+export class Roster {
+  readonly #attempts = new Set<WatchedAttempt>();
+  /** Processes of Longhaul itself. */
+  readonly spared = new Set([process.pid]);
+  readonly #onTrouble: OnTrouble;
+  readonly #countOomKills = createFreshReader(readOomKills);
+  readonly #units = readUnits();
+  readonly #chores: readonly NodeJS.Timeout[];
+  #part = 0;
+  #isSampling = false;
+  #isStopped = false;
+
+  constructor(onTrouble: OnTrouble) {
+    this.#onTrouble = onTrouble;
+    this.#chores = [
+      setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
+      setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
+    ];
+  }
+
+  attempts(): readonly WatchedAttempt[] {
+    return [...this.#attempts];
+  }
+
+  watch(folder: string, how: { readonly isAdopted: boolean; readonly options: WatchOptions }): WatchedAttempt {
+    const attempt = new WatchedAttempt({
+      ...how.options,
+      folder,
+      isAdopted: how.isAdopted,
+      spared: this.spared,
+      countOomKills: this.#countOomKills,
+      onTrouble: this.#onTrouble,
+    });
+    if (this.#isStopped) {
+      attempt.close();
+      return attempt;
+    }
+    this.#attempts.add(attempt);
+    void attempt.end.then(() => this.#attempts.delete(attempt));
+    attempt.watch();
+    return attempt;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const chore of this.#chores) clearInterval(chore);
+    for (const attempt of this.#attempts) attempt.close();
+    this.#attempts.clear();
+  }
+
+  #poll(): void {
+    this.#part = (this.#part + 1) % POLL_PARTS;
+    let index = 0;
+    for (const attempt of this.#attempts) {
+      if (index++ % POLL_PARTS === this.#part) attempt.look();
+    }
+  }
+
+  async #sample(): Promise<void> {
+    const attempts = this.attempts().filter(({ pids }) => pids !== null);
+    if (this.#isSampling || attempts.length === 0) return;
+    this.#isSampling = true;
+    try {
+      const samples = await sampleAll(attempts, this.#units);
+      for (const [attempt, sample] of samples) if (!attempt.isOver) attempt.addSample(sample);
+    } catch (error) {
+      this.#onTrouble('sampling what attempts use', error);
+    } finally {
+      this.#isSampling = false;
+    }
+  }
+}
+
+/** A value that is read again only when it is older than a moment. */
+function createFreshReader<T>(read: () => T): () => T {
+  let value: { readonly is: T; readonly at: number } | null = null;
+  return () => {
+    if (value === null || performance.now() - value.at > OOM_FRESH_MS) value = { is: read(), at: performance.now() };
+    return value.is;
+  };
+}

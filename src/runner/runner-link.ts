@@ -1,0 +1,183 @@
+/**
+ * The parent's side of the runner process: hands it orders, hears of shims that are gone, and starts it again when it
+ * dies.
+ *
+ *   starting ──ready──▶ up ──died──▶ waiting (damped) ──▶ starting
+ *
+ * Invariant: a start is answered exactly once. When the runner process died with an order in hand, nobody here knows
+ * whether the shim was started: the answer is `lost`, and the attempt's folder decides (adopt.ts).
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createLineReader, toLine } from './json-lines.ts';
+import type { ShimStart } from './order.ts';
+import { createRestartDamper } from './restart-damper.ts';
+import type { FromRunner, ToRunner } from './runner-messages.ts';
+
+export type SpawnAnswer =
+  | { readonly kind: 'spawned'; readonly pid: number }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'lost'; readonly message: string };
+
+export type ShimNews = 'gone' | 'unwatched';
+
+export interface RunnerHealth {
+  readonly isUp: boolean;
+  readonly pid: number | null;
+  /** Deaths in a row; the wait before the next start grows with them. */
+  readonly deaths: number;
+  readonly lastProblem: string | null;
+  /** When it will be started again, epoch ms; null while it runs. */
+  readonly nextStartAt: number | null;
+}
+
+interface Pending {
+  readonly message: ToRunner;
+  readonly answer: (answer: SpawnAnswer) => void;
+  /** The shim is gone; or nobody will tell any more when it is. */
+  readonly onNews: (news: ShimNews) => void;
+  isSpawned: boolean;
+}
+
+/** A runner process that is stopped or stuck must not hold a start for ever. */
+const START_WAIT_MS = 15_000;
+const STDERR_KEPT = 2_000;
+
+export class RunnerLink {
+  readonly #pending = new Map<number, Pending>();
+  readonly #damper = createRestartDamper();
+  readonly #onHealth: (health: RunnerHealth) => void;
+  #child: ChildProcess | null = null;
+  #isUp = false;
+  #isStopped = false;
+  #nextId = 1;
+  #complaints = '';
+  #lastProblem: string | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #nextStartAt: number | null = null;
+
+  constructor(onHealth: (health: RunnerHealth) => void) {
+    this.#onHealth = onHealth;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  health(): RunnerHealth {
+    return {
+      isUp: this.#isUp,
+      pid: this.pid,
+      deaths: this.#damper.deaths,
+      lastProblem: this.#lastProblem,
+      nextStartAt: this.#nextStartAt,
+    };
+  }
+
+  open(): void {
+    this.#timer = null;
+    this.#nextStartAt = null;
+    this.#complaints = '';
+    const entry = fileURLToPath(new URL('./runner-process.js', import.meta.url));
+    // A session of its own, since Ctrl-C in a terminal is not meant for it; an empty environment, since it needs none.
+    const child = spawn(process.execPath, [entry], { stdio: ['pipe', 'pipe', 'pipe'], env: {}, detached: true });
+    this.#child = child;
+    child.stdout.on(
+      'data',
+      createLineReader((message) => this.#receive(message as FromRunner)),
+    );
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#complaints = (this.#complaints + chunk.toString()).slice(-STDERR_KEPT);
+    });
+    // The last write may meet a pipe whose reader has just died; its death is news enough.
+    child.stdin.on('error', () => undefined);
+    child.once('error', (error) => this.#died(error.message));
+    child.once('close', (code, signal) => this.#died(`ended with ${signal ?? `exit code ${code}`}`));
+  }
+
+  start(shim: ShimStart, onNews: Pending['onNews']): Promise<SpawnAnswer> {
+    if (this.#isStopped) return Promise.resolve({ kind: 'lost', message: 'the runner is stopped' });
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#giveUp(id), START_WAIT_MS);
+      const answer = (given: SpawnAnswer) => {
+        clearTimeout(timer);
+        resolve(given);
+      };
+      const pending = { message: { type: 'start', id, shim } as const, answer, onNews, isSpawned: false };
+      this.#pending.set(id, pending);
+      if (this.#isUp) this.#send(pending);
+    });
+  }
+
+  /** Ends the runner process. The shims go on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#nextStartAt = null;
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.stdin?.end();
+    await once(child, 'close');
+  }
+
+  #send(pending: Pending): void {
+    this.#child?.stdin?.write(toLine(pending.message));
+  }
+
+  #receive(message: FromRunner): void {
+    if (message.type === 'ready') return this.#becameUp();
+    const pending = this.#pending.get(message.id);
+    if (!pending) return;
+    if (message.type === 'spawned') {
+      pending.isSpawned = true;
+      pending.answer({ kind: 'spawned', pid: message.pid });
+      return;
+    }
+    this.#pending.delete(message.id);
+    if (message.type === 'refused') pending.answer({ kind: 'refused', message: message.message });
+    else pending.onNews('gone');
+  }
+
+  #becameUp(): void {
+    this.#isUp = true;
+    for (const pending of this.#pending.values()) this.#send(pending);
+    this.#onHealth(this.health());
+  }
+
+  #giveUp(id: number): void {
+    const pending = this.#pending.get(id);
+    if (!pending || pending.isSpawned) return;
+    this.#pending.delete(id);
+    pending.answer({ kind: 'lost', message: `the runner process did not answer in ${START_WAIT_MS / 1000} s` });
+  }
+
+  #died(how: string): void {
+    if (this.#child === null) return;
+    this.#lastProblem = `the runner process ${how}${this.#complaints && `: ${this.#complaints.trim()}`}`;
+    const wasUp = this.#isUp;
+    this.#child = null;
+    this.#isUp = false;
+    if (!this.#isStopped) this.#openLater();
+    // Orders that were never sent wait for the next one.
+    if (wasUp || this.#isStopped) this.#loseAll();
+    if (!this.#isStopped) this.#onHealth(this.health());
+  }
+
+  #openLater(): void {
+    const waitMs = this.#damper.died(performance.now());
+    this.#nextStartAt = Date.now() + waitMs;
+    this.#timer = setTimeout(() => this.open(), waitMs);
+  }
+
+  #loseAll(): void {
+    const message = this.#isStopped ? 'the runner was stopped' : (this.#lastProblem ?? '');
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const pending of all) {
+      if (pending.isSpawned) pending.onNews('unwatched');
+      else pending.answer({ kind: 'lost', message });
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Ends everything that belongs to an attempt, and says what it knows of the rest.
+ *
+ *   TERM to all, CONT so that stopped ones can die ──grace──▶ KILL, again and again ──▶ two looks that find nothing
+ *
+ * Two looks, because a process may fork and end between the listing of /proc and the reading of its line. The shim is
+ * not signalled: it has the exit status to write. Only one that does not end by itself afterwards is killed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readPid } from './attempt-files.ts';
+import { type Attached, allMembersOf, type Means, type Member, membersOf, shimSession } from './belonging.ts';
+import { bootIdentity, isAlive } from './process-stat.ts';
+import { walkProcesses } from './process-walk.ts';
+import { sendSignal, sendToGroup } from './send-signal.ts';
+
+export interface Terminated {
+  /** Processes that are known to belong and still run: 0 but for those the kernel does not let die. */
+  readonly left: number;
+  /** How many had to be killed. */
+  readonly killed: number;
+  /** How it is known: what was looked at. Empty when nothing can be known, since the machine was started anew. */
+  readonly means: readonly Means[];
+}
+
+const ALL_MEANS: readonly Means[] = ['session', 'descent', 'known', 'mark', 'folder'];
+const FIRST_LOOK_MS = 5;
+const LONGEST_LOOK_MS = 50;
+/** Beyond this a process that was killed is stuck in the kernel. */
+const KILL_WAIT_MS = 5_000;
+const SHIM_WAIT_MS = 2_000;
+const START_WAIT_MS = 500;
+
+export async function terminate(attached: Attached, { graceMs }: { readonly graceMs: number }): Promise<Terminated> {
+  if (attached.record.boot !== bootIdentity()) return { left: 0, killed: 0, means: [] };
+  // Not before the script can be named: one that comes after the TERM would have the whole grace to itself.
+  await waitUntil(() => !isStarting(attached), START_WAIT_MS);
+  await signalAll(attached, ['SIGTERM', 'SIGCONT']);
+  const isGone = await waitUntilNone(attached, graceMs);
+  const { left, killed } = isGone ? { left: 0, killed: 0 } : await killAll(attached);
+  await endShim(attached);
+  return { left, killed, means: ALL_MEANS };
+}
+
+/** Stops all processes where they are. Again, until a look finds none that runs: they may have forked meanwhile. */
+export async function pause(attached: Attached): Promise<void> {
+  for (const until = performance.now() + KILL_WAIT_MS; performance.now() < until; await sleep(FIRST_LOOK_MS)) {
+    const running = (await lookClosely(attached)).filter(({ state }) => state !== 'T' && state !== 't');
+    if (running.length === 0) return;
+    for (const member of running) sendSignal(member, 'SIGSTOP');
+  }
+}
+
+export async function resume(attached: Attached): Promise<void> {
+  await signalAll(attached, ['SIGCONT']);
+}
+
+async function signalAll(attached: Attached, signals: readonly NodeJS.Signals[]): Promise<void> {
+  const members = await lookClosely(attached);
+  for (const signal of signals) {
+    for (const member of members) sendSignal(member, signal);
+  }
+}
+
+const lookClosely = async (attached: Attached): Promise<Member[]> => allMembersOf(await walkProcesses(), attached);
+
+async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolean> {
+  const until = performance.now() + waitMs;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(LONGEST_LOOK_MS, pauseMs * 2)) {
+    if (await hasNone(attached)) return true;
+    if (performance.now() + pauseMs > until) return false;
+    await sleep(pauseMs);
+  }
+}
+
+/** The cheap look first: as long as it finds somebody, the close one need not be made. */
+async function hasNone(attached: Attached): Promise<boolean> {
+  if (isStarting(attached) || membersOf(await walkProcesses(), attached).length > 0) return false;
+  return (await lookClosely(attached)).length === 0 && (await lookClosely(attached)).length === 0;
+}
+
+/** The shim has written its own line, and the script's is still to come. */
+function isStarting(attached: Attached): boolean {
+  if (attached.record.script === null) attached.record = readPid(attached.folder) ?? attached.record;
+  return attached.record.script === null && isAlive(attached.record.shim);
+}
+
+async function killAll(attached: Attached): Promise<Pick<Terminated, 'left' | 'killed'>> {
+  const killed = new Set<number>();
+  const until = performance.now() + KILL_WAIT_MS;
+  // A shim that has not come to its script yet must not start it any more.
+  if (isStarting(attached)) sendSignal(attached.record.shim, 'SIGKILL');
+  for (let emptyLooks = 0; emptyLooks < 2; ) {
+    const members = await lookClosely(attached);
+    if (performance.now() > until) return { left: members.length, killed: killed.size };
+    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
+    for (const group of wholeGroups(members, attached)) sendToGroup(group, 'SIGKILL');
+    for (const member of members) {
+      killed.add(member.pid);
+      sendSignal(member, 'SIGKILL');
+    }
+    if (members.length > 0) await sleep(FIRST_LOOK_MS);
+  }
+  return { left: 0, killed: killed.size };
+}
+
+/** Groups within the script's session: nobody else can be in them. */
+function wholeGroups(members: readonly Member[], { record }: Attached): Set<number> {
+  const inSession = members.filter(({ means, session }) => means === 'session' && session === record.script?.pid);
+  return new Set(inSession.map(({ group }) => group).filter((group) => group > 1));
+}
+
+/** The shim writes how the script ended and goes. One that was killed before may have left its helpers. */
+async function endShim({ record }: Attached): Promise<void> {
+  await waitUntil(() => !isAlive(record.shim), SHIM_WAIT_MS);
+  for (const process of shimSession(await walkProcesses(), record)) sendSignal(process, 'SIGKILL');
+}
+
+async function waitUntil(isSo: () => boolean, waitMs: number): Promise<void> {
+  for (const until = performance.now() + waitMs; !isSo() && performance.now() < until; ) await sleep(FIRST_LOOK_MS);
+}

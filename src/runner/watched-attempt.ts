@@ -1,0 +1,243 @@
+/**
+ * Watches one attempt through its files, from offsets, so that nothing depends on having been there.
+ *
+ *   look: is it over? ──▶ read what was said, pass it on ──▶ look at the log ──▶ over: the end, once
+ *
+ * Invariant: looks are made one after the other, and whether it is over is asked before the last reading, never after
+ * it: otherwise what was said in between would be lost.
+ */
+import { statSync, writeFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { loadUsage, readOomKills, saveUsage } from './accounting.ts';
+import { type AnswerPipe, createAnswerPipe } from './answer-pipe.ts';
+import type { Attempt, AttemptEnd, AttemptListener, Oom, WatchOptions } from './attempt.ts';
+import {
+  type AttemptFiles,
+  type Exit,
+  filesOf,
+  type PidRecord,
+  readExit,
+  readIfThere,
+  readPid,
+} from './attempt-files.ts';
+import type { Attached } from './belonging.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { LogKeeper, type LogState } from './log-keeper.ts';
+import { bootIdentity, isAlive } from './process-stat.ts';
+import type { Said } from './said.ts';
+import { type SaidBatch, SaidReader } from './said-reader.ts';
+import { pause, resume, type Terminated, terminate } from './terminate.ts';
+import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
+
+export interface AttemptContext extends WatchOptions {
+  readonly folder: string;
+  /** Whether there is anything to be taken up from an earlier watch. */
+  readonly isAdopted: boolean;
+  readonly spared: ReadonlySet<number>;
+  /** How often the kernel ran out of memory so far, give or take a second. */
+  countOomKills(): number | null;
+  onTrouble(what: string, error: unknown): void;
+}
+
+const DEFAULT_LOG_BYTES = 1024 ** 3;
+/** Short attempts are over before a watch would be of any use: their end is told by the runner process. */
+const WATCH_AFTER_MS = 100;
+/** Of 64 KiB each: a script that says more than that in a look is read later than it speaks. */
+const SLICES_A_LOOK = 4;
+const SAVE_EVERY_MS = 10_000;
+const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
+
+export class WatchedAttempt implements Attempt, Attached {
+  readonly folder: string;
+  readonly end: Promise<AttemptEnd>;
+  readonly known = new Map<number, number>();
+  record = UNKNOWN;
+  readonly #context: AttemptContext;
+  readonly #files: AttemptFiles;
+  readonly #listener: AttemptListener;
+  readonly #reader: SaidReader;
+  readonly #keeper: LogKeeper;
+  readonly #watch: FolderWatch;
+  readonly #oomKills: number | null;
+  #answers: AnswerPipe | null = null;
+  #usage: Usage;
+  #savedAt = 0;
+  #isLooking = false;
+  #mustLookAgain = false;
+  #isOver = false;
+  #isShimGone = false;
+  #isStartTold = false;
+  #isTerminated = false;
+  #resolveEnd!: (end: AttemptEnd) => void;
+
+  constructor(context: AttemptContext) {
+    const { folder, isAdopted, maxLogBytes = DEFAULT_LOG_BYTES } = context;
+    this.folder = folder;
+    this.#context = context;
+    this.#files = filesOf(folder);
+    this.#listener = context.listener ?? {};
+    this.#reader = new SaidReader(this.#files.said, isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0);
+    this.#keeper = new LogKeeper(this.#files, maxLogBytes);
+    this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
+    this.#oomKills = isAdopted ? null : context.countOomKills();
+    this.#watch = new FolderWatch(folder, () => this.look());
+    this.end = new Promise((resolve) => (this.#resolveEnd = resolve));
+  }
+
+  get spared(): ReadonlySet<number> {
+    return this.#context.spared;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get pids(): PidRecord | null {
+    if (this.record.script === null) this.record = readPid(this.folder) ?? this.record;
+    return this.record === UNKNOWN ? null : this.record;
+  }
+
+  get said(): Said {
+    return this.#reader.said;
+  }
+
+  get log(): LogState {
+    return this.#keeper.state;
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  watch(): void {
+    this.#watch.start(this.#context.isAdopted ? 0 : WATCH_AFTER_MS);
+  }
+
+  /** Stops watching without an end. */
+  close(): void {
+    this.#isOver = true;
+    this.#watch.close();
+    this.#answers?.close();
+  }
+
+  shimIsGone(): void {
+    this.#isShimGone = true;
+    this.look();
+  }
+
+  look(): void {
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#lookAll()
+      .catch((error: unknown) => this.#context.onTrouble(`looking at ${this.folder}`, error))
+      .finally(() => (this.#isLooking = false));
+  }
+
+  answer(text: string): boolean {
+    const pids = this.pids;
+    if (pids === null || this.#isOver) return false;
+    this.#answers ??= createAnswerPipe(pids.shim);
+    return this.#answers.answer(text);
+  }
+
+  heard(offset: number): void {
+    writeFileSync(this.#files.heard, `${offset}`, { mode: 0o600 });
+  }
+
+  async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
+    this.#isTerminated = true;
+    return this.pids === null ? { left: 0, killed: 0, means: [] } : await terminate(this, options);
+  }
+
+  async pause(): Promise<void> {
+    if (this.#isHere) await pause(this);
+  }
+
+  async resume(): Promise<void> {
+    if (this.#isHere) await resume(this);
+  }
+
+  addSample(sample: Sample): void {
+    this.#usage = addSample(this.#usage, sample);
+    if (sample.at - this.#savedAt < SAVE_EVERY_MS) return;
+    this.#savedAt = sample.at;
+    saveUsage(this.#files.usage, this.#usage);
+  }
+
+  get #isHere(): boolean {
+    return this.pids?.boot === bootIdentity();
+  }
+
+  async #lookAll(): Promise<void> {
+    while (this.#mustLookAgain && !this.#isOver) {
+      this.#mustLookAgain = false;
+      await this.#lookOnce();
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { isOver, exit } = this.#askWhetherOver();
+    if (!isOver) this.#tellStarted();
+    await this.#readSaid(isOver);
+    if (this.#isOver) return;
+    if (this.#keeper.look(Date.now())) this.#listener.onOutput?.(this.#keeper.state);
+    if (isOver) this.#finish(exit);
+  }
+
+  #tellStarted(): void {
+    if (this.#isStartTold || !this.pids?.script) return;
+    this.#isStartTold = true;
+    this.#listener.onStarted?.(this.record);
+  }
+
+  #askWhetherOver(): { isOver: boolean; exit: Exit | null } {
+    // First the processes, then the file: a shim that is gone has written all it will ever write.
+    const isGone = this.#isShimGone || (this.pids !== null && !(this.#isHere && isAlive(this.record.shim)));
+    const exit = readExit(this.folder);
+    return { isOver: isGone || exit !== null, exit };
+  }
+
+  async #readSaid(isOver: boolean): Promise<void> {
+    for (let slices = 0; isOver || slices < SLICES_A_LOOK; slices += 1) {
+      const batch = this.#reader.read() ?? (isOver ? this.#reader.finish() : null);
+      if (batch === null || this.#isOver) return;
+      await this.#pass(batch);
+      if (slices % SLICES_A_LOOK === SLICES_A_LOOK - 1) await nextTurn();
+    }
+  }
+
+  async #pass(batch: SaidBatch): Promise<void> {
+    if (batch.heard.length === 0) return;
+    try {
+      await this.#listener.onSaid?.(batch);
+    } catch (error) {
+      this.#context.onTrouble(`acting upon what was said in ${this.folder}`, error);
+    }
+  }
+
+  #finish(exit: Exit | null): void {
+    this.close();
+    this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
+    if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
+    const startedAt = timeOf(this.#files.pid) ?? Date.now();
+    this.#resolveEnd({
+      exit,
+      said: this.said,
+      usage: this.#usage,
+      oom: this.#oomOf(exit),
+      isOverdue: timeOf(this.#files.overdue) !== null,
+      startedAt,
+      endedAt: timeOf(this.#files.exit) ?? Date.now(),
+    });
+  }
+
+  #oomOf(exit: Exit | null): Oom {
+    if (exit?.signal !== 'SIGKILL' || this.#isTerminated) return 'no';
+    const kills = readOomKills();
+    if (kills === null || this.#oomKills === null) return 'unknown';
+    return kills > this.#oomKills ? 'likely' : 'no';
+  }
+}
+
+const timeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;

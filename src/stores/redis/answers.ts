@@ -1,0 +1,138 @@
+/** Reads the short answers of the scripts: states, refusals, counts, groups of failures and workers. */
+import type { JobState } from '../../core/job.ts';
+import type {
+  AddResult,
+  CancelResult,
+  EndWorkerResult,
+  FailureGroup,
+  HeartbeatResult,
+  MaintenanceResult,
+  NewJob,
+  QueueCounts,
+  TargetResult,
+  WorkerRecord,
+} from '../../core/job-store.ts';
+import { type RefusalCode, type Refused, refuse } from '../../core/refusal.ts';
+import { FIELD, PART, unescapeText } from './layout.ts';
+import type { ScriptAnswer } from './script-runner.ts';
+
+/** A refusal is its code after `!`, then who or what stands in the way. */
+export function refusalIn(word: string, subject: string): Refused | undefined {
+  if (!word.startsWith('!')) return undefined;
+  const [code = '', ...rest] = word.slice(1).split(' ');
+  const other = rest.join(' ');
+  if (code === 'queue-down') return refuse(code, `queue ${other}`);
+  return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
+}
+
+export const linesOf = (answer: ScriptAnswer, separator: string): string[] =>
+  typeof answer === 'string' && answer !== '' ? answer.split(separator) : [];
+
+/** One answer for each job that was asked about, in their order. */
+export function readEach<T extends { readonly id: string }, R>(
+  asked: readonly T[],
+  answer: ScriptAnswer,
+  read: (word: string, asked: T) => R,
+): R[] {
+  const words = linesOf(answer, FIELD);
+  return asked.map((each, index) => read(words[index] ?? '', each));
+}
+
+export function readTarget(word: string, { id }: { readonly id: string }): TargetResult {
+  return refusalIn(word, `job ${id}`) ?? { ok: true, state: word as JobState };
+}
+
+export function readCancel(word: string, { id }: { readonly id: string }): CancelResult {
+  return refusalIn(word, `job ${id}`) ?? { ok: true, outcome: word as 'cancelled' | 'asked' };
+}
+
+export function readBeat(word: string, { id }: { readonly id: string }): HeartbeatResult {
+  const refused = refusalIn(word, `job ${id}`);
+  if (refused !== undefined) return refused;
+  const [cancelAsked, pauseAsked] = [word.includes('c'), word.includes('p')];
+  return { ok: true, until: Number.parseFloat(word), cancelAsked, pauseAsked };
+}
+
+/** The script names only what was not simply added. */
+export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddResult[] {
+  const results = jobs.map(
+    ({ id, queue, draft }): AddResult => ({ ok: true, outcome: 'added', id, queue, state: draft === true ? 'draft' : 'waiting' }),
+  );
+  for (const line of linesOf(answer, PART)) {
+    const [at = '', outcome = '', state = '', queue = '', id = ''] = line.split(FIELD);
+    results[Number(at)] =
+      outcome === '!queue-down'
+        ? refuse('queue-down', `queue ${jobs[Number(at)]?.queue}`)
+        : { ok: true, outcome: outcome as 'exists' | 'duplicate', id, queue, state: state as JobState };
+  }
+  return results;
+}
+
+export function readCounts(answer: ScriptAnswer): QueueCounts[] {
+  return linesOf(answer, PART).map((line) => {
+    const [queue = '', ...figures] = line.split(FIELD);
+    const [draft = 0, waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0, scheduled = 0, relayed = 0] =
+      figures.map(Number);
+    return { queue, draft, waiting, running, done, failed, cancelled, scheduled, relayed };
+  });
+}
+
+/** The most frequent first, then by names. */
+export function readFailures(answer: ScriptAnswer): FailureGroup[] {
+  const groups = linesOf(answer, PART).map((line) => {
+    const [queue = '', group = '', count = '', firstAt = '', lastAt = '', sampleId = ''] = line.split(FIELD);
+    return {
+      queue,
+      group: unescapeText(group),
+      count: Number(count),
+      firstAt: Number(firstAt),
+      lastAt: Number(lastAt),
+      sampleId,
+    };
+  });
+  return groups.sort((a, b) => b.count - a.count || compare(a.queue, b.queue) || compare(a.group, b.group));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+interface ShownWorker {
+  readonly host: string;
+  readonly pid: number;
+  readonly queues: readonly string[];
+  readonly info: string;
+}
+
+export function readWorkers(answer: ScriptAnswer): WorkerRecord[] {
+  const [time = '', ...rest] = Array.isArray(answer) ? (answer as readonly string[]) : [];
+  const workers: WorkerRecord[] = [];
+  for (let at = 0; at < rest.length; at += 3) {
+    const [id = '', record = '', running = ''] = rest.slice(at, at + 3);
+    const [registeredAt, seenAt, until, shown = '{}'] = record.split(FIELD);
+    workers.push({
+      id: unescapeText(id),
+      ...(JSON.parse(unescapeText(shown)) as ShownWorker),
+      registeredAt: Number(registeredAt),
+      seenAt: Number(seenAt),
+      until: Number(until),
+      isLost: Number(until) <= Number(time),
+      running: linesOf(running, FIELD),
+    });
+  }
+  return workers.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export function readEnd(answer: ScriptAnswer, id: string): EndWorkerResult {
+  const word = String(answer);
+  return refusalIn(word, `worker ${id}`) ?? { ok: true, returned: Number(word) };
+}
+
+export function readMaintenance(answer: ScriptAnswer): MaintenanceResult {
+  const [overtaken, expiredDrafts, pruned, forgottenWorkers, more] = linesOf(answer, ' ');
+  return {
+    overtaken: Number(overtaken),
+    expiredDrafts: Number(expiredDrafts),
+    pruned: Number(pruned),
+    forgottenWorkers: Number(forgottenWorkers),
+    more: more === 'yes',
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Gathers calls that come at the same time into one: while one batch is under way, further items wait for the next.
+ *
+ * Invariant: items are sent in the order in which they came, and each caller gets the answers to its own.
+ * Invariant: at most `batches` are under way, each of at most `size` items.
+ */
+
+export interface BatchLimits {
+  readonly size: number;
+  readonly batches: number;
+}
+
+interface Waiting<Item, Answer> {
+  readonly items: readonly Item[];
+  readonly resolve: (answers: readonly Answer[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Batcher<Item, Answer> {
+  readonly #send: (items: readonly Item[]) => Promise<readonly Answer[]>;
+  readonly #limits: BatchLimits;
+  #waiting: Waiting<Item, Answer>[] = [];
+  #underWay = 0;
+  #isScheduled = false;
+
+  constructor(send: (items: readonly Item[]) => Promise<readonly Answer[]>, limits: BatchLimits) {
+    this.#send = send;
+    this.#limits = limits;
+  }
+
+  async submit(items: readonly Item[]): Promise<readonly Answer[]> {
+    const slices = slicesOf(items, this.#limits.size);
+    if (slices.length < 2) return this.#enqueue(items);
+    return (await Promise.all(slices.map((slice) => this.#enqueue(slice)))).flat();
+  }
+
+  #enqueue(items: readonly Item[]): Promise<readonly Answer[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ items, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** After the present task, so that all calls of one task travel together. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= this.#limits.batches || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      void this.#sendNext();
+    });
+  }
+
+  async #sendNext(): Promise<void> {
+    const callers = this.#takeBatch();
+    this.#underWay += 1;
+    this.#schedule();
+    try {
+      const answers = await this.#send(callers.length === 1 ? (callers[0]?.items ?? []) : callers.flatMap(({ items }) => items));
+      handOut(callers, answers);
+    } catch (error) {
+      for (const { reject } of callers) reject(error);
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+
+  #takeBatch(): Waiting<Item, Answer>[] {
+    let count = 0;
+    let callers = 0;
+    for (const { items } of this.#waiting) {
+      if (callers > 0 && count + items.length > this.#limits.size) break;
+      count += items.length;
+      callers += 1;
+    }
+    return this.#waiting.splice(0, callers);
+  }
+}
+
+function handOut<Item, Answer>(callers: readonly Waiting<Item, Answer>[], answers: readonly Answer[]): void {
+  let from = 0;
+  for (const { items, resolve } of callers) {
+    resolve(answers.slice(from, from + items.length));
+    from += items.length;
+  }
+}
+
+export function slicesOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  if (items.length <= size) return [items];
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+}

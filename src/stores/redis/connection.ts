@@ -1,0 +1,107 @@
+/**
+ * The way to the server: commands with a deadline, and a new connection when the old one hangs.
+ *
+ * A lost connection is made again by the library. One that does not answer in time is given up here, since nothing
+ * else would notice a black hole. Invariant: no command is ever sent a second time.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LonghaulError } from '../../core/errors.ts';
+import { type Library, loadLibrary, openCluster, openNode, reconnectDelayMs, type Wire } from './client-library.ts';
+import type { RedisSettings } from './options.ts';
+import { DeadlineError, toProblem } from './problem.ts';
+
+export class Connection {
+  readonly #library: Library;
+  readonly #settings: RedisSettings;
+  readonly #isCluster: boolean;
+  readonly #stop = new AbortController();
+  #wire: Wire | null;
+  #subscriber: Wire | null = null;
+
+  private constructor(library: Library, settings: RedisSettings, first: { wire: Wire; isCluster: boolean }) {
+    this.#library = library;
+    this.#settings = settings;
+    this.#wire = first.wire;
+    this.#isCluster = first.isCluster;
+  }
+
+  /** `facts` is what INFO says. */
+  static async open(settings: RedisSettings): Promise<{ connection: Connection; facts: string }> {
+    const library = await loadLibrary();
+    try {
+      const node = await openNode(library, settings);
+      const facts = String(await within(settings.commandTimeoutMs, node.send(['INFO'])));
+      const isCluster = facts.includes('cluster_enabled:1');
+      if (isCluster) node.destroy();
+      const wire = isCluster ? await openCluster(library, settings) : node;
+      return { connection: new Connection(library, settings, { wire, isCluster }), facts };
+    } catch (error) {
+      throw toProblem(error, library, true);
+    }
+  }
+
+  async send(args: readonly string[]): Promise<unknown> {
+    const wire = this.#wire;
+    if (this.#stop.signal.aborted) throw new LonghaulError('store-closed', 'the store is closed');
+    if (wire === null) throw new LonghaulError('store-unavailable', 'Redis is away; connecting again');
+    try {
+      return await within(this.#settings.commandTimeoutMs, wire.send(args));
+    } catch (error) {
+      if (error instanceof DeadlineError && this.#wire === wire) this.#giveUp(wire);
+      throw error;
+    }
+  }
+
+  /** `isLook`: a lost answer is no loss, because nothing was changed. */
+  problem(error: unknown, isLook: boolean): LonghaulError {
+    return toProblem(error, this.#library, isLook);
+  }
+
+  /** On a connection of its own. Resolved when it stands; tried again until then. */
+  async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+    const wire = await this.#openPatiently();
+    if (wire === null) return;
+    this.#subscriber = wire;
+    await wire.subscribe(channel, listener);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#wire?.destroy();
+    this.#subscriber?.destroy();
+    this.#wire = null;
+    this.#subscriber = null;
+  }
+
+  #giveUp(wire: Wire): void {
+    this.#wire = null;
+    wire.destroy();
+    void this.#openPatiently().then((next) => {
+      this.#wire = next;
+    });
+  }
+
+  /** Null when the store was closed meanwhile. */
+  async #openPatiently(): Promise<Wire | null> {
+    const open = this.#isCluster ? openCluster : openNode;
+    for (let tries = 0; !this.#stop.signal.aborted; tries += 1) {
+      const wire = await open(this.#library, this.#settings).catch(() => null);
+      if (wire !== null && !this.#stop.signal.aborted) return wire;
+      wire?.destroy();
+      await sleep(reconnectDelayMs(tries), undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+    return null;
+  }
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([answer, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

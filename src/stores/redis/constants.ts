@@ -1,0 +1,58 @@
+/**
+ * What the scripts take from core: defaults and limits, written as Lua before the prelude.
+ *
+ * Invariant: no text of a user ever stands in a script. Everything here is constant in this program.
+ */
+import { crashDelayMs } from '../../core/backoff.ts';
+import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
+import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.ts';
+import { MAX_OVERTAKEN } from '../../core/operations/claim.ts';
+import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
+import { EVENT_LETTERS } from './layout.ts';
+
+/** From the twelfth crash on the delay no longer grows. */
+const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
+
+/** Only the settings that a store goes by; the others would be made anew in every call for nothing. */
+const STORE_SETTINGS = [
+  'state',
+  'priority',
+  'leaseMs',
+  'retries',
+  'maxResends',
+  'maxCrashes',
+  'onLost',
+  'lostCountsAs',
+  'lostGraceMs',
+  'exhaustedGroup',
+  'retention',
+] as const;
+
+export function constantsText(): string {
+  const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
+  const constants = {
+    DEFAULTS: defaults,
+    EVENT: EVENT_LETTERS,
+    CRASH_DELAYS,
+    GAP_MS,
+    CLAMP_MS,
+    MAX_HISTORY,
+    MAX_LATE_ROWS,
+    MAX_NOTE_LENGTH,
+    MAX_OVERTAKEN,
+    DRAFT_LIFE_MS,
+    WORKER_MEMORY_MS,
+  };
+  return Object.entries(constants)
+    .map(([name, value]) => `local ${name} = ${luaLiteral(value)}\n`)
+    .join('');
+}
+
+/** Null becomes nil: an entry that is not there. */
+function luaLiteral(value: unknown): string {
+  if (value === null) return 'nil';
+  if (Array.isArray(value)) return `{ ${value.map(luaLiteral).join(', ')} }`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const entries = Object.entries(value).map(([name, entry]) => `[${JSON.stringify(name)}] = ${luaLiteral(entry)}`);
+  return `{ ${entries.join(', ')} }`;
+}

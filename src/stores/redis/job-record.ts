@@ -1,0 +1,160 @@
+/**
+ * Reads what the scripts answer: jobs and their histories. lua/prelude.lua draws a record; this is its other half.
+ *
+ * Invariant: data whose checksum does not fit is never handed out; it throws `data-corrupt`.
+ */
+import { crc32 } from 'node:zlib';
+import { LonghaulError } from '../../core/errors.ts';
+import type { HistoryEvent, HistoryRow } from '../../core/history.ts';
+import type { Failure, Job, JobPolicy, JobState, Lease, Progress, UniqueKey } from '../../core/job.ts';
+import { EVENT_LETTERS, FIELD, PART, PLACES, unescapeText } from './layout.ts';
+
+type Fields = Record<string, string | undefined>;
+
+/** Texts that stand apart, by their letter in the field `apart`. */
+const APART: Readonly<Record<string, string>> = { r: 'result', v: 'checkpoint', t: 'detail' };
+
+export const checksum = (data: string): string => crc32(data).toString(16).padStart(8, '0');
+
+/** The jobs of an answer from a place on: id, record, and the texts that stand apart, job after job. */
+export function readJobs(answer: readonly string[], from: number): Job[] {
+  const jobs: Job[] = [];
+  for (let at = from; at < answer.length; ) {
+    const [id = '', record = ''] = [answer[at], answer[at + 1]];
+    const fields = fieldsOf(record);
+    const letters = fields['apart'] ?? '';
+    at += 2;
+    for (const letter of letters) fields[APART[letter] ?? 'data'] = answer[at++] ?? '';
+    jobs.push(readJob(id, record, fields));
+  }
+  return jobs;
+}
+
+function fieldsOf(record: string): Fields {
+  const fields: Fields = {};
+  const dataAt = record.indexOf(`${FIELD}:`);
+  const rowsAt = record.indexOf(`${FIELD}+`);
+  const headEnd = rowsAt < 0 ? dataAt : rowsAt;
+  for (let at = record.indexOf(FIELD); at < headEnd; ) {
+    const next = record.indexOf(FIELD, at + 1);
+    const equals = record.indexOf('=', at);
+    fields[record.slice(at + 1, equals)] = record.slice(equals + 1, next);
+    at = next;
+  }
+  fields['checksum'] = record.slice(dataAt + 2, dataAt + 10);
+  fields['data'] = record.slice(dataAt + 10);
+  return fields;
+}
+
+// Long because it is the whole record, field by field.
+function readJob(id: string, record: string, fields: Fields): Job {
+  const head = record.slice(1, record.indexOf(FIELD));
+  const [first, second] = [head.indexOf(' '), head.indexOf(' ', head.indexOf(' ') + 1)];
+  const createdAt = Number(head.slice(first + 1, second));
+  return {
+    id,
+    queue: head.slice(second + 1),
+    name: textOf(fields['name']),
+    data: checkedData(id, fields),
+    state: stateOf(record.charAt(0)),
+    priority: numberOf(fields['priority']),
+    tags: fields['tags'] === undefined ? [] : fields['tags'].split(PART).map(unescapeText),
+    policy: fields['policy'] === undefined ? {} : (JSON.parse(unescapeText(fields['policy'])) as JobPolicy),
+    unique: fields['unique'] === undefined ? null : uniqueOf(fields['unique']),
+    createdAt,
+    seq: Number(head.slice(0, first)),
+    runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
+    delayMs: numberOf(fields['delayMs']),
+    returnedAt: timeOf(fields['returnedAt']),
+    attempt: numberOf(fields['attempt']),
+    failures: numberOf(fields['failures']),
+    resends: numberOf(fields['resends']),
+    crashes: numberOf(fields['crashes']),
+    interruptions: numberOf(fields['interruptions']),
+    lease: fields['lease'] === undefined ? null : leaseOf(fields['lease']),
+    progress: fields['progress'] === undefined ? null : progressOf(fields['progress']),
+    checkpoint: textOf(fields['checkpoint']),
+    result: textOf(fields['result']),
+    failure: failureOf(fields),
+    forwardedTo: textOf(fields['forwardedTo']),
+    endedAt: timeOf(fields['endedAt']),
+  };
+}
+
+function checkedData(id: string, fields: Fields): string {
+  const data = unescapeText(fields['data'] ?? '');
+  if (checksum(data) === fields['checksum']) return data;
+  throw new LonghaulError('data-corrupt', `the data of job ${id} is not what was added: its checksum does not fit`);
+}
+
+const numberOf = (value: string | undefined): number => (value === undefined ? 0 : Number(value));
+const timeOf = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
+const textOf = (value: string | undefined): string | null => (value === undefined ? null : unescapeText(value));
+const orNull = (word: string): number | null => (word === '-' ? null : Number(word));
+const stateOf = (place: string): JobState => PLACES[place] ?? 'draft';
+
+function uniqueOf(value: string): UniqueKey {
+  const [scope = '', until = '', periodMs = '', ...key] = value.split(' ');
+  return {
+    key: unescapeText(key.join(' ')),
+    scope: scope as UniqueKey['scope'],
+    until: until as UniqueKey['until'],
+    periodMs: Number(periodMs),
+  };
+}
+
+function leaseOf(value: string): Lease {
+  const words = value.split(' ');
+  const [token = '', ms = '', until = '', claimedAt = '', startedAt = '', pid = '', cancelAskedAt = '', pauseAskedAt = ''] =
+    words;
+  return {
+    token: Number(token),
+    worker: unescapeText(words.length === 9 ? (words[8] ?? '') : words.slice(8).join(' ')),
+    ms: Number(ms),
+    until: Number(until),
+    claimedAt: Number(claimedAt),
+    startedAt: orNull(startedAt),
+    pid: orNull(pid),
+    cancelAskedAt: orNull(cancelAskedAt),
+    pauseAskedAt: orNull(pauseAskedAt),
+  };
+}
+
+function progressOf(value: string): Progress {
+  const [figures = '', text] = value.split(PART);
+  const [percent = '', at = ''] = figures.split(' ');
+  return { percent: orNull(percent), text: textOf(text), at: Number(at) };
+}
+
+function failureOf(fields: Fields): Failure | null {
+  const { group, message, detail } = fields;
+  if (group === undefined) return null;
+  return { group: unescapeText(group), message: unescapeText(message ?? ''), detail: textOf(detail) };
+}
+
+const EVENTS = new Map(Object.entries(EVENT_LETTERS).map(([event, letter]) => [letter, event as HistoryEvent]));
+
+/** The first row is not stored: a job that was added was nothing else before. */
+export function readHistory(record: string): HistoryRow[] {
+  const [createdAt = ''] = record.split(' ', 2).slice(1);
+  const at = Number(createdAt);
+  const wasDraft = fieldsOf(record)['draft'] !== undefined;
+  const added = { at, event: 'added', state: wasDraft ? 'draft' : 'waiting', attempt: 0, token: null, by: null, note: null } as const;
+  const rows = record.slice(0, record.indexOf(`${FIELD}:`)).split(`${FIELD}+`).slice(1);
+  return [added, ...rows.map((row) => readRow(row, at))];
+}
+
+function readRow(row: string, createdAt: number): HistoryRow {
+  const [head = '', ...parts] = row.split(PART);
+  const [delta = '', attempt = '', token] = head.slice(2).split(' ');
+  const part = (letter: string) => parts.find((each) => each.startsWith(letter))?.slice(1);
+  return {
+    at: createdAt + Number(delta),
+    event: EVENTS.get(head.charAt(0)) ?? 'late',
+    state: stateOf(head.charAt(1)),
+    attempt: Number(attempt),
+    token: timeOf(token),
+    by: textOf(part('b')),
+    note: textOf(part('n')),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * How a job is written in Redis: the letters and separators that the scripts and this side agree on.
+ *
+ * A record is one text (lua/prelude.lua draws it). Its separators are control characters; a text that contains one
+ * of them is escaped here, before it leaves, so the scripts never meet one inside a value.
+ */
+import type { HistoryEvent } from '../../core/history.ts';
+import type { JobState } from '../../core/job.ts';
+
+/** Another layout gets another number, and a store opens only what it can read. */
+export const SCHEMA = '1';
+
+/** Between the fields of a record or the answers of a list, and between the parts of a field. */
+export const FIELD = '\x1f';
+export const PART = '\x1e';
+
+/** Longer texts stand apart from the record, so that a heartbeat does not write them again. In characters. */
+export const INLINE_LIMIT = 1_000;
+
+/** The first letter of a record. `f` and `w` are both waiting: in the fifo of plain jobs, or in the sorted sets. */
+export const PLACES: Readonly<Record<string, JobState>> = {
+  f: 'waiting',
+  w: 'waiting',
+  p: 'draft',
+  r: 'running',
+  d: 'done',
+  x: 'failed',
+  c: 'cancelled',
+};
+
+export const EVENT_LETTERS: Readonly<Record<HistoryEvent, string>> = {
+  added: 'a',
+  committed: 'm',
+  claimed: 'c',
+  completed: 'o',
+  advanced: 'v',
+  forwarded: 'w',
+  failed: 'f',
+  retried: 'r',
+  resent: 's',
+  released: 'l',
+  lost: 'x',
+  'cancel-asked': 'k',
+  cancelled: 'z',
+  requeued: 'q',
+  moved: 'g',
+  changed: 'h',
+  late: 't',
+};
+
+const NEEDS_ESCAPE = /[\x1d-\x1f]/;
+
+export function escapeText(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return text;
+  return text.replace(/[\x1d-\x1f]/g, (found) => `\x1d${found.charCodeAt(0) - 0x1d}`);
+}
+
+export function unescapeText(text: string): string {
+  if (!text.includes('\x1d')) return text;
+  return text.replace(/\x1d([012])/g, (_whole, digit: string) => String.fromCharCode(0x1d + Number(digit)));
+}

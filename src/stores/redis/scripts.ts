@@ -1,0 +1,67 @@
+/**
+ * The scripts: constants, then `lua/prelude.lua`, then one file an operation. There is no include and nothing else is
+ * put together, so what stands in the files is what runs.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { constantsText } from './constants.ts';
+
+export const CHANGING_SCRIPTS = [
+  'add',
+  'commit',
+  'claim',
+  'heartbeat',
+  'settle',
+  'cancel',
+  'requeue',
+  'move',
+  'change',
+  'delete',
+  'keep-worker',
+  'end-worker',
+  'maintain',
+  'records-put',
+  'records-delete',
+] as const;
+
+export const LOOKING_SCRIPTS = [
+  'find',
+  'history',
+  'list',
+  'peek',
+  'count',
+  'failures',
+  'workers',
+  'records-get',
+  'records-list',
+] as const;
+
+export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof LOOKING_SCRIPTS)[number];
+
+export interface Script {
+  readonly name: ScriptName;
+  readonly text: string;
+  readonly sha: string;
+  /** Whether it leaves no trace, so that a lost reply is no loss. */
+  readonly isLook: boolean;
+}
+
+/** The whole text of a script, as the server gets it. */
+export function scriptText(name: ScriptName): string {
+  return `${constantsText()}${fileText('prelude')}${fileText(name)}`;
+}
+
+export function loadScripts(): ReadonlyMap<ScriptName, Script> {
+  const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
+  return new Map(names.map((name) => [name, load(name)]));
+}
+
+function load(name: ScriptName): Script {
+  const text = scriptText(name);
+  const looks: readonly string[] = LOOKING_SCRIPTS;
+  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isLook: looks.includes(name) };
+}
+
+function fileText(name: string): string {
+  return readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,89 @@
+/**
+ * What is looked at when a store is opened. What would lose or mix up jobs is refused; what only weakens a promise is
+ * a notice, which the store hands on and nobody prints here.
+ */
+import { LonghaulError } from '../../core/errors.ts';
+import { keyPrefix } from './client-library.ts';
+import type { Connection } from './connection.ts';
+import { SCHEMA } from './layout.ts';
+import type { RedisSettings } from './options.ts';
+
+const OLDEST = [6, 2] as const;
+/** Where the Lua engine's remote code execution (CVE-2025-49844) is fixed, for each line that is maintained. */
+const FIXED = ['6.2.20', '7.2.11', '7.4.6', '8.0.4', '8.2.2'];
+const FIXED_VALKEY = ['7.2.11', '8.0.6', '8.1.4', '9.0.0'];
+
+type Ask = (args: readonly string[]) => Promise<unknown>;
+
+export async function checkStart(connection: Connection, settings: RedisSettings, facts: string): Promise<string[]> {
+  const ask: Ask = (args) => connection.send(args);
+  const version = checkVersion(facts);
+  const policy = checkEviction(facts);
+  await checkSchema(ask, settings);
+  return [...version, ...policy, ...persistenceNotices(facts, await appendfsync(ask)), ...addressNotices(settings)];
+}
+
+const factIn = (facts: string, name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(facts)?.[1] ?? '';
+const numbersOf = (version: string): number[] => version.split('.').map(Number);
+
+function isBefore(version: readonly number[], other: readonly number[]): boolean {
+  const at = other.findIndex((number, index) => (version[index] ?? 0) !== number);
+  return at >= 0 && (version[at] ?? 0) < (other[at] ?? 0);
+}
+
+function checkVersion(facts: string): string[] {
+  const valkey = factIn(facts, 'valkey_version');
+  const version = valkey || factIn(facts, 'redis_version');
+  const numbers = numbersOf(version);
+  if (isBefore(numbers, OLDEST)) {
+    throw new LonghaulError('store-incompatible', `Redis ${version} is too old: ${OLDEST.join('.')} or newer is needed`);
+  }
+  const fixes = (valkey ? FIXED_VALKEY : FIXED).map(numbersOf);
+  const line = fixes.find((fix) => fix[0] === numbers[0] && fix[1] === numbers[1]);
+  const isFixed = line === undefined ? !isBefore(numbers, fixes.at(-1) ?? []) : !isBefore(numbers, line);
+  return isFixed ? [] : [`version ${version} has a known hole in its script engine (CVE-2025-49844): update the server`];
+}
+
+/** A server that throws keys away when it is full would throw away jobs. */
+function checkEviction(facts: string): string[] {
+  const policy = factIn(facts, 'maxmemory_policy');
+  if (policy === 'noeviction' || policy === '') return [];
+  const words = `maxmemory-policy is ${policy}: Redis would delete jobs when memory is short`;
+  if (factIn(facts, 'maxmemory') === '0') return [`${words}; maxmemory is not set, so not yet`];
+  throw new LonghaulError('store-incompatible', `${words}; set it to noeviction`);
+}
+
+async function checkSchema(ask: Ask, settings: RedisSettings): Promise<void> {
+  const key = keyPrefix(settings);
+  await ask(['HSETNX', key, 'schema', SCHEMA]);
+  const schema = String(await ask(['HGET', key, 'schema']));
+  if (schema === SCHEMA) return;
+  const words = `namespace ${settings.namespace} was written by another version of Longhaul (schema ${schema}, not ${SCHEMA})`;
+  throw new LonghaulError('store-incompatible', words);
+}
+
+/** Undefined when the server does not let us ask. */
+async function appendfsync(ask: Ask): Promise<string | undefined> {
+  const answer = await ask(['CONFIG', 'GET', 'appendfsync']).catch(() => undefined);
+  if (Array.isArray(answer)) return String(answer[1]);
+  return answer instanceof Object ? String(Object.values(answer)[0]) : undefined;
+}
+
+function persistenceNotices(facts: string, appendfsync: string | undefined): string[] {
+  if (factIn(facts, 'aof_enabled') === '0') {
+    return ['the append-only file is off: a crash of Redis loses what was added since its last snapshot'];
+  }
+  if (appendfsync === undefined) return ['CONFIG is forbidden here: whether each change reaches the disk is not known'];
+  if (appendfsync === 'always') return [];
+  return [`appendfsync is ${appendfsync}: a crash of Redis can lose the last seconds, also of what was confirmed`];
+}
+
+function addressNotices({ url }: RedisSettings): string[] {
+  const { hostname, protocol, password } = new URL(url);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (isLocal) return [];
+  return [
+    ...(password === '' ? ['Redis is reached without a password: whoever can write to it controls every job'] : []),
+    ...(protocol === 'redis:' ? ['Redis is reached over the network without TLS (rediss://)'] : []),
+  ];
+}

@@ -1,0 +1,8 @@
+/** The Redis store keeps the contract. */
+import { describeWithRedis } from '../support/redis-server.ts';
+import { storeContract } from './contract.ts';
+import { freshRedis } from './open-redis.ts';
+
+describeWithRedis('on one server', () => {
+  storeContract('the Redis store', freshRedis());
+});

@@ -1,0 +1,180 @@
+/**
+ * Draws random programs. The weights decide how deep they go: most jobs are added, claimed and settled, some are
+ * interfered with.
+ */
+import fc from 'fast-check';
+import { LABELS } from '../../src/core/label.ts';
+import {
+  BRIEF_MS,
+  LONG_MS,
+  MANY,
+  type Profile,
+  type Program,
+  QUEUES,
+  type Seen,
+  SHORT_MS,
+  type Step,
+  type Which,
+  WORKERS,
+} from './program.ts';
+
+type Drawn<Model> = { [Key in keyof Model]?: Model[Key] extends fc.Arbitrary<infer T> ? T : never };
+/** At most so many of the keys; the others are left out, as in calls of real users. */
+const upTo = <Model extends Record<string, fc.Arbitrary<unknown>>>(
+  most: number,
+  model: Model,
+): fc.Arbitrary<Drawn<Model>> =>
+  fc
+    .subarray(Object.keys(model), { maxLength: most })
+    .chain((keys) => fc.record(Object.fromEntries(keys.map((key) => [key, model[key] as fc.Arbitrary<unknown>]))))
+    .map((drawn) => drawn as Drawn<Model>);
+const oneOf = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+const items = <T>(call: string, item: fc.Arbitrary<T>, most = 2): fc.Arbitrary<object> =>
+  fc.array(item, { minLength: 1, maxLength: most, size: 'max' }).map((all) => ({ call, items: all }));
+const both = <A extends object, B extends object>(
+  first: fc.Arbitrary<A>,
+  second: fc.Arbitrary<B>,
+): fc.Arbitrary<A & B> => fc.tuple(first, second).map(([a, b]) => ({ ...a, ...b }));
+
+const who = fc.record({ of: oneOf('fitting', 'fitting', 'fitting', 'any'), nth: oneOf(...MANY.keys()) });
+const queue = oneOf(...QUEUES);
+const worker = oneOf(...WORKERS);
+const which = oneOf<Which>('latest', 'latest', 'latest', 'latest', 'latest', 'older', 'other', 'future');
+const seen = oneOf<Seen>('any', 'any', 'present', 'present', 'past');
+const leaseMs = oneOf(BRIEF_MS, SHORT_MS, LONG_MS);
+const delayMs = oneOf(0, 0, 0, 1, SHORT_MS);
+/** The last is too long to stand beside the rest of a record in every store. */
+const text = oneOf('1', '"two"', '{"n": 3}', `"${'l'.repeat(1_100)}"`);
+const failure = fc.record({ group: oneOf('g', 'h'), message: oneOf('m', 'n'), detail: oneOf(null, 'd') });
+const unique = fc
+  .record({
+    key: oneOf('k', 'k', 'k', 'l'),
+    scope: oneOf('queue', 'store', 'store'),
+    until: oneOf('started', 'ended', 'period'),
+  })
+  .map((key) => ({ ...key, periodMs: key.until === 'period' ? SHORT_MS : 0 }));
+
+/** Keys that are there in about every second case. */
+const maybe = <Model extends Record<string, fc.Arbitrary<unknown>>>(model: Model): fc.Arbitrary<Drawn<Model>> =>
+  fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Drawn<Model>>;
+const richJob = both(
+  both(
+    fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text }),
+    maybe({ unique, policy: oneOf({ retries: 1 }, { retries: 2, maxResends: 1 }, { maxResends: 0 }) }),
+  ),
+  upTo(2, {
+    priority: oneOf(-1, 0, 1),
+    runIn: oneOf(-SHORT_MS, -1, 0, SHORT_MS),
+    delayMs,
+    tags: oneOf(['t'], ['t', 'u'], []),
+    name: oneOf('n', 'o'),
+    draft: oneOf(true),
+  }),
+);
+/** A store may have a shorter way for jobs of which nothing special is asked. */
+const plainJob = fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text });
+const newJob = fc.oneof({ weight: 2, arbitrary: plainJob }, { weight: 3, arbitrary: richJob });
+
+const said = fc.oneof(
+  { weight: 3, arbitrary: both(fc.constant({ kind: 'complete' }), upTo(2, { result: text, data: text })) },
+  { weight: 2, arbitrary: fc.record({ kind: oneOf('complete'), next: fc.record({ queue, delayMs }) }) },
+  { weight: 4, arbitrary: fc.record({ kind: oneOf('fail', 'retry'), failure, delayMs }) },
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('fail'), failure, delayMs, final: oneOf(true) }) },
+  { weight: 2, arbitrary: fc.record({ kind: oneOf('resend'), delayMs, reason: oneOf('r') }) },
+  { weight: 3, arbitrary: fc.record({ kind: oneOf('release'), reason: oneOf('drain', 'restart') }) },
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('forward'), address: oneOf('http://there') }) },
+);
+
+const beat = both(
+  fc.record({ who, which }),
+  upTo(3, {
+    leaseMs,
+    started: fc.record({ pid: oneOf(7, null) }),
+    progress: fc.record({ percent: oneOf(50, null), text: oneOf('half', null) }),
+    checkpoint: text,
+    data: text,
+  }),
+);
+
+const changes = both(
+  fc.record({ who, seen }),
+  upTo(2, {
+    priority: oneOf(-2, 0, 2),
+    tags: oneOf(['t'], []),
+    runIn: oneOf(-1, 0, SHORT_MS),
+    name: oneOf('n'),
+    data: text,
+    pause: fc.boolean(),
+  }),
+);
+
+const keep = fc.record({ ms: oneOf(null, 0, SHORT_MS), count: oneOf(null, 0, 1) });
+const settings = upTo(5, {
+  state: oneOf('up', 'paused', 'down'),
+  priority: oneOf(0, 1),
+  leaseMs,
+  retries: oneOf(0, 1, 2),
+  maxResends: oneOf(0, 1),
+  maxCrashes: oneOf(1, 2, 3),
+  onLost: oneOf('requeue', 'fail', 'hold'),
+  lostCountsAs: oneOf('crash', 'failure'),
+  lostGraceMs: oneOf(0, SHORT_MS),
+  exhaustedGroup: oneOf(null, 'exhausted'),
+  retention: fc.record({ done: keep, failed: keep, cancelled: keep }),
+});
+
+const ago = oneOf(0, 1, -SHORT_MS, -LONG_MS);
+const query = both(
+  upTo(2, {
+    queue,
+    state: oneOf('draft', 'waiting', 'running', 'done', 'failed', 'cancelled'),
+    label: oneOf(...LABELS),
+    tag: oneOf('t', 'u'),
+    name: oneOf('n', 'o'),
+    worker,
+    group: oneOf('g', 'h', 'lost', 'crashed', 'resends'),
+  }),
+  fc.record({ order: oneOf('newest'), limit: oneOf(1, 2, 5) }),
+);
+
+const claim = both(
+  fc.record({
+    call: oneOf('claim'),
+    worker,
+    queues: oneOf(['x'], ['y'], ['x', 'y'], ['x', 'y'], ['y', 'x']),
+    limit: oneOf(0, 1, 1, 1, 2, 3),
+    again: oneOf(false, false, false, true),
+  }),
+  fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
+);
+
+function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
+  const target = fc.record({ who, seen });
+  return fc.oneof(
+    { weight: 5, arbitrary: items('add', newJob, Math.ceil(ids.length / 2)) },
+    { weight: 14, arbitrary: claim },
+    { weight: 12, arbitrary: items('settle', fc.record({ who, which, said })) },
+    { weight: 3, arbitrary: items('heartbeat', beat) },
+    { weight: 2, arbitrary: items('cancel', target) },
+    { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs }))) },
+    { weight: 2, arbitrary: items('move', both(fc.record({ who, seen, queue }), upTo(1, { steal: fc.boolean() }))) },
+    { weight: 2, arbitrary: items('change', changes) },
+    { weight: 2, arbitrary: items('commit', fc.record({ who })) },
+    { weight: 1, arbitrary: items('delete', fc.record({ who })) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ call: oneOf('keepWorker'), worker, kind: oneOf('register', 'renew'), leaseMs }),
+    },
+    { weight: 1, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail', 'deregister') }) },
+    { weight: 4, arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'y'), settings }) },
+    { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(...limits) }) },
+    { weight: 1, arbitrary: both(fc.record({ call: oneOf('list'), query }), upTo(1, { sinceIn: ago, beforeIn: ago })) },
+  ) as fc.Arbitrary<Step>;
+}
+
+export function aProgram(profile: Profile): fc.Arbitrary<Program> {
+  const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step: anyStep(profile) });
+  const first = items('add', newJob, profile.ids.length).map((step) => ({ wait: 0, times: 1, step: step as Step }));
+  const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });
+  return fc.tuple(first, others).map(([add, rest]) => [add, ...rest]);
+}

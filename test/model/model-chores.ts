@@ -1,0 +1,71 @@
+/** Workers and maintenance, on the model. Must never import from core/operations, as its neighbour must not. */
+import type { Moment } from '../../src/core/clock.ts';
+import { ENDED_STATES, type Job } from '../../src/core/job.ts';
+import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerBeat } from '../../src/core/job-store.ts';
+import { lost } from '../../src/core/lifecycle.ts';
+import { type Refused, refuse } from '../../src/core/refusal.ts';
+import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings.ts';
+import type { Model } from './model.ts';
+import { overtake } from './model-calls.ts';
+
+export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
+  const known = model.workers.find(({ id }) => id === beat.id);
+  if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
+  const { kind: _kind, leaseMs, ...said } = beat;
+  const until = now + leaseMs;
+  const worker = { ...said, registeredAt: known?.registeredAt ?? now, seenAt: now, until };
+  model.workers = [...model.workers.filter(({ id }) => id !== beat.id), worker];
+  return { ok: true, until };
+}
+
+export function endWorker(model: Model, { id, kind }: EndWorker, { now }: Moment): EndWorkerResult {
+  const held = kind === 'fail' ? model.running().filter((job) => job.lease.worker === id) : [];
+  const isKnown = model.workers.some((worker) => worker.id === id);
+  if (!isKnown && held.length === 0) return refuse('worker-lost', `worker ${id}`);
+  for (const job of held) model.become(lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
+  forgetWorker(model, id);
+  return { ok: true, returned: held.length };
+}
+
+function forgetWorker(model: Model, id: string): void {
+  model.workers = model.workers.filter((worker) => worker.id !== id);
+  model.claims = model.claims.filter(({ worker }) => worker !== id);
+}
+
+export function maintain(model: Model, limit: number, queues: readonly string[], moment: Moment): MaintenanceResult {
+  const { now } = moment;
+  let left = limit;
+  const upTo = (jobs: readonly Job[]): number => {
+    const gone = jobs.slice(0, left);
+    for (const job of gone) model.forget(job);
+    left -= gone.length;
+    return gone.length;
+  };
+  let overtaken = 0;
+  for (const queue of queues) {
+    const returned = overtake(model, queue, left, moment);
+    overtaken += returned;
+    left -= returned;
+  }
+  const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_LIFE_MS);
+  const expiredDrafts = upTo(drafts.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq));
+  const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
+  const gone = model.workers.filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
+  for (const worker of gone) forgetWorker(model, worker.id);
+  return { overtaken, expiredDrafts, pruned, forgottenWorkers: gone.length, more: left === 0 };
+}
+
+/** Too old goes first; only when nothing is too old does what is too many go. */
+function pruneQueue(model: Model, queue: string, now: number, upTo: (jobs: readonly Job[]) => number): number {
+  let pruned = 0;
+  for (const state of ENDED_STATES) {
+    const { ms, count } = model.settings(queue).retention[state];
+    const ended = [...model.in(queue, state)].sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq);
+    const old = ms === null ? [] : ended.filter((job) => endOf(job) < now - ms);
+    const many = count === null ? [] : ended.slice(0, Math.max(0, ended.length - count));
+    pruned += upTo(old.length > 0 ? old : many);
+  }
+  return pruned;
+}
+
+const endOf = (job: Job): number => job.endedAt ?? 0;

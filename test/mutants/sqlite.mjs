@@ -1,0 +1,96 @@
+/** Bugs in the SQLite store: its order, its indexes, its transactions, and what it knows by heart. */
+const one = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
+/** Whatever stays in the memory of one process shows only when others have the file open too. */
+const three = ['test/contract/sqlite-three-processes.test.ts'];
+
+export const sqlite = [
+  {
+    name: 'sqlite: the answer before the commit',
+    file: 'src/stores/sqlite/session.ts',
+    find: "    this.#db.exec('COMMIT');\n    this.#options.clock.keep();",
+    replace: '    this.#options.clock.keep();',
+    and: {
+      find: "  begin(): void {\n    this.#db.exec('BEGIN IMMEDIATE');",
+      replace:
+        "  begin(): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');\n    this.#db.exec('BEGIN IMMEDIATE');",
+    },
+    suites: three,
+  },
+  {
+    name: 'sqlite: what others wrote goes unnoticed',
+    file: 'src/stores/sqlite/session.ts',
+    find: 'if (version === this.#seenVersion) return;',
+    replace: 'if (this.#seenVersion !== undefined) return;',
+    suites: three,
+  },
+  {
+    name: 'sqlite: tokens of a process of its own',
+    file: 'src/stores/sqlite/store-numbers.ts',
+    find: 'this.#token = token;',
+    replace: 'this.#token = Math.max(this.#token, Math.min(token, 1));',
+    suites: three,
+  },
+  {
+    name: 'sqlite: priority reversed',
+    file: 'src/stores/sqlite/waiting-jobs.ts',
+    find: 'ORDER BY priority, run_at, seq LIMIT ?',
+    replace: 'ORDER BY priority DESC, run_at, seq LIMIT ?',
+    suites: one,
+  },
+  {
+    name: 'sqlite: front and back swapped',
+    file: 'src/stores/sqlite/waiting-jobs.ts',
+    find: 'return [...returned, ...ready].map(readJob);',
+    replace: 'return [...ready, ...returned].map(readJob);',
+    suites: one,
+  },
+  {
+    name: 'sqlite: what is due is never marked',
+    file: 'src/stores/sqlite/waiting-jobs.ts',
+    find: '    this.#mark.run(queue, now);\n',
+    replace: '',
+    suites: one,
+  },
+  {
+    name: 'sqlite: marks stay when the clock is set back',
+    file: 'src/stores/sqlite/waiting-jobs.ts',
+    find: '    if (now >= this.#numbers.readyUntil) return;\n    for',
+    replace: '    if (now >= 0) return;\n    for',
+    suites: one,
+  },
+  {
+    name: 'sqlite: lost leases without an order',
+    file: 'src/stores/sqlite/leased-jobs.ts',
+    find: 'ORDER BY lease_until, seq LIMIT ?',
+    replace: 'ORDER BY lease_until DESC, seq DESC LIMIT ?',
+    suites: one,
+  },
+  {
+    name: 'sqlite: a key with a period leaked',
+    file: 'src/stores/sqlite/unique-keys.ts',
+    find: 'DELETE FROM keys WHERE address = ? AND job = ?',
+    replace: 'DELETE FROM keys WHERE address = ? AND job = ? AND until IS NULL',
+    suites: one,
+  },
+  {
+    name: 'sqlite: the counts drift',
+    file: 'src/stores/sqlite/queue-counters.ts',
+    find: 'before.state === after.state && before.queue === after.queue &&',
+    replace: 'before.state === after.state &&',
+    suites: one,
+  },
+  {
+    name: 'sqlite: a repeated claim gives leases of others',
+    file: 'src/stores/sqlite/worker-rows.ts',
+    find: 'const first = leases[0]?.token ?? 0;',
+    replace: 'const first = 0;',
+    suites: one,
+  },
+  {
+    name: 'sqlite: a group without its newest member',
+    file: 'src/stores/sqlite/ended-jobs.ts',
+    find: 'ORDER BY ended_at DESC, seq DESC LIMIT 1',
+    replace: 'ORDER BY seq DESC LIMIT 1',
+    suites: one,
+  },
+];

@@ -1,0 +1,25 @@
+/** A large attachment goes in, is staged, collected, resumed, read out and scrubbed: memory hardly notices. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startFixture } from '../support/processes.ts';
+import { proofSize } from '../support/proof.ts';
+import { aFolder } from './blobs-workbench.ts';
+
+const SIZE = proofSize({ small: 100_000_000, full: 1_000_000_000 });
+const LIMIT_MB = 64;
+const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
+const canMeasure = existsSync(join('/proc', 'self', 'clear_refs'));
+
+it.skipIf(!canMeasure)(
+  `${SIZE / 1e6} MB in, staged and out again take no more than ${LIMIT_MB} MB of memory`,
+  async () => {
+    const child = await startFixture('blobs-memory.mjs', [await aFolder(), String(SIZE)]);
+    const { growth, before } = await child.next(({ type }) => type === 'done', TIMEOUT_MS);
+    process.stdout.write(
+      `\nfigures: ${SIZE} bytes, from ${String(before)} MB grown by at most ${JSON.stringify(growth)} MB\n`,
+    );
+    for (const grown of Object.values(growth as Record<string, number>)) expect(grown).toBeLessThanOrEqual(LIMIT_MB);
+  },
+  TIMEOUT_MS,
+);
