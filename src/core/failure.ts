@@ -20,6 +20,11 @@ export function failureOf(error: unknown): Failure {
   }
 }
 
+/** The group of a failure that has only words. */
+export function groupOfMessage(message: string): string {
+  return cut(blanked(message), MAX_GROUP_LENGTH);
+}
+
 /** An error says by `final: true` that another attempt would not help. */
 export function isFinal(error: unknown): boolean {
   try {

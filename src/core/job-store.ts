@@ -85,7 +85,8 @@ interface SettlementOf {
 }
 /**
  * How an attempt ended. `fail` and `retry` both count a failure; `fail` waits `delayMs` when a retry is left and
- * `final` forbids one. `release` gives the job back through no fault of its own.
+ * `final` forbids one. `release` gives the job back through no fault of its own; `crash` reports what
+ * ran it as lost, sooner than its lease would.
  */
 export type Settlement =
   | (SettlementOf & {
@@ -103,6 +104,7 @@ export type Settlement =
   | (SettlementOf & { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs: number })
   | (SettlementOf & { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string })
   | (SettlementOf & { readonly kind: 'release'; readonly reason: string })
+  | (SettlementOf & { readonly kind: 'crash'; readonly reason: string })
   | (SettlementOf & { readonly kind: 'forward'; readonly address: string });
 export type SettlementKind = Settlement['kind'];
 

@@ -144,6 +144,7 @@ const ENDING: Record<SettlementKind, HistoryEvent> = {
   retry: 'retried',
   resend: 'resent',
   release: 'released',
+  crash: 'lost',
   forward: 'forwarded',
 };
 
@@ -165,6 +166,8 @@ export function settled(job: RunningJob, settlement: Settlement, settings: Queue
       return failed(job, settlement, settings, now);
     case 'resend':
       return resent(job, settlement, settings, now);
+    case 'crash':
+      return lost(job, settings, now, settlement.reason);
     case 'release': {
       const next = { ...returned(job, now, now), interruptions: job.interruptions + 1 };
       return transition(next, 'released', now, { ...details, note: settlement.reason });
@@ -262,6 +265,7 @@ function lateWords(said: Settlement): string {
       return said.failure.message;
     case 'resend':
     case 'release':
+    case 'crash':
       return said.reason;
     case 'forward':
       return said.address;

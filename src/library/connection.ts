@@ -1,9 +1,8 @@
 /** What the parts of the library share: the store, and the few long-lived things over it. */
-import { randomFillSync } from 'node:crypto';
 import type { Store } from '../core/store.ts';
-import { uuid7 } from '../core/uuid7.ts';
+import { idSource } from '../worker/id-source.ts';
+import { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { Endings } from './endings.ts';
-import { SettingsKeeper } from './queue-settings.ts';
 import type { Work } from './work.ts';
 
 export interface Connection {
@@ -25,22 +24,5 @@ export function createConnection(store: Store, home: string | null): Connection 
     settings: new SettingsKeeper(store),
     works: new Set(),
     newId: idSource(),
-  };
-}
-
-const POOL_IDS = 400;
-const BYTES_AN_ID = 10;
-
-/** Random bytes are drawn for many ids at once: one at a time they cost more than the rest of an add. */
-function idSource(): () => string {
-  const pool = new Uint8Array(POOL_IDS * BYTES_AN_ID);
-  let used = pool.length;
-  return () => {
-    if (used === pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    used += BYTES_AN_ID;
-    return uuid7(Date.now(), pool, used - BYTES_AN_ID);
   };
 }

@@ -1,4 +1,5 @@
 /** One handler's run: data parsed and checked, the handler called, what it returned put into the worker's terms. */
+import { groupOfMessage } from '../core/failure.ts';
 import type { RunningJob } from '../core/job.ts';
 import { toJsonText } from '../core/json.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
@@ -54,7 +55,7 @@ function fromSaid(said: Said): RunOutcome {
     case 'complete':
       return { kind: 'complete', ...(said.next !== null && { next: said.next }) };
     case 'fail': {
-      const failure = { group: said.group ?? said.message.slice(0, 120), message: said.message, detail: null };
+      const failure = { group: said.group ?? groupOfMessage(said.message), message: said.message, detail: null };
       return { kind: 'fail', failure, final: said.isFinal };
     }
     case 'retry': {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { checked, duration, integer, object, oneOf, text } from '../core/check.ts';
 import type { Duration } from '../core/duration.ts';
 import type { RunningJob } from '../core/job.ts';
+import { startUpkeep } from '../worker/upkeep.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
@@ -11,7 +12,6 @@ import type { Handler } from './active-job.ts';
 import type { Connection } from './connection.ts';
 import { runHandler } from './run-handler.ts';
 import type { StandardSchema } from './standard-schema.ts';
-import { startUpkeep } from './upkeep.ts';
 
 export interface WorkOptions {
   /** How many jobs at once. Default 1. */

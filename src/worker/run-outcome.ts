@@ -19,6 +19,8 @@ export type RunOutcome =
   | { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs?: number }
   | { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'release'; readonly reason: string }
+  /** What ran it is gone without a word: counted as a crash, as if its lease had ended. */
+  | { readonly kind: 'crash'; readonly reason: string }
   | { readonly kind: 'forward'; readonly address: string };
 
 export interface AttemptContext {

@@ -63,7 +63,7 @@ export function staleTokenContract(open: Open): void {
       expect(await bench.job('a')).toEqual(holder);
       const last = (await bench.jobs.history('a')).at(-1);
       const words = { complete: said.kind === 'complete' ? (said.result ?? '') : '', forward: 'http://there' };
-      const more = { fail: 'it broke', retry: 'once more', resend: 'not yet', release: 'drain' };
+      const more = { fail: 'it broke', retry: 'once more', resend: 'not yet', release: 'drain', crash: 'gone' };
       expect(last).toEqual({
         at: bench.now,
         event: 'late',

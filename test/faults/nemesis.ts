@@ -17,6 +17,9 @@ export interface NemesisOptions {
   readonly freezeMs: number;
 }
 
+/** A process that goes on finds out only then how long it stood still: what it begins in this time, it begins unknowing. */
+const THAW_MS = 100;
+
 export class Nemesis implements Harm {
   readonly killedAt = new Map<number, number>();
   readonly stopped = new Map<number, Interval[]>();
@@ -98,7 +101,8 @@ export class Nemesis implements Harm {
     const thaw = sleep(freezeMs + random.between(0, 500)).then(() => {
       worker.cont();
       this.#still.delete(worker);
-      this.stopped.set(worker.pid, [...(this.stopped.get(worker.pid) ?? []), { from, to: monotonicMs() }]);
+      const stop = { from, to: monotonicMs() + THAW_MS };
+      this.stopped.set(worker.pid, [...(this.stopped.get(worker.pid) ?? []), stop]);
     });
     this.#await(thaw);
   }

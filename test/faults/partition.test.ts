@@ -50,6 +50,10 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
     const isOver = ({ mark, pid }: Mark): boolean => pid === far.pid && (mark === 'end' || mark === 'aborted');
     await until('its own copies are over', 20_000, () => (arena.marks().filter(isOver).length === JOBS ? true : null));
     proxy.mode = 'open';
+    const isTold = ({ mark, pid }: Mark): boolean => pid === far.pid && mark === 'answered';
+    await until('it is told that it came too late', 20_000, () =>
+      arena.marks().filter(isTold).length === JOBS ? true : null,
+    );
     await arena.closeProcesses();
 
     const { verdict, runs } = await arena.findings();
@@ -66,7 +70,7 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
     expect(verdict).toMatchObject({ problems: [], left: 0, done: JOBS, takeovers: JOBS });
     expect(takenOverMs).toBeLessThanOrEqual(LEASE_MS + 2_000);
     for (const run of first ?? []) expect(run.ending).toBe(policy === 'stop' ? 'aborted' : 'end');
+    expect(verdict.fencedLate).toBe(JOBS);
     if (policy === 'stop') expect(overlapMs).toBeLessThanOrEqual(0);
-    else expect(verdict.fencedLate).toBe(JOBS);
   }
 });

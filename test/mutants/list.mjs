@@ -5,7 +5,8 @@
  * second change in the same file says so under `and`.
  */
 import { core } from './core.mjs';
+import { redis } from './redis.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
 
-export const mutants = [...core, ...sqlite, ...worker];
+export const mutants = [...core, ...sqlite, ...redis, ...worker];

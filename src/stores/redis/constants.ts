@@ -13,7 +13,7 @@ import { EVENT_LETTERS } from './layout.ts';
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
 
-/** Only the settings that a store goes by; the others would be made anew in every call for nothing. */
+/** Only the settings that a store goes by. They are made when they are needed: this text runs in every call. */
 const STORE_SETTINGS = [
   'state',
   'priority',
@@ -30,10 +30,8 @@ const STORE_SETTINGS = [
 
 export function constantsText(): string {
   const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
-  const constants = {
-    DEFAULTS: defaults,
+  const values = {
     EVENT: EVENT_LETTERS,
-    CRASH_DELAYS,
     GAP_MS,
     CLAMP_MS,
     MAX_HISTORY,
@@ -43,9 +41,11 @@ export function constantsText(): string {
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
   };
-  return Object.entries(constants)
-    .map(([name, value]) => `local ${name} = ${luaLiteral(value)}\n`)
-    .join('');
+  return [
+    `local K = ${luaLiteral(values)}`,
+    `function K.defaults() return ${luaLiteral(defaults)} end`,
+    `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
+  ].join('\n');
 }
 
 /** Null becomes nil: an entry that is not there. */

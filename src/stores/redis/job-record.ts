@@ -71,7 +71,7 @@ function readJob(id: string, record: string, fields: Fields): Job {
     resends: numberOf(fields['resends']),
     crashes: numberOf(fields['crashes']),
     interruptions: numberOf(fields['interruptions']),
-    lease: fields['lease'] === undefined ? null : leaseOf(fields['lease']),
+    lease: fields['lease'] === undefined ? null : leaseOf(fields['lease'], fields),
     progress: fields['progress'] === undefined ? null : progressOf(fields['progress']),
     checkpoint: textOf(fields['checkpoint']),
     result: textOf(fields['result']),
@@ -103,20 +103,19 @@ function uniqueOf(value: string): UniqueKey {
   };
 }
 
-function leaseOf(value: string): Lease {
-  const words = value.split(' ');
-  const [token = '', ms = '', until = '', claimedAt = '', startedAt = '', pid = '', cancelAskedAt = '', pauseAskedAt = ''] =
-    words;
+/** The worker comes last: it may contain spaces. */
+function leaseOf(value: string, fields: Fields): Lease {
+  const [token = '', ms = '', until = '', claimedAt = '', ...worker] = value.split(' ');
   return {
     token: Number(token),
-    worker: unescapeText(words.length === 9 ? (words[8] ?? '') : words.slice(8).join(' ')),
+    worker: unescapeText(worker.join(' ')),
     ms: Number(ms),
     until: Number(until),
     claimedAt: Number(claimedAt),
-    startedAt: orNull(startedAt),
-    pid: orNull(pid),
-    cancelAskedAt: orNull(cancelAskedAt),
-    pauseAskedAt: orNull(pauseAskedAt),
+    startedAt: timeOf(fields['startedAt']),
+    pid: timeOf(fields['pid']),
+    cancelAskedAt: timeOf(fields['cancelAskedAt']),
+    pauseAskedAt: timeOf(fields['pauseAskedAt']),
   };
 }
 

@@ -4,18 +4,11 @@
 -- Returns one line for each job that was not simply added: its number, then exists, duplicate or a refusal.
 begin()
 
-local seqBefore, nowText = lastSeq, text(now)
-local answers = {}
+local jobs, births, answers = record.jobs, { first = clock.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
 
 local function answer(at, outcome, id)
   local job = jobs[id]
-  answers[#answers + 1] = concat({ at, outcome, STATE[job.place], job.queue, id }, '\31')
-end
-
-local function born(id)
-  lastSeq = lastSeq + 1
-  births.ids[#births.ids + 1] = id
-  return format('%.0f', lastSeq)
+  answers[#answers + 1] = table.concat({ at, outcome, STATE[job.place], job.queue, id }, '\31')
 end
 
 local function fifoOf(queue)
@@ -30,63 +23,69 @@ end
 
 -- Plain jobs of one queue: no more is made of them than their records.
 local function addPlain(queue, fields, at, count, first)
-  local records, fifo, n = births.records, fifoOf(queue), #births.records
-  local head, known = ' ' .. nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
+  local ids, records, fifo, seq, n = births.ids, births.records, fifoOf(queue), clock.seq, #births.records
+  local head, known = ' ' .. clock.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
   for i = 0, count - 1 do
     local id = ARGV[at + 2 * i]
     if jobs[id] then
       answer(first + i, 'exists', id)
     else
-      local seq = born(id)
-      records[n + 1], records[n + 2] = id, 'f' .. seq .. head .. ARGV[at + 2 * i + 1]
+      seq = seq + 1
+      local seqText = ('%.0f'):format(seq)
+      records[n + 1], records[n + 2] = id, 'f' .. seqText .. head .. ARGV[at + 2 * i + 1]
       n = n + 2
-      fifo[#fifo + 1] = seq
-      jobs[id] = known
-      emit('added', queue, 'waiting', id)
+      ids[#ids + 1], fifo[#fifo + 1], jobs[id] = id, seqText, known
+      work.emit('added', queue, 'waiting', id)
     end
   end
+  clock.seq = seq
 end
 
-local function timeOf(job, isDraft)
+local function timeOf(job)
   local fields = job.fields
   local delayMs = number(fields.delayMs)
-  if isDraft then
-    setNumber(job, 'delayMs', delayMs)
-    return tonumber(fields.runAt) or now
+  if fields.draft then
+    record.setNumber(job, 'delayMs', delayMs)
+    return tonumber(fields.runAt) or clock.now
   end
   fields.delayMs = nil
-  return tonumber(fields.runAt) or now + delayMs
+  return tonumber(fields.runAt) or clock.now + delayMs
 end
 
+local function placeOf(job)
+  local fields = job.fields
+  if fields.draft then return 'p' end
+  if fields.priority or fields.runAt or clock.isBehind then return 'w' end
+  table.insert(fifoOf(job.queue), job.seq)
+  return 'f'
+end
+
+-- Answers the holder of its unique key, if there is one.
 local function addSpecial(id, queue, fields, at)
-  local job = { id = id, place = 'w', createdAt = nowText, queue = queue, fields = fields, rows = '', data = ARGV[at] }
-  local isDraft = fields.draft ~= nil
-  local holder = not isDraft and keyHolderAgainst(job, queue)
-  if holder then load({ holder }) end
+  local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = ARGV[at] }
+  local holder = not fields.draft and keys.holderAgainst(job, queue)
+  if holder then record.load({ holder }) end
   if holder and jobs[holder] then return holder end
-  job.seq = born(id)
-  if fields.apart then bigTexts['d' .. id] = ARGV[at + 1] end
-  setNumber(job, 'priority', tonumber(fields.priority or settingsOf(queue).priority))
-  setRunAt(job, timeOf(job, isDraft))
-  if isDraft then
-    job.place = 'p'
-  elseif not fields.priority and not fields.runAt and not isBehind then
-    job.place = 'f'
-    local fifo = fifoOf(queue)
-    fifo[#fifo + 1] = job.seq
+  clock.seq = clock.seq + 1
+  births.ids[#births.ids + 1], job.seq = id, text(clock.seq)
+  if fields.apart then
+    work.bigTexts = work.bigTexts or {}
+    work.bigTexts['d' .. id] = ARGV[at + 1]
   end
+  record.setNumber(job, 'priority', tonumber(fields.priority or queues.settings(queue).priority))
+  record.setRunAt(job, timeOf(job))
+  job.place = placeOf(job)
   jobs[id], job.isTouched = job, true
-  touched[#touched + 1] = job
-  putTags(job, lastSeq)
-  if not isDraft then takeKey(job) end
-  emit('added', queue, STATE[job.place], id)
+  work.touched[#work.touched + 1] = job
+  work.putTags(job, clock.seq)
+  if not fields.draft then keys.take(job) end
+  work.emit('added', queue, STATE[job.place], id)
 end
 
 local function addRun(at, first)
   local kind, queue, fields, count = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
-  local width = find(fields, '\31apart=', 1, true) and 3 or 2
-  local settings, seqBeforeRun = settingsOf(queue), lastSeq
-  local isPlain = kind == 'plain' and settings.priority == 0 and not isBehind and settings.state ~= 'down'
+  local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queues.settings(queue), clock.seq
+  local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and settings.state ~= 'down'
   if isPlain then addPlain(queue, fields, at + 4, count, first) end
   for i = isPlain and count or 0, count - 1 do
     local itemAt = at + 4 + width * i
@@ -96,28 +95,28 @@ local function addRun(at, first)
     elseif settings.state == 'down' then
       answers[#answers + 1] = first + i .. '\31!queue-down'
     else
-      local holder = addSpecial(id, queue, fieldsOf(fields), itemAt + 1)
+      local holder = addSpecial(id, queue, record.fields(fields), itemAt + 1)
       if holder then answer(first + i, 'duplicate', holder) end
     end
   end
-  if lastSeq > seqBeforeRun then register(queue) end
+  if clock.seq > seqBefore then work.register(queue) end
   return at + 4 + width * count, first + count
 end
 
 local function loadAll()
   local ids, at = {}, 2
   while ARGV[at] do
-    local width = find(ARGV[at + 2], '\31apart=', 1, true) and 3 or 2
-    for i = 0, ARGV[at + 3] - 1 do ids[#ids + 1] = ARGV[at + 4 + width * i] end
-    at = at + 4 + width * ARGV[at + 3]
+    local width, count = ARGV[at + 2]:find('\31apart=', 1, true) and 3 or 2, tonumber(ARGV[at + 3])
+    for i = 0, count - 1 do ids[#ids + 1] = ARGV[at + 4 + width * i] end
+    at = at + 4 + width * count
   end
-  load(ids)
+  record.load(ids)
 end
 
 loadAll()
 local at, first = 2, 0
 while ARGV[at] do at, first = addRun(at, first) end
-if lastSeq > seqBefore then firstSeq = seqBefore + 1 end
-flush()
-publish()
-return concat(answers, '\30')
+if clock.seq >= births.first then work.births = births end
+work.flush()
+work.publish()
+return table.concat(answers, '\30')

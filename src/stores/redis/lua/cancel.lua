@@ -2,29 +2,33 @@
 -- ARGV: clock, then for each: id, and \31 attempt if named. Returns cancelled, asked or a refusal for each.
 begin()
 
-return forEach(function(id, said)
-  local job, refusal = target(id, said)
-  if not job then return refusal end
+local function isAbandoned(job)
+  local settings = queues.settings(job.queue)
+  return life.isHeld(job, settings) or life.isOvertakable(job, settings)
+end
+
+local function stop(job, details)
+  work.touch(job)
+  life.ended(job, 'c')
+  life.apply(job, 'cancelled', details)
+  return 'cancelled'
+end
+
+return forEach(function(job, said)
+  local refusal
+  job, refusal = target(job, said)
+  if refusal then return refusal end
   if job.place == 'c' then return 'cancelled' end
   if job.place == 'd' or job.place == 'x' then return '!wrong-state' end
-  if job.place ~= 'r' then
-    touch(job)
-    ended(job, 'c')
-    apply(job, 'cancelled', {})
-    return 'cancelled'
+  if job.place ~= 'r' then return stop(job, {}) end
+  local lease = record.lease(job)
+  if isAbandoned(job) then
+    return stop(job, { token = lease.token, by = lease.worker, note = 'nobody was running it' })
   end
-  local settings, lease = settingsOf(job.queue), leaseOf(job)
-  if isHeld(job, settings) or isOvertakable(job, settings) then
-    touch(job)
-    ended(job, 'c')
-    apply(job, 'cancelled', { token = lease.token, by = lease.worker, note = 'nobody was running it' })
-    return 'cancelled'
-  end
-  if lease.cancelAskedAt == '-' then
-    touch(job)
-    lease.cancelAskedAt = text(now)
-    setLease(job, lease)
-    apply(job, 'cancel-asked', { token = lease.token })
+  if not job.fields.cancelAskedAt then
+    work.touch(job)
+    job.fields.cancelAskedAt = clock.nowText
+    life.apply(job, 'cancel-asked', { token = lease.token })
   end
   return 'asked'
 end)

@@ -13,33 +13,31 @@ end
 
 local function changeTags(job, said)
   if not said.tags and not said.untag then return end
-  putTags(job, false)
+  work.putTags(job, false)
   job.fields.tags = said.tags
-  putTags(job, tonumber(job.seq))
+  work.putTags(job, tonumber(job.seq))
 end
 
 -- A plain job keeps its place in the fifo as long as its order is the same.
 local function changeOrder(job, said)
-  local priority, runAt = number(job.fields.priority), runAtOf(job)
-  setNumber(job, 'priority', tonumber(said.priority) or priority)
-  setRunAt(job, tonumber(said.runAt) or runAt)
-  if job.place == 'f' and (number(job.fields.priority) ~= priority or runAtOf(job) ~= runAt) then job.place = 'w' end
+  local priority, runAt = number(job.fields.priority), record.runAt(job)
+  record.setNumber(job, 'priority', tonumber(said.priority) or priority)
+  record.setRunAt(job, tonumber(said.runAt) or runAt)
+  local isSame = number(job.fields.priority) == priority and record.runAt(job) == runAt
+  if job.place == 'f' and not isSame then job.place = 'w' end
 end
 
-return forEach(function(id, said)
-  local job, refusal = target(id, said)
+return forEach(function(job, said)
+  local refusal
+  job, refusal = target(job, said)
   refusal = refusal or refusalOf(job, said)
   if refusal then return refusal end
-  touch(job)
+  work.touch(job)
   changeTags(job, said)
   changeOrder(job, said)
   if said.name then job.fields.name = said.name end
-  if said.data then sayText(job, 'd', said.data, said) end
-  if said.pause then
-    local lease = leaseOf(job)
-    lease.pauseAskedAt = said.pause == 'yes' and text(now) or '-'
-    setLease(job, lease)
-  end
-  apply(job, 'changed', {})
+  if said.data then record.say(job, 'd', said.data, said) end
+  if said.pause then job.fields.pauseAskedAt = said.pause == 'yes' and clock.nowText or nil end
+  life.apply(job, 'changed', {})
   return STATE[job.place]
 end)

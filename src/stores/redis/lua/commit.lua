@@ -2,17 +2,16 @@
 -- ARGV: clock, then for each: id, ''. Returns the state or a refusal for each.
 begin()
 
-return forEach(function(id)
-  local job = jobs[id]
+return forEach(function(job)
   if not job then return '!not-found' end
   if job.place ~= 'p' then return STATE[job.place] end
-  local holder = keyHolderAgainst(job, job.queue)
+  local holder = keys.holderAgainst(job, job.queue)
   if holder then return '!key-taken ' .. holder end
-  touch(job)
+  work.touch(job)
   job.place = 'w'
-  setRunAt(job, max(runAtOf(job), now + number(job.fields.delayMs)))
+  record.setRunAt(job, math.max(record.runAt(job), clock.now + number(job.fields.delayMs)))
   job.fields.delayMs = nil
-  apply(job, 'committed', {})
-  takeKey(job)
+  life.apply(job, 'committed', {})
+  keys.take(job)
   return 'waiting'
 end)

@@ -1,19 +1,18 @@
 -- count: how many jobs of each state. ARGV: clock, queues; without any, all of them.
 -- Returns for each queue: its name, draft, waiting, running, done, failed, cancelled, scheduled, relayed.
-look()
+clock.look()
 
 local function card(index, queue)
   return call('ZCARD', P .. index .. ':' .. queue)
 end
 
 local answer = {}
-local queues = #ARGV > 1 and { select(2, unpack(ARGV)) } or queuesByName()
-for _, queue in ipairs(queues) do
+for _, queue in ipairs(#ARGV > 1 and { select(2, unpack(ARGV)) } or queues.byName()) do
   local plain = call('LLEN', P .. 'fifo:' .. queue) - call('SCARD', P .. 'gone:' .. queue)
-  local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. text(now), '+inf') + #notDue(queue)
-  answer[#answer + 1] = concat({
+  local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf') + #queues.notDue(queue)
+  answer[#answer + 1] = table.concat({
     queue, card('draft', queue), plain + card('ready', queue) + card('later', queue), card('running', queue),
     card('done', queue), card('failed', queue), card('cancelled', queue), scheduled, card('relayed', queue),
   }, '\31')
 end
-return concat(answer, '\30')
+return table.concat(answer, '\30')

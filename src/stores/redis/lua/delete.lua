@@ -2,10 +2,9 @@
 -- ARGV: clock, then for each: id, ''. Returns the state it had or a refusal for each.
 begin()
 
-return forEach(function(id)
-  local job = jobs[id]
+return forEach(function(job)
   if not job or job.isDeleted then return '!not-found' end
   if job.place == 'r' then return '!wrong-state' end
-  removeWithKey(job)
+  life.remove(job)
   return STATE[job.place]
 end)

@@ -7,8 +7,8 @@ local _, id, kind = unpack(ARGV)
 -- Oldest lease first, so that what comes back keeps its order.
 local function heldBy()
   local held = {}
-  for _, job in ipairs(kind == 'fail' and allRunning() or {}) do
-    if leaseOf(job).worker == id then held[#held + 1] = job end
+  for _, job in ipairs(kind == 'fail' and life.running() or {}) do
+    if record.lease(job).worker == id then held[#held + 1] = job end
   end
   table.sort(held, function(a, b)
     if a.lease.to ~= b.lease.to then return a.lease.to < b.lease.to end
@@ -19,10 +19,10 @@ end
 
 local held = heldBy()
 local isKnown = call('HEXISTS', P .. 'workers', id) == 1
-for i = 1, #held do lose(held[i], settingsOf(held[i].queue), 'its worker was failed') end
-flush()
+for i = 1, #held do life.lose(held[i], queues.settings(held[i].queue), 'its worker was failed') end
+work.flush()
+work.publish()
 if not isKnown and #held == 0 then return '!worker-lost' end
-publish()
 write('HDEL', P .. 'j', '@' .. id)
 write('HDEL', P .. 'workers', id)
 return text(#held)

@@ -1,15 +1,14 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
 -- Returns for each group: queue, group, count, first and last end, id of the last member.
-local queues = #ARGV > 1 and { ARGV[2] } or queuesByName()
 local answer = {}
-for _, queue in ipairs(queues) do
+for _, queue in ipairs(#ARGV > 1 and { ARGV[2] } or queues.byName()) do
   for _, name in ipairs(call('ZRANGE', P .. 'groups:' .. queue, 0, -1)) do
     local key = P .. 'group:' .. queue .. ':' .. name
     local first, last = call('ZRANGE', key, 0, 0, 'WITHSCORES'), call('ZRANGE', key, -1, -1, 'WITHSCORES')
-    local id = #first > 0 and idsOf(seqsOf({ last[1] }))[1]
+    local id = #first > 0 and record.idsOf(record.seqsOf({ last[1] }))[1]
     if id then
-      answer[#answer + 1] = concat({ queue, name, call('ZCARD', key), first[2], last[2], id }, '\31')
+      answer[#answer + 1] = table.concat({ queue, name, call('ZCARD', key), first[2], last[2], id }, '\31')
     end
   end
 end
-return concat(answer, '\30')
+return table.concat(answer, '\30')

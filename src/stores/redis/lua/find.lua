@@ -1,8 +1,8 @@
--- find: jobs by id. ARGV: clock, ids. Returns what `show` says of each that there is.
-local ids = { select(2, unpack(ARGV)) }
-load(ids)
-local answer = {}
+-- find: jobs by id. ARGV: clock, ids. Returns what record.show says of each that there is.
+local ids, answer = { select(2, unpack(ARGV)) }, {}
+record.load(ids)
 for i = 1, #ids do
-  if jobs[ids[i]] then show(answer, jobs[ids[i]]) end
+  local job = record.jobs[ids[i]]
+  if job then record.show(answer, job) end
 end
 return answer

@@ -3,29 +3,28 @@
 -- Returns for each the lease's end, with c when a cancel and p when a pause is asked for; or a refusal.
 begin()
 
-local function beat(job, said)
-  local lease, fields = leaseOf(job), job.fields
-  lease.ms = tonumber(said.leaseMs) or lease.ms
-  lease.to = now + lease.ms
+local function keep(job, said)
+  local fields = job.fields
   if said.started then
-    if lease.startedAt == '-' then lease.startedAt = text(now) end
-    lease.pid = said.started
+    fields.startedAt = fields.startedAt or clock.nowText
+    fields.pid = said.started ~= '-' and said.started or nil
   end
-  setLease(job, lease)
   if said.percent then
-    fields.progress = said.percent .. ' ' .. text(now) .. (said.text and '\30' .. said.text or '')
+    fields.progress = said.percent .. ' ' .. clock.nowText .. (said.text and '\30' .. said.text or '')
   end
-  if said.checkpoint then sayText(job, 'v', said.checkpoint, said) end
-  if said.data then sayText(job, 'd', said.data, said) end
-  return lease
+  if said.checkpoint then record.say(job, 'v', said.checkpoint, said) end
+  if said.data then record.say(job, 'd', said.data, said) end
+  if said.percent or said.started then work.emit('progress', job.queue, 'running', job.id) end
 end
 
-return forEach(function(id, said)
-  local job = jobs[id]
+return forEach(function(job, said)
   if not job then return '!not-found' end
-  if not holds(job, said.token) then return '!lease-lost' end
-  touch(job)
-  local lease = beat(job, said)
-  if said.percent or said.started then emit('progress', job.queue, 'running', id) end
-  return text(lease.to) .. (lease.cancelAskedAt ~= '-' and 'c' or '') .. (lease.pauseAskedAt ~= '-' and 'p' or '')
+  if not record.holds(job, said.token) then return '!lease-lost' end
+  work.touch(job)
+  local lease, fields = record.lease(job), job.fields
+  lease.ms = tonumber(said.leaseMs) or lease.ms
+  lease.to = clock.now + lease.ms
+  record.renewLease(job, lease)
+  keep(job, said)
+  return text(lease.to) .. (fields.cancelAskedAt and 'c' or '') .. (fields.pauseAskedAt and 'p' or '')
 end)

@@ -4,11 +4,8 @@ begin()
 
 local _, id, kind, leaseMs, shown = unpack(ARGV)
 local known = call('HGET', P .. 'workers', id)
-local answer = '!worker-lost'
-if known or kind ~= 'renew' then
-  local registeredAt = known and match(known, '^[^\31]*') or text(now)
-  answer = text(now + leaseMs)
-  write('HSET', P .. 'workers', id, concat({ registeredAt, text(now), answer, shown }, '\31'))
-end
-flush()
-return answer
+work.flush()
+if kind == 'renew' and not known then return '!worker-lost' end
+local registeredAt, to = known and known:match('^[^\31]*') or clock.nowText, text(clock.now + leaseMs)
+write('HSET', P .. 'workers', id, table.concat({ registeredAt, clock.nowText, to, shown }, '\31'))
+return to

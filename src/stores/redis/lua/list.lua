@@ -1,30 +1,29 @@
 -- list: jobs that fit a query, the newest first. Looks at a bounded number of them.
 -- ARGV: clock, \31 queue, state, label, tag, name, worker, group, since, before, after as far as said, with limit.
--- Returns the seq to go on from or '', and for each job what `show` says of it.
-look()
+-- Returns the seq to go on from or '', and for each job what record.show says of it.
+clock.look()
 
 local MAX_LOOKED, PAGE, SMALL = 5000, 100, 2000
-local want = fieldsOf(ARGV[2])
+local want = record.fields(ARGV[2])
 local limit, below = tonumber(want.limit), tonumber(want.after) or 9007199254740991
 
 -- ── the label of a job: core/label.ts ──
 
 local function labelOf(job)
-  local place, fields, settings = job.place, job.fields, settingsOf(job.queue)
+  local place, fields, settings = job.place, job.fields, queues.settings(job.queue)
   if place == 'r' then
-    local lease = leaseOf(job)
-    if lease.cancelAskedAt ~= '-' then return 'cancelling' end
-    if lease.to <= now then return settings.onLost == 'hold' and 'held' or 'stalled' end
-    return lease.startedAt == '-' and 'starting' or 'running'
+    if fields.cancelAskedAt then return 'cancelling' end
+    if record.lease(job).to <= clock.now then return settings.onLost == 'hold' and 'held' or 'stalled' end
+    return fields.startedAt and 'running' or 'starting'
   end
   if place == 'd' then return fields.forwardedTo and 'relayed' or 'done' end
   if place ~= 'f' and place ~= 'w' then return STATE[place] end
-  if runAtOf(job) > now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
+  if record.runAt(job) > clock.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
   return settings.state ~= 'up' and 'paused' or 'ready'
 end
 
 local function hasTag(job, tag)
-  return job.fields.tags ~= nil and find('\30' .. job.fields.tags .. '\30', '\30' .. tag .. '\30', 1, true) ~= nil
+  return job.fields.tags ~= nil and ('\30' .. job.fields.tags .. '\30'):find('\30' .. tag .. '\30', 1, true) ~= nil
 end
 
 local function isWanted(job)
@@ -33,7 +32,7 @@ local function isWanted(job)
     and (not want.state or STATE[job.place] == want.state)
     and (not want.tag or hasTag(job, want.tag))
     and (not want.name or fields.name == want.name)
-    and (not want.worker or (job.place == 'r' and leaseOf(job).worker == want.worker))
+    and (not want.worker or (job.place == 'r' and record.lease(job).worker == want.worker))
     and (not want.group or (job.place == 'x' and fields.group == want.group))
     and (not want.since or createdAt >= tonumber(want.since))
     and (not want.before or createdAt < tonumber(want.before))
@@ -47,16 +46,16 @@ local function newestFirst(seqs)
   return seqs
 end
 
-local function isSmall(keys)
+local function isSmall(names)
   local count = 0
-  for _, key in ipairs(keys) do
-    count = count + call(match(key, '^fifo:') and 'LLEN' or 'ZCARD', P .. key)
+  for _, key in ipairs(names) do
+    count = count + call(key:match('^fifo:') and 'LLEN' or 'ZCARD', P .. key)
     if count > SMALL then return false end
   end
   return true
 end
 
-local function keysOf(queue, state)
+local function namesOf(queue, state)
   if want.group then return { 'group:' .. queue .. ':' .. want.group } end
   if want.worker then return { 'running:' .. queue } end
   if state == 'waiting' then return { 'fifo:' .. queue, 'ready:' .. queue, 'later:' .. queue } end
@@ -64,23 +63,23 @@ local function keysOf(queue, state)
 end
 
 -- The indexes that hold every job that could fit.
-local function narrowKeys()
-  local keys, states = {}, { 'waiting', 'draft', 'running', 'done', 'failed', 'cancelled' }
+local function narrowNames()
+  local names, states = {}, { 'waiting', 'draft', 'running', 'done', 'failed', 'cancelled' }
   if want.state then states = { want.state } elseif want.group or want.worker then states = { 'running' } end
-  for _, queue in ipairs(want.queue and { want.queue } or call('ZRANGE', P .. 'queues', 0, -1)) do
+  for _, queue in ipairs(want.queue and { want.queue } or queues.all()) do
     for _, state in ipairs(states) do
-      for _, key in ipairs(keysOf(queue, state)) do keys[#keys + 1] = key end
+      for _, name in ipairs(namesOf(queue, state)) do names[#names + 1] = name end
     end
   end
-  return keys
+  return names
 end
 
 -- Few enough to sort them all.
-local function fromKeys(keys)
+local function fromNames(names)
   local seqs, known = {}, {}
-  for _, key in ipairs(keys) do
-    local members = call(match(key, '^fifo:') and 'LRANGE' or 'ZRANGE', P .. key, 0, -1)
-    for _, seq in ipairs(seqsOf(members)) do
+  for _, key in ipairs(names) do
+    local members = call(key:match('^fifo:') and 'LRANGE' or 'ZRANGE', P .. key, 0, -1)
+    for _, seq in ipairs(record.seqsOf(members)) do
       if seq < below and not known[seq] then
         known[seq] = true
         seqs[#seqs + 1] = seq
@@ -90,7 +89,7 @@ local function fromKeys(keys)
   newestFirst(seqs)
   local at = 0
   return function()
-    local page = { unpack(seqs, at + 1, min(at + PAGE, #seqs)) }
+    local page = { unpack(seqs, at + 1, math.min(at + PAGE, #seqs)) }
     at = at + #page
     return page
   end
@@ -100,7 +99,7 @@ local function fromTag()
   local seq = below
   return function()
     local members = call('ZREVRANGEBYSCORE', P .. 'tag:' .. want.tag, '(' .. text(seq), '-inf', 'LIMIT', 0, PAGE)
-    local page = seqsOf(members)
+    local page = record.seqsOf(members)
     seq = page[#page] or seq
     return page
   end
@@ -108,14 +107,14 @@ end
 
 -- Everything there is, piece by piece.
 local function fromPieces()
-  local piece = floor((below - 1) / PIECE)
+  local piece = math.floor((below - 1) / record.PIECE)
   return function()
     local page = {}
     while #page == 0 do
       local there = call('ZREVRANGEBYSCORE', P .. 's', text(piece), '-inf', 'LIMIT', 0, 1)[1]
       if not there then return page end
       for _, field in ipairs(call('HKEYS', P .. 's:' .. there)) do
-        local seq = there * PIECE + field
+        local seq = there * record.PIECE + field
         if seq < below then page[#page + 1] = seq end
       end
       piece = there - 1
@@ -126,8 +125,8 @@ end
 
 local function source()
   if want.tag then return fromTag() end
-  local keys = narrowKeys()
-  return isSmall(keys) and fromKeys(keys) or fromPieces()
+  local names = narrowNames()
+  return isSmall(names) and fromNames(names) or fromPieces()
 end
 
 local function search()
@@ -135,9 +134,9 @@ local function search()
   while true do
     local seqs = nextPage()
     if #seqs == 0 then return answer end
-    for i, job in ipairs(jobsOf(seqs)) do
+    for i, job in ipairs(record.bySeqs(seqs)) do
       if job and isWanted(job) then
-        show(answer, job)
+        record.show(answer, job)
         count = count + 1
       end
       looked = looked + 1

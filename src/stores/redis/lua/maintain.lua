@@ -3,25 +3,25 @@
 begin()
 
 local budget = tonumber(ARGV[2])
-local queues = queuesByName()
+local names = queues.byName()
 local SWEPT = 100 -- of each kind of leftover in one call
 
 local function remove(members, key)
-  local found, count = jobsOf(seqsOf(members)), 0
+  local found, count = record.bySeqs(record.seqsOf(members)), 0
   for i = 1, #members do
     if found[i] and not found[i].isDeleted then
-      removeWithKey(found[i])
+      life.remove(found[i])
       count = count + 1
     else
-      put(key, members[i], false)
+      work.put(key, members[i], false)
     end
   end
   return count
 end
 
 local function expireDrafts()
-  local old, before = {}, '(' .. text(now - DRAFT_LIFE_MS)
-  for _, queue in ipairs(queues) do
+  local old, before = {}, '(' .. text(clock.now - K.DRAFT_LIFE_MS)
+  for _, queue in ipairs(names) do
     local members = call('ZRANGEBYSCORE', P .. 'draft:' .. queue, '-inf', before, 'WITHSCORES', 'LIMIT', 0, budget)
     for i = 1, #members, 2 do old[#old + 1] = { members[i], tonumber(members[i + 1]), 'draft:' .. queue } end
   end
@@ -30,17 +30,17 @@ local function expireDrafts()
     return tonumber(a[1], 16) < tonumber(b[1], 16)
   end)
   local count = 0
-  for i = 1, min(budget, #old) do count = count + remove({ old[i][1] }, old[i][3]) end
+  for i = 1, math.min(budget, #old) do count = count + remove({ old[i][1] }, old[i][3]) end
   return count
 end
 
 -- Those that ended too long ago; where there are none, those beyond the number that is kept.
 local function surplus(key, keep)
-  local ms, count = orNil(keep.ms), orNil(keep.count)
+  local ms, count = queues.orNil(keep.ms), queues.orNil(keep.count)
   local old = {}
-  if ms then old = call('ZRANGEBYSCORE', P .. key, '-inf', '(' .. text(now - ms), 'LIMIT', 0, budget) end
+  if ms then old = call('ZRANGEBYSCORE', P .. key, '-inf', '(' .. text(clock.now - ms), 'LIMIT', 0, budget) end
   if #old > 0 or not count then return old end
-  local beyond = min(budget, call('ZCARD', P .. key) - count)
+  local beyond = math.min(budget, call('ZCARD', P .. key) - count)
   return beyond > 0 and call('ZRANGE', P .. key, 0, beyond - 1) or {}
 end
 
@@ -49,7 +49,7 @@ local function prune(queue)
   for _, state in ipairs({ 'done', 'failed', 'cancelled' }) do
     if budget > 0 then
       local key = state .. ':' .. queue
-      local removed = remove(surplus(key, settingsOf(queue).retention[state]), key)
+      local removed = remove(surplus(key, queues.settings(queue).retention[state]), key)
       budget = budget - removed
       count = count + removed
     end
@@ -60,8 +60,8 @@ end
 local function forgetWorkers()
   local gone, workers = 0, call('HGETALL', P .. 'workers')
   for i = 1, #workers, 2 do
-    local to = match(workers[i + 1], '^[^\31]*\31[^\31]*\31([^\31]*)')
-    if to + WORKER_MEMORY_MS <= now then
+    local to = workers[i + 1]:match('^[^\31]*\31[^\31]*\31([^\31]*)')
+    if to + K.WORKER_MEMORY_MS <= clock.now then
       write('HDEL', P .. 'j', '@' .. workers[i])
       write('HDEL', P .. 'workers', workers[i])
       gone = gone + 1
@@ -72,16 +72,15 @@ end
 
 -- Keys and records that ended by time a day ago. A queue's settings hold even when their record has expired.
 local function sweepExpired()
-  local before = text(now - WORKER_MEMORY_MS)
+  local before = text(clock.now - K.WORKER_MEMORY_MS)
   for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'periods', '-inf', before, 'LIMIT', 0, SWEPT)) do
-    if not keyHolder(address) then write('HDEL', P .. 'keys', address) end
+    if not keys.holder(address) then write('HDEL', P .. 'keys', address) end
     write('ZREM', P .. 'periods', address)
   end
   for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', before, 'LIMIT', 0, SWEPT)) do
-    local kind, key = match(address, '^([^\31]*)\31(.*)$')
-    local record = call('HGET', P .. 'records:' .. kind, key)
-    local expiresAt = record and tonumber(match(record, '^[^\31]*\31([^\31]*)'))
-    if kind ~= 'queue' and expiresAt and expiresAt <= now then
+    local kind, key = address:match('^([^\31]*)\31(.*)$')
+    local stored = call('HGET', P .. 'records:' .. kind, key)
+    if kind ~= 'queue' and stored and not record.isLiving(stored) then
       write('HDEL', P .. 'records:' .. kind, key)
       write('ZREM', P .. 'names:' .. kind, key)
     end
@@ -97,27 +96,25 @@ local function sweepFifo(queue)
     write('DEL', P .. 'fifo:' .. queue, P .. 'gone:' .. queue)
     return
   end
-  local swept = {}
-  for _, seq in ipairs(call('LRANGE', P .. 'fifo:' .. queue, 0, SWEPT - 1)) do
-    if call('SISMEMBER', P .. 'gone:' .. queue, seq) == 0 then break end
-    swept[#swept + 1] = seq
+  for place, seq in ipairs(call('LRANGE', P .. 'fifo:' .. queue, 0, SWEPT - 1)) do
+    if call('SISMEMBER', P .. 'gone:' .. queue, seq) == 0 then return end
+    work.pop(queue, place, seq)
   end
-  if #swept > 0 then dropped[queue], popped[queue] = swept, #swept end
 end
 
 local overtaken, pruned, drafts = 0, 0, 0
-for _, queue in ipairs(queues) do
-  local count = budget > 0 and overtake(queue, budget) or 0
+for _, queue in ipairs(names) do
+  local count = budget > 0 and life.overtake(queue, budget) or 0
   overtaken, budget = overtaken + count, budget - count
 end
 if budget > 0 then drafts = expireDrafts() end
 budget = budget - drafts
-for _, queue in ipairs(queues) do
+for _, queue in ipairs(names) do
   if budget > 0 then pruned = pruned + prune(queue) end
   sweepFifo(queue)
 end
-flush()
+work.flush()
 local forgotten = forgetWorkers()
 sweepExpired()
-publish()
-return concat({ text(overtaken), text(drafts), text(pruned), text(forgotten), budget <= 0 and 'yes' or 'no' }, ' ')
+work.publish()
+return table.concat({ text(overtaken), text(drafts), text(pruned), text(forgotten), budget <= 0 and 'yes' or 'no' }, ' ')

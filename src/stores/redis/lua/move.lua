@@ -2,23 +2,30 @@
 -- ARGV: clock, then for each: id, and \31 queue, with attempt and steal as far as said. Returns the state or a refusal for each.
 begin()
 
-return forEach(function(id, said)
-  local job, refusal = target(id, said)
-  if not job then return refusal end
-  local from, queue, state = job.queue, said.queue, STATE[job.place]
-  if from == queue and state ~= 'running' then return state end
-  local isStolen = state == 'running' and said.steal ~= nil
+local function refusalOf(job, queue, isStolen)
+  local state = STATE[job.place]
   if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state' end
-  if from ~= queue and settingsOf(queue).state == 'down' then return '!queue-down ' .. queue end
-  local holder = holdsKey(job) and keyHolderAgainst(job, queue)
+  if job.queue ~= queue and queues.settings(queue).state == 'down' then return '!queue-down ' .. queue end
+  local holder = keys.isHeldBy(job) and keys.holderAgainst(job, queue)
   if holder then return '!key-taken ' .. holder end
-  touch(job)
-  local token = isStolen and leaseOf(job).token or nil
-  if state ~= 'draft' then job.place = 'w' end
-  setLease(job, nil)
-  goTo(job, queue)
+end
+
+return forEach(function(job, said)
+  local refusal
+  job, refusal = target(job, said)
+  if refusal then return refusal end
+  local from, queue, isRunning = job.queue, said.queue, job.place == 'r'
+  if from == queue and not isRunning then return STATE[job.place] end
+  local isStolen = isRunning and said.steal ~= nil
+  refusal = refusalOf(job, queue, isStolen)
+  if refusal then return refusal end
+  work.touch(job)
+  local token = isStolen and record.lease(job).token or nil
+  if job.place ~= 'p' then job.place = 'w' end
+  record.endLease(job)
+  work.goTo(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil
-  if isStolen then setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
-  apply(job, 'moved', { token = token, note = queue, from = from })
+  if isStolen then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  life.apply(job, 'moved', { token = token, note = queue, from = from })
   return STATE[job.place]
 end)

@@ -1,6 +1,6 @@
 -- peek: the waiting jobs of a queue in the order in which they would be claimed now. Writes nothing.
--- ARGV: clock, queue, offset, limit. Returns for each job what `show` says of it.
-look()
+-- ARGV: clock, queue, offset, limit. Returns for each job what record.show says of it.
+clock.look()
 
 local queue, offset, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local MAX_SORTED = 5000 -- of those whose time has come but that no claim has taken over to the ready ones
@@ -13,7 +13,7 @@ local function claimOrder(a, b)
   if not returnedA then
     first, second = number(a.fields.priority), number(b.fields.priority)
     if first ~= second then return first < second end
-    first, second = runAtOf(a), runAtOf(b)
+    first, second = record.runAt(a), record.runAt(b)
     if first ~= second then return first < second end
   end
   return tonumber(a.seq) < tonumber(b.seq)
@@ -21,16 +21,16 @@ end
 
 -- An entry counts only where the record says that its job stands.
 local function collect(found, place, members)
-  for _, job in ipairs(jobsOf(seqsOf(members))) do
-    if job and job.queue == queue and job.place == place and runAtOf(job) <= now then found[#found + 1] = job end
+  for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+    if job and job.queue == queue and job.place == place and record.runAt(job) <= clock.now then found[#found + 1] = job end
   end
 end
 
 local function page()
   local found = {}
-  collect(found, 'w', call('ZRANGE', P .. 'ready:' .. queue, 0, isBehind and -1 or offset + limit - 1))
-  collect(found, 'w', call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', text(now), 'LIMIT', 0, MAX_SORTED))
-  local gone = min(MAX_SORTED, call('SCARD', P .. 'gone:' .. queue))
+  collect(found, 'w', call('ZRANGE', P .. 'ready:' .. queue, 0, clock.isBehind and -1 or offset + limit - 1))
+  collect(found, 'w', call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', clock.nowText, 'LIMIT', 0, MAX_SORTED))
+  local gone = math.min(MAX_SORTED, call('SCARD', P .. 'gone:' .. queue))
   collect(found, 'f', call('LRANGE', P .. 'fifo:' .. queue, 0, offset + limit + gone - 1))
   table.sort(found, claimOrder)
   return { unpack(found, offset + 1, offset + limit) }
@@ -38,15 +38,15 @@ end
 
 -- The common case: nothing but plain jobs, and none that left from the middle.
 local function plainPage()
-  if isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue) > 0 then return nil end
+  if clock.isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue) > 0 then return nil end
   local soonest = call('ZRANGE', P .. 'later:' .. queue, 0, 0, 'WITHSCORES')[2]
-  if soonest and tonumber(soonest) <= now then return nil end
+  if soonest and tonumber(soonest) <= clock.now then return nil end
   local found = {}
   collect(found, 'f', call('LRANGE', P .. 'fifo:' .. queue, offset, offset + limit - 1))
   return found
 end
 
 local answer = {}
-if settingsOf(queue).state ~= 'up' or limit < 1 then return answer end
-for _, job in ipairs(plainPage() or page()) do show(answer, job) end
+if queues.settings(queue).state ~= 'up' or limit < 1 then return answer end
+for _, job in ipairs(plainPage() or page()) do record.show(answer, job) end
 return answer

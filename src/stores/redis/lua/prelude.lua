@@ -1,7 +1,7 @@
 -- prelude: put before every operation. The record of a job, the clock, and the unit of work that an operation is.
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
---   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see flush)
+--   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush)
 --   j               hash   id → record; @worker → that worker's last claim
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
@@ -16,153 +16,172 @@
 -- not the default stands in it, and nobody here looks into data, result, checkpoint, detail or policy.
 --
 -- Invariant: a record is the truth, every index can be made again from it. Invariant: an operation reads and
--- decides first; then flush() writes, and whatever stops it half-way is mended by the next operation (heal).
+-- decides first; then work.flush writes, and whatever stops it half-way is mended by the next operation (mend).
+--
+-- Functions stand in tables and not in locals: this text runs anew in every call, and making a function costs as many
+-- steps as there are locals that some function has captured. It is the difference between 46 and 12 microseconds.
 
-local P = KEYS[1]
-local call = redis.call
-local find, match, gmatch, sub, format, concat = string.find, string.match, string.gmatch, string.sub, string.format, table.concat
-local floor, max, min = math.floor, math.max, math.min
-
-local STEP = 4000 -- arguments of one command: Lua's stack holds 8,000
-local PIECE = 64 -- seqs in one piece of the index by insertion
+local P, call = KEYS[1], redis.call
 local STATE = { f = 'waiting', w = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local TEXT = { r = 'result', v = 'checkpoint', t = 'detail' } -- may stand in `big`, as may d, the data
+local clock, queues, record, work, keys, life = {}, {}, {}, {}, {}, {}
 
 -- Every write goes through here, so that a test can stop a script at any of them.
 local function write(...)
   return call(...)
 end
 
-local function writeMany(command, key, list)
-  for from = 1, #list, STEP do
-    write(command, P .. key, unpack(list, from, min(from + STEP - 1, #list)))
-  end
-end
-
-local function readMany(command, key, list)
-  if #list == 0 then return {} end
-  if #list <= STEP then return call(command, P .. key, unpack(list)) end
-  local all = {}
-  for from = 1, #list, STEP do
-    local some = call(command, P .. key, unpack(list, from, min(from + STEP - 1, #list)))
-    for i = 1, #some do all[#all + 1] = some[i] end
-  end
-  return all
-end
-
 local function text(n)
-  if n == floor(n) and n > -1e15 and n < 1e15 then return format('%.0f', n) end
-  return format('%.17g', n)
+  if n == math.floor(n) and n > -1e15 and n < 1e15 then return ('%.0f'):format(n) end
+  return ('%.17g'):format(n)
 end
 
 local function number(value)
   return tonumber(value) or 0
 end
 
--- ── settings of queues ──────────────────────────────────────────────────────────────────────────────────────────
-
-local knownSettings = {}
-
-local function settingsOf(queue)
-  local known = knownSettings[queue]
-  if known then return known end
-  local record = call('HGET', P .. 'records:queue', queue)
-  known = DEFAULTS
-  if record then
-    known = cjson.decode(match(record, '^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
-    setmetatable(known, { __index = DEFAULTS })
-  end
-  knownSettings[queue] = known
-  return known
-end
-
-local function orNil(value)
-  if value ~= cjson.null then return value end
-end
-
 -- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────
 
-local mode, given = match(ARGV[1] or '', '^(%a*) ?(.*)$')
-local now, gapFrom, gapTo, high, isBehind
-local clock, lastSeq, lastToken, open
-
-local function readTime()
+function clock.read()
+  local mode, given = ARGV[1]:match('^(%a*) ?(.*)$')
+  clock.mode = mode
   if mode ~= 'store' and given ~= '' then return tonumber(given) end
   local time = call('TIME')
-  return time[1] * 1000 + floor(time[2] / 1000)
+  return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
 -- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
-local function look()
-  local meta = call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open')
-  local seen, reading = number(meta[1]), readTime()
-  clock = { seen = seen, gapFrom = number(meta[2]), gapTo = number(meta[3]), high = number(meta[4]) }
-  lastSeq, lastToken, open = number(meta[5]), number(meta[6]), meta[7]
-  now, gapFrom, gapTo, high = reading, 0, 0, max(clock.high, seen)
-  if mode ~= 'caller' and seen - reading <= CLAMP_MS then
-    now = max(reading, seen)
-    if seen > 0 and now - seen > GAP_MS then gapFrom, gapTo = seen, now else gapFrom, gapTo = clock.gapFrom, clock.gapTo end
+function clock.look()
+  local seen, gapFrom, gapTo, high, seq, token, open =
+    unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open'))
+  local reading = clock.read()
+  seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
+  clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
+  clock.seq, clock.token, clock.open = number(seq), number(token), open
+  clock.now, clock.high, clock.gapFrom, clock.gapTo = reading, math.max(high, seen), 0, 0
+  if clock.mode ~= 'caller' and seen - reading <= K.CLAMP_MS then
+    clock.now, clock.gapFrom, clock.gapTo = math.max(reading, seen), gapFrom, gapTo
+    if seen > 0 and clock.now - seen > K.GAP_MS then clock.gapFrom, clock.gapTo = seen, clock.now end
   end
-  isBehind = now < high
+  clock.isBehind = clock.now < clock.high
+  clock.nowText = text(clock.now)
 end
 
 -- The fields of the clock that this call changes.
-local function clockFields()
-  local fields = {}
-  if mode == 'caller' then
-    if now > high then fields = { 'high', text(now) } end
-  else
-    if now ~= clock.seen then fields = { 'seen', text(now) } end
-    if gapFrom ~= clock.gapFrom or gapTo ~= clock.gapTo then
-      fields[#fields + 1] = 'gapFrom'; fields[#fields + 1] = text(gapFrom)
-      fields[#fields + 1] = 'gapTo'; fields[#fields + 1] = text(gapTo)
-    end
-    if isBehind and high ~= clock.high then fields[#fields + 1] = 'high'; fields[#fields + 1] = text(high) end
-    clock = { seen = now, gapFrom = gapFrom, gapTo = gapTo, high = isBehind and high or clock.high }
+function clock.changes()
+  local now, high, fields = clock.now, clock.high, {}
+  if clock.mode == 'caller' then
+    if now > high then fields = { 'high', clock.nowText } end
+    clock.high = math.max(now, high)
+    return fields
   end
+  if now ~= clock.seen then fields = { 'seen', clock.nowText } end
+  if clock.gapFrom ~= clock.oldGapFrom or clock.gapTo ~= clock.oldGapTo then
+    fields[#fields + 1] = 'gapFrom'; fields[#fields + 1] = text(clock.gapFrom)
+    fields[#fields + 1] = 'gapTo'; fields[#fields + 1] = text(clock.gapTo)
+  end
+  if clock.isBehind and high ~= clock.oldHigh then
+    fields[#fields + 1] = 'high'; fields[#fields + 1] = text(high)
+  end
+  clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = now, clock.gapFrom, clock.gapTo, high
   return fields
 end
 
--- Whether a record of the bookkeeping (records-*) has not expired: version \31 expiry \31 time of change \31 value.
-local function isLiving(record)
-  local expiresAt = tonumber(match(record, '^[^\31]*\31([^\31]*)'))
-  return not expiresAt or expiresAt > now
+-- ── queues and their settings ───────────────────────────────────────────────────────────────────────────────────
+
+queues.known = {}
+
+function queues.settings(queue)
+  local known = queues.known[queue]
+  if known then return known end
+  local stored = call('HGET', P .. 'records:queue', queue)
+  queues.defaults = queues.defaults or K.defaults()
+  known = queues.defaults
+  if stored then
+    known = cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
+    setmetatable(known, { __index = queues.defaults })
+  end
+  queues.known[queue] = known
+  return known
+end
+
+-- A setting that may be null.
+function queues.orNil(value)
+  if value ~= cjson.null then return value end
+end
+
+function queues.all()
+  return call('ZRANGE', P .. 'queues', 0, -1)
+end
+
+-- By bytes. Lua's own comparison goes by the locale of the server.
+function queues.isByteBefore(a, b)
+  for i = 1, math.min(#a, #b) do
+    local byteA, byteB = a:byte(i), b:byte(i)
+    if byteA ~= byteB then return byteA < byteB end
+  end
+  return #a < #b
+end
+
+function queues.byName()
+  local all = queues.all()
+  table.sort(all, queues.isByteBefore)
+  return all
+end
+
+-- Jobs among the ready and plain ones whose time has not come: there are none unless the clock went back.
+function queues.notDue(queue)
+  local found = {}
+  if not clock.isBehind then return found end
+  local function collect(place, members)
+    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+      local isHere = job and job.place == place and job.queue == queue
+      if isHere and record.runAt(job) > clock.now then found[#found + 1] = job end
+    end
+  end
+  collect('w', call('ZRANGE', P .. 'ready:' .. queue, 0, -1))
+  collect('f', call('LRANGE', P .. 'fifo:' .. queue, 0, -1))
+  return found
 end
 
 -- ── records ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The words of a request: an optional first word, then \31 name=value for each thing said.
-local function fieldsOf(words)
+record.jobs = {} -- id → job as it is and will be, or false
+record.PIECE = 64 -- seqs in one piece of the index by insertion
+record.TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' } -- may stand in `big`, as may d, the data
+
+-- What a request or a record says: \31 name=value for each thing.
+function record.fields(words)
   local fields = {}
-  for name, value in gmatch(words, '\31(%a+)=([^\31]*)') do fields[name] = value end
+  for name, value in words:gmatch('\31(%a+)=([^\31]*)') do fields[name] = value end
   return fields
 end
 
-local function parse(id, record)
-  local rowsAt = find(record, '\31+', 1, true)
-  local dataAt = find(record, '\31:', rowsAt or 1, true)
+function record.parse(id, words)
+  local rowsAt = words:find('\31+', 1, true)
+  local dataAt = words:find('\31:', rowsAt or 1, true)
   local headEnd = (rowsAt or dataAt) - 1
-  local place, seq, createdAt, queue, stop = match(record, '^(.)(%S+) (%S+) ([^\31]+)()')
-  local job = { id = id, place = place, seq = seq, createdAt = createdAt, queue = queue, data = sub(record, dataAt) }
-  job.fields = stop <= headEnd and fieldsOf(sub(record, stop, headEnd)) or {}
-  job.rows = rowsAt and sub(record, rowsAt, dataAt - 1) or ''
-  return job
+  local place, seq, createdAt, queue, stop = words:match('^(.)(%S+) (%S+) ([^\31]+)()')
+  return {
+    id = id, place = place, seq = seq, createdAt = createdAt, queue = queue,
+    fields = stop <= headEnd and record.fields(words:sub(stop, headEnd)) or {},
+    rows = rowsAt and words:sub(rowsAt, dataAt - 1) or '',
+    data = words:sub(dataAt),
+  }
 end
 
-local function recordOf(job)
+function record.write(job)
   local parts, n = { job.place, job.seq, ' ', job.createdAt, ' ', job.queue }, 6
   for name, value in pairs(job.fields) do
     parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
     n = n + 4
   end
   parts[n + 1], parts[n + 2] = job.rows, job.data
-  return concat(parts)
+  return table.concat(parts)
 end
 
-local jobs = {} -- id → job as it is and will be, or false
-
-local function load(ids)
-  local missing, n = {}, 0
+-- Loads what is not yet known. Lua's stack holds 8,000 arguments; lists are far shorter.
+function record.load(ids)
+  local jobs, missing, n = record.jobs, {}, 0
   for i = 1, #ids do
     local id = ids[i]
     if jobs[id] == nil then
@@ -170,21 +189,25 @@ local function load(ids)
       missing[n], jobs[id] = id, false
     end
   end
-  local records = readMany('HMGET', 'j', missing)
-  for i = 1, n do
-    if records[i] then jobs[missing[i]] = parse(missing[i], records[i]) end
+  for from = 1, n, work.STEP do
+    local to = math.min(from + work.STEP - 1, n)
+    local found = call('HMGET', P .. 'j', unpack(missing, from, to))
+    for i = from, to do
+      local words = found[i - from + 1]
+      if words then jobs[missing[i]] = record.parse(missing[i], words) end
+    end
   end
 end
 
 -- The ids of seqs, false where there is none.
-local function idsOf(seqs)
-  local ids, from, n = {}, 1, #seqs
+function record.idsOf(seqs)
+  local ids, from, n, PIECE = {}, 1, #seqs, record.PIECE
   while from <= n do
-    local piece, fields, to = floor(seqs[from] / PIECE), {}, from
+    local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
     repeat
       fields[to - from + 1] = seqs[to] % PIECE
       to = to + 1
-    until to > n or floor(seqs[to] / PIECE) ~= piece
+    until to > n or math.floor(seqs[to] / PIECE) ~= piece
     local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
     for i = from, to - 1 do ids[i] = found[i - from + 1] end
     from = to
@@ -193,12 +216,12 @@ local function idsOf(seqs)
 end
 
 -- The jobs of seqs, in their order; false for what is only a leftover.
-local function jobsOf(seqs)
-  local ids, known, found = idsOf(seqs), {}, {}
+function record.bySeqs(seqs)
+  local ids, known, found, jobs = record.idsOf(seqs), {}, {}, record.jobs
   for i = 1, #seqs do
     if ids[i] then known[#known + 1] = ids[i] end
   end
-  load(known)
+  record.load(known)
   for i = 1, #seqs do
     local job = ids[i] and jobs[ids[i]]
     found[i] = job and tonumber(job.seq) == tonumber(seqs[i]) and job or false
@@ -207,352 +230,306 @@ local function jobsOf(seqs)
 end
 
 -- Members of indexes end in 13 hexadecimal digits of seq; those of a fifo are the bare seq.
-local function seqsOf(members)
+function record.seqsOf(members)
   local seqs = {}
   for i = 1, #members do
     local member = members[i]
-    seqs[i] = #member >= 13 and tonumber(sub(member, -13), 16) or tonumber(member)
+    seqs[i] = #member >= 13 and tonumber(member:sub(-13), 16) or tonumber(member)
   end
   return seqs
 end
 
-local function runAtOf(job)
+function record.runAt(job)
   return tonumber(job.fields.runAt or job.createdAt)
 end
 
-local function setRunAt(job, at)
+function record.setRunAt(job, at)
   local value = text(at)
   job.fields.runAt = value ~= job.createdAt and value or nil
 end
 
 -- Sets a counter or a time; 0 is the default of all of them.
-local function setNumber(job, name, value)
+function record.setNumber(job, name, value)
   job.fields[name] = value ~= 0 and text(value) or nil
 end
 
-local function leaseOf(job)
-  if job.lease or not job.fields.lease then return job.lease end
-  local token, ms, to, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt, worker =
-    match(job.fields.lease, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
-  job.lease = {
-    token = token, ms = tonumber(ms), to = tonumber(to), claimedAt = claimedAt, startedAt = startedAt, pid = pid,
-    cancelAskedAt = cancelAskedAt, pauseAskedAt = pauseAskedAt, worker = worker,
-  }
-  return job.lease
+-- The lease: token, length, end, start, worker. What was reported and asked since stands in fields of its own.
+function record.lease(job)
+  local lease = job.lease
+  if not lease and job.fields.lease then
+    local token, ms, to, claimedAt, worker = job.fields.lease:match('^(%S+) (%S+) (%S+) (%S+) (.*)$')
+    lease = { token = token, ms = tonumber(ms), to = tonumber(to), claimedAt = claimedAt, worker = worker }
+    job.lease = lease
+  end
+  return lease
 end
 
--- `-` stands for null. The worker comes last: it may contain spaces.
-local function setLease(job, lease)
+function record.renewLease(job, lease)
   job.lease = lease
-  job.fields.lease = lease and concat({
-    lease.token, text(lease.ms), text(lease.to), lease.claimedAt, lease.startedAt, lease.pid, lease.cancelAskedAt,
-    lease.pauseAskedAt, lease.worker,
-  }, ' ') or nil
+  job.fields.lease =
+    lease.token .. ' ' .. text(lease.ms) .. ' ' .. text(lease.to) .. ' ' .. lease.claimedAt .. ' ' .. lease.worker
 end
 
-local function holds(job, token)
-  return job and job.place == 'r' and leaseOf(job).token == token
+function record.endLease(job)
+  local fields = job.fields
+  job.lease, fields.lease = nil, nil
+  fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
+end
+
+function record.holds(job, token)
+  return job and job.place == 'r' and record.lease(job).token == token
+end
+
+-- A text that may be long: `value` in the record, or `apart` in `big`.
+function record.setText(job, letter, value, apart)
+  local fields = job.fields
+  if apart or fields.apart then
+    local letters, address = fields.apart or '', letter .. job.id
+    letters = letters:gsub(letter, '') .. (apart and letter or '')
+    fields.apart = letters ~= '' and letters or nil
+    work.bigTexts = work.bigTexts or {}
+    work.bigTexts[address] = apart or false
+  end
+  if letter == 'd' then job.data = '\31:' .. value else fields[record.TEXTS[letter]] = value end
+end
+
+-- The same for what a request says.
+function record.say(job, letter, value, said)
+  record.setText(job, letter, value, said.texts and said.texts[letter])
+end
+
+-- A job in an answer: id, record, and its texts that stand apart.
+function record.show(answer, job)
+  answer[#answer + 1] = job.id
+  answer[#answer + 1] = job.written or record.write(job)
+  for letter in (job.fields.apart or ''):gmatch('.') do
+    answer[#answer + 1] = call('HGET', P .. 'big', letter .. job.id) or ''
+  end
+end
+
+-- Whether a record of the bookkeeping (records-*) has not expired: version \31 expiry \31 time of change \31 value.
+function record.isLiving(words)
+  local expiresAt = tonumber(words:match('^[^\31]*\31([^\31]*)'))
+  return not expiresAt or expiresAt > clock.now
 end
 
 -- ── the unit of work ────────────────────────────────────────────────────────────────────────────────────────────
 
-local touched = {} -- jobs that will be written, in order
-local index, indexKeys = {}, {} -- key → member → score, or false to leave it; the keys in order
-local births = { ids = {}, records = {}, fifo = {}, queues = {} } -- in the order of their seqs
-local firstSeq = nil -- of those born in this call
-local bigTexts = {} -- letter and id → text, or false to forget it
-local newQueues = {}
-local claims = {} -- more fields of `j` that are written together with the records
-local popped = {} -- queue → how many of its fifo were taken; dropped[queue]: leftovers among them
-local dropped = {}
-local left = {} -- queue → seqs that leave its fifo from the middle
-local addresses = {} -- unique keys of what was touched
-local events, group = {}, nil
+work.STEP = 4000 -- arguments of one command
+work.events = {}
 
-local function put(key, member, score)
-  local changes = index[key]
+-- What will be written. Parts that few operations need are made when they are needed.
+function work.reset()
+  work.touched = {} -- jobs, in order
+  work.index, work.indexNames = {}, {} -- key → member → score, or false to leave it; the keys in order
+  work.births, work.bigTexts, work.newQueues, work.claims = nil, nil, nil, nil
+  work.popped, work.dropped, work.left = nil, nil, nil
+  work.addresses, work.keys = nil, nil
+end
+work.reset()
+
+function work.writeMany(command, key, list)
+  local STEP, n = work.STEP, #list
+  if n == 0 then return end
+  if n <= STEP then return write(command, P .. key, unpack(list)) end
+  for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
+end
+
+function work.put(key, member, score)
+  local changes = work.index[key]
   if not changes then
     changes = {}
-    index[key] = changes
-    indexKeys[#indexKeys + 1] = key
+    work.index[key] = changes
+    work.indexNames[#work.indexNames + 1] = key
   end
   changes[member] = score
 end
 
-local function hex(job)
-  return format('%013x', job.seq)
+function work.hex(job)
+  return ('%013x'):format(job.seq)
 end
 
 -- Ready jobs of one priority stand by time, then insertion; returned work by when it came back.
-local function readyMember(job)
-  local time = tonumber(job.fields.returnedAt) or runAtOf(job)
-  return format('%011x%013x', max(0, min(time, 17592186044415)), job.seq)
+function work.readyMember(job)
+  local time = tonumber(job.fields.returnedAt) or record.runAt(job)
+  return ('%011x%013x'):format(math.max(0, math.min(time, 17592186044415)), job.seq)
 end
 
-local function putTags(job, score)
+function work.putTags(job, score)
   if not job.fields.tags then return end
-  for tag in gmatch(job.fields.tags .. '\30', '([^\30]*)\30') do put('tag:' .. tag, hex(job), score) end
+  for tag in (job.fields.tags .. '\30'):gmatch('([^\30]*)\30') do work.put('tag:' .. tag, work.hex(job), score) end
 end
 
-local function putEnded(job, state, score)
-  put(state .. ':' .. job.queue, hex(job), score)
-  local fields = job.fields
-  if state == 'failed' then
-    put('group:' .. job.queue .. ':' .. fields.group, hex(job), score)
-    if score then put('groups:' .. job.queue, fields.group, 0) end
-  elseif state == 'done' and fields.forwardedTo then
-    put('relayed:' .. job.queue, hex(job), score)
-  end
+function work.putFailed(job, score)
+  local group = job.fields.group
+  work.put('group:' .. job.queue .. ':' .. group, work.hex(job), score)
+  if score then work.put('groups:' .. job.queue, group, 0) end
 end
 
-local function leave(job)
+function work.leave(job)
   local place = job.place
   if place == 'f' then
     job.wasIn = job.queue
   elseif place == 'w' then
-    put('ready:' .. job.queue, readyMember(job), false)
-    put('later:' .. job.queue, hex(job), false)
+    work.put('ready:' .. job.queue, work.readyMember(job), false)
+    work.put('later:' .. job.queue, work.hex(job), false)
   else
-    putEnded(job, STATE[place], false)
+    work.put(STATE[place] .. ':' .. job.queue, work.hex(job), false)
+    if place == 'x' then work.putFailed(job, false) end
+    if place == 'd' and job.fields.forwardedTo then work.put('relayed:' .. job.queue, work.hex(job), false) end
   end
 end
 
-local function enter(job)
-  local place, fields = job.place, job.fields
-  if place == 'w' then
-    local runAt = runAtOf(job)
-    if runAt > now then return put('later:' .. job.queue, hex(job), text(runAt)) end
-    return put('ready:' .. job.queue, readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0')
+function work.enter(job)
+  local place, fields, queue = job.place, job.fields, job.queue
+  if place == 'r' then return work.put('running:' .. queue, work.hex(job), text(record.lease(job).to)) end
+  if place == 'd' then
+    work.put('done:' .. queue, work.hex(job), fields.endedAt)
+    if fields.forwardedTo then work.put('relayed:' .. queue, work.hex(job), fields.endedAt) end
+  elseif place == 'w' then
+    local runAt = record.runAt(job)
+    if runAt > clock.now then return work.put('later:' .. queue, work.hex(job), text(runAt)) end
+    work.put('ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0')
+  elseif place == 'x' then
+    work.put('failed:' .. queue, work.hex(job), fields.endedAt)
+    work.putFailed(job, fields.endedAt)
+  elseif place == 'c' then
+    work.put('cancelled:' .. queue, work.hex(job), fields.endedAt)
+  elseif place == 'p' then
+    work.put('draft:' .. queue, work.hex(job), job.createdAt)
   end
-  if place == 'r' then return put('running:' .. job.queue, hex(job), text(leaseOf(job).to)) end
-  if place == 'p' then return put('draft:' .. job.queue, hex(job), job.createdAt) end
-  if place ~= 'f' then putEnded(job, STATE[place], fields.endedAt) end
 end
 
 -- Before a job is changed: what it was decides which indexes it leaves.
-local function touch(job)
+function work.touch(job)
   if job.isTouched then return end
   job.isTouched = true
-  touched[#touched + 1] = job
-  leave(job)
+  work.touched[#work.touched + 1] = job
+  work.leave(job)
 end
 
-local function register(queue)
-  if newQueues[queue] or call('ZSCORE', P .. 'queues', queue) then return end
-  newQueues[queue] = true
-  newQueues[#newQueues + 1] = queue
+function work.register(queue)
+  work.newQueues = work.newQueues or {}
+  if work.newQueues[queue] or call('ZSCORE', P .. 'queues', queue) then return end
+  work.newQueues[queue] = true
+  work.newQueues[#work.newQueues + 1] = queue
 end
 
-local function goTo(job, queue)
+function work.goTo(job, queue)
   if job.queue == queue then return end
   job.queue = queue
-  register(queue)
+  work.register(queue)
 end
 
--- A text that may be long: said by value, or standing in `big` when the request says so.
-local function setText(job, letter, value, apart)
-  local fields, address = job.fields, letter .. job.id
-  local letters = fields.apart or ''
-  local wasApart = find(letters, letter, 1, true)
-  if apart then
-    bigTexts[address] = apart
-    if not wasApart then letters = letters .. letter end
-  elseif wasApart then
-    bigTexts[address] = false
-    letters = string.gsub(letters, letter, '')
-  end
-  fields.apart = letters ~= '' and letters or nil
-  if letter == 'd' then job.data = '\31:' .. value else fields[TEXT[letter]] = value end
+-- Entries of a fifo that are taken from its head, and those among them that were only leftovers.
+function work.pop(queue, count, leftover)
+  work.popped, work.dropped = work.popped or {}, work.dropped or {}
+  work.popped[queue] = count
+  local dropped = work.dropped[queue] or {}
+  work.dropped[queue] = dropped
+  if leftover then dropped[#dropped + 1] = leftover end
+  return #dropped
 end
 
--- A job in an answer: id, record, and its texts that stand apart.
-local function show(answer, job)
-  answer[#answer + 1] = job.id
-  answer[#answer + 1] = job.record or recordOf(job)
-  for letter in gmatch(job.fields.apart or '', '.') do
-    local address = letter .. job.id
-    answer[#answer + 1] = bigTexts[address] or call('HGET', P .. 'big', address) or ''
-  end
-end
-
--- One request of several: its first word, what it says, and where the next one begins. Texts that stand apart follow it.
-local function request(at)
-  local words = ARGV[at]
-  local kind = match(words, '^[^\31]*')
-  if #kind == #words then return kind, {}, at + 1 end
-  local said = fieldsOf(words)
-  at = at + 1
-  if said.apart then
-    local texts = {}
-    for letter in gmatch(said.apart, '.') do
-      texts[letter] = ARGV[at]
-      at = at + 1
-    end
-    said.texts = texts
-  end
-  return kind, said, at
-end
-
-local function sayText(job, letter, value, said)
-  setText(job, letter, value, said.texts and said.texts[letter])
-end
-
-local function emit(event, queue, state, id)
-  if not group or group[1] ~= event or group[2] ~= state or group[3] ~= queue then
+function work.emit(event, queue, state, id)
+  local group = work.events[#work.events]
+  if not group or group[1] ~= event or group[3] ~= queue or group[2] ~= state then
     group = { event, state, queue }
-    events[#events + 1] = group
+    work.events[#work.events + 1] = group
   end
   group[#group + 1] = id
 end
 
-local function publish()
-  if #events == 0 then return end
+function work.publish()
   local lines = {}
-  for i = 1, #events do lines[i] = concat(events[i], '\31') end
-  call('PUBLISH', P .. 'events', concat(lines, '\30'))
+  for i = 1, #work.events do lines[i] = table.concat(work.events[i], '\31') end
+  if #lines > 0 then call('PUBLISH', P .. 'events', table.concat(lines, '\30')) end
 end
 
--- ── unique keys ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-local keys, keyWrites = {}, {} -- address → "<until> <id>" or false
-
-local function uniqueOf(job)
-  if not job.fields.unique then return nil end
-  local scope, ends, periodMs, key = match(job.fields.unique, '^(%S+) (%S+) (%S+) (.*)$')
-  return { scope = scope, ends = ends, periodMs = tonumber(periodMs), key = key }
+-- Each index with what enters and what leaves it.
+function work.plan()
+  local plan = {}
+  for i = 1, #work.indexNames do
+    local key = work.indexNames[i]
+    local entries, n, members, m = {}, 0, {}, 0
+    for member, score in pairs(work.index[key]) do
+      if score then
+        entries[n + 1], entries[n + 2] = score, member
+        n = n + 2
+      else
+        m = m + 1
+        members[m] = member
+      end
+    end
+    plan[i] = { key = key, entries = entries, members = members }
+  end
+  return plan
 end
-
-local function keyAddress(unique, queue)
-  return unique.scope == 'store' and 's:' .. unique.key or 'q:' .. queue .. ':' .. unique.key
-end
-
-local function keyEntry(address)
-  if keys[address] == nil then keys[address] = call('HGET', P .. 'keys', address) end
-  return keys[address]
-end
-
-local function keyHolder(address)
-  local entry = keyEntry(address)
-  if not entry then return nil end
-  local to, id = match(entry, '^(%S+) (.*)$')
-  if to == '-' or tonumber(to) > now then return id end
-end
-
-local function setKey(address, entry)
-  keys[address], keyWrites[address] = entry, entry
-end
-
-local function releaseKey(address, id)
-  local entry = keyEntry(address)
-  if entry and match(entry, '^%S+ (.*)$') == id then setKey(address, false) end
-end
-
--- Takes the key if it is free. A period is counted from the first taking.
-local function takeKey(job)
-  local unique = uniqueOf(job)
-  if not unique then return end
-  local address = keyAddress(unique, job.queue)
-  if keyHolder(address) then return end
-  setKey(address, (unique.ends == 'period' and text(now + unique.periodMs) or '-') .. ' ' .. job.id)
-end
-
-local function releasesKey(unique, state)
-  if unique.ends == 'period' then return false end
-  return state == 'done' or state == 'failed' or state == 'cancelled' or (unique.ends == 'started' and state == 'running')
-end
-
--- The job that stands in the way of this one's unique key in that queue, if any.
-local function keyHolderAgainst(job, queue)
-  local unique = uniqueOf(job)
-  local holder = unique and keyHolder(keyAddress(unique, queue))
-  if holder ~= job.id then return holder end
-end
-
-local function holdsKey(job)
-  local unique = uniqueOf(job)
-  return unique and keyHolder(keyAddress(unique, job.queue)) == job.id
-end
-
--- A key that a job holds ends with it or goes along to its next queue.
-local function followKey(job, queueBefore)
-  local unique = uniqueOf(job)
-  if not unique then return end
-  local from, to = keyAddress(unique, queueBefore), keyAddress(unique, job.queue)
-  local isOver, hasMoved = releasesKey(unique, STATE[job.place]), from ~= to
-  local isKept = hasMoved and not isOver and keyHolder(from) == job.id
-  addresses[#addresses + 1] = from
-  if isOver or hasMoved then releaseKey(from, job.id) end
-  if isKept then takeKey(job) end
-end
-
--- ── writing it down ─────────────────────────────────────────────────────────────────────────────────────────────
 
 -- What a mender must know if this operation does not come to its end: who was touched, and what was to be left.
-local function logOf()
-  if #touched == 0 and not firstSeq and #indexKeys == 0 and not next(popped) then return nil end
-  local lines, seqs = {}, {}
-  if firstSeq then seqs[1] = text(firstSeq) .. '-' .. text(lastSeq) end
-  for i = 1, #touched do
-    local job = touched[i]
+function work.log(plan)
+  local seqs, lines = {}, {}
+  if work.births then seqs[1] = text(work.births.first) .. '-' .. text(clock.seq) end
+  for i = 1, #work.touched do
+    local job = work.touched[i]
     seqs[#seqs + 1] = job.seq
     if job.wasIn and (job.isDeleted or job.place ~= 'f') then
       lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
       if not job.isPopped then
-        left[job.wasIn] = left[job.wasIn] or {}
-        table.insert(left[job.wasIn], job.seq)
+        work.left = work.left or {}
+        work.left[job.wasIn] = work.left[job.wasIn] or {}
+        table.insert(work.left[job.wasIn], job.seq)
       end
     end
   end
-  for queue, seqsDropped in pairs(dropped) do
-    lines[#lines + 1] = 'fifo:' .. queue .. '\31' .. concat(seqsDropped, '\31')
+  for queue, leftovers in pairs(work.dropped or {}) do
+    if #leftovers > 0 then lines[#lines + 1] = 'fifo:' .. queue .. '\31' .. table.concat(leftovers, '\31') end
   end
-  for i = 1, #indexKeys do
-    local members = {}
-    for member, score in pairs(index[indexKeys[i]]) do
-      if not score then members[#members + 1] = member end
-    end
-    if #members > 0 then lines[#lines + 1] = indexKeys[i] .. '\31' .. concat(members, '\31') end
+  for i = 1, #plan do
+    local members = plan[i].members
+    if #members > 0 then lines[#lines + 1] = plan[i].key .. '\31' .. table.concat(members, '\31') end
   end
-  if #addresses > 0 then lines[#lines + 1] = 'keys\31' .. concat(addresses, '\31') end
-  return concat(seqs, ' ') .. '\30' .. concat(lines, '\30')
+  if work.addresses then lines[#lines + 1] = 'keys\31' .. table.concat(work.addresses, '\31') end
+  return table.concat(seqs, ' ') .. '\30' .. table.concat(lines, '\30')
 end
 
-local function writePieces(ids)
-  local pieces, last = {}, nil
-  for i = 1, #ids do
-    local seq = firstSeq + i - 1
-    local piece = floor(seq / PIECE)
+-- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
+function work.writePieces(births)
+  local pieces, last, PIECE = {}, nil, record.PIECE
+  for i = 1, #births.ids do
+    local seq = births.first + i - 1
+    local piece = math.floor(seq / PIECE)
     if not last or last.piece ~= piece then
       last = { piece = piece }
       pieces[#pieces + 1] = last
     end
     last[#last + 1] = seq % PIECE
-    last[#last + 1] = ids[i]
+    last[#last + 1] = births.ids[i]
   end
   local directory = {}
   for i = 1, #pieces do
     local piece = pieces[i].piece
-    writeMany('HSET', 's:' .. piece, pieces[i])
+    work.writeMany('HSET', 's:' .. piece, pieces[i])
     directory[#directory + 1] = piece
     directory[#directory + 1] = piece
   end
-  writeMany('ZADD', 's', directory)
+  work.writeMany('ZADD', 's', directory)
 end
 
-local function writeQueues()
-  if #newQueues == 0 then return end
+function work.writeQueues(names)
+  if #names == 0 then return end
   local count, entries = call('ZCARD', P .. 'queues'), {}
-  for i = 1, #newQueues do
+  for i = 1, #names do
     entries[#entries + 1] = count + i
-    entries[#entries + 1] = newQueues[i]
+    entries[#entries + 1] = names[i]
   end
-  writeMany('ZADD', 'queues', entries)
-  newQueues = {}
+  work.writeMany('ZADD', 'queues', entries)
 end
 
-local function writeBigTexts()
+-- Sets what has a text and answers the addresses of what has none any more.
+function work.writeBigTexts(texts)
   local set, gone = {}, {}
-  for address, value in pairs(bigTexts) do
+  for address, value in pairs(texts) do
     if value then
       set[#set + 1] = address
       set[#set + 1] = value
@@ -560,410 +537,474 @@ local function writeBigTexts()
       gone[#gone + 1] = address
     end
   end
-  writeMany('HSET', 'big', set)
+  work.writeMany('HSET', 'big', set)
   return gone
 end
 
 -- One HSET holds all records of a call, and a claim's memory with them: either all of it is done or none.
-local function writeRecords()
-  local set, gone, n = births.records, {}, #births.records
+function work.writeRecords()
+  local set, gone, touched = work.births and work.births.records or {}, nil, work.touched
+  local n = #set
   for i = 1, #touched do
     local job = touched[i]
     if job.isDeleted then
+      gone = gone or {}
       gone[#gone + 1] = job.id
     else
-      job.record = recordOf(job)
-      set[n + 1], set[n + 2] = job.id, job.record
+      job.written = record.write(job)
+      set[n + 1], set[n + 2] = job.id, job.written
       n = n + 2
     end
   end
-  for i = 1, #claims do set[n + i] = claims[i] end
-  writeMany('HSET', 'j', set)
-  writeMany('HDEL', 'j', gone)
+  if work.claims then set[n + 1], set[n + 2] = unpack(work.claims) end
+  work.writeMany('HSET', 'j', set)
+  if gone then work.writeMany('HDEL', 'j', gone) end
 end
 
-local function writeKeys()
-  local set, gone, periods, over = {}, {}, {}, {}
-  for address, entry in pairs(keyWrites) do
-    local to = entry and match(entry, '^%S+')
-    if entry then
-      set[#set + 1] = address
-      set[#set + 1] = entry
-    else
-      gone[#gone + 1] = address
-    end
-    if to and to ~= '-' then
-      periods[#periods + 1] = to
-      periods[#periods + 1] = address
-    else
-      over[#over + 1] = address
-    end
+function work.writeFifos()
+  local births = work.births
+  for i = 1, births and #births.queues or 0 do
+    work.writeMany('RPUSH', 'fifo:' .. births.queues[i], births.fifo[births.queues[i]])
   end
-  writeMany('HSET', 'keys', set)
-  writeMany('HDEL', 'keys', gone)
-  writeMany('ZADD', 'periods', periods)
-  if #over > 0 and #gone > 0 then writeMany('ZREM', 'periods', over) end
-end
-
--- A group of failures that has lost its last member is no group.
-local function forgetGroup(key)
-  local queue, name = match(key, '^group:([^:]*):(.*)$')
-  if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
-end
-
--- Entries first and leaving after: what is stopped in between stands in two places, never in none.
-local function writeIndexes()
-  local leaving = {}
-  for i = 1, #indexKeys do
-    local key, entries, members, n = indexKeys[i], {}, {}, 0
-    for member, score in pairs(index[key]) do
-      if score then
-        entries[n + 1], entries[n + 2] = score, member
-        n = n + 2
-      else
-        members[#members + 1] = member
-      end
-    end
-    writeMany('ZADD', key, entries)
-    if #members > 0 then leaving[#leaving + 1] = { key, members } end
+  for queue, count in pairs(work.popped or {}) do
+    work.writeMany('SREM', 'gone:' .. queue, work.dropped[queue])
+    write('LTRIM', P .. 'fifo:' .. queue, count, -1)
   end
-  for i = 1, #leaving do
-    writeMany('ZREM', leaving[i][1], leaving[i][2])
-    forgetGroup(leaving[i][1])
+  for queue, seqs in pairs(work.left or {}) do work.writeMany('SADD', 'gone:' .. queue, seqs) end
+end
+
+-- Entering first and leaving after: what is stopped in between stands in two places, never in none.
+function work.writeIndexes(plan)
+  for i = 1, #plan do work.writeMany('ZADD', plan[i].key, plan[i].entries) end
+  for i = 1, #plan do
+    local key = plan[i].key
+    work.writeMany('ZREM', key, plan[i].members)
+    -- A group of failures that has lost its last member is no group.
+    local queue, name = key:match('^group:([^:]*):(.*)$')
+    if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
   end
 end
 
-local function writeFifos()
-  for i = 1, #births.queues do writeMany('RPUSH', 'fifo:' .. births.queues[i], births.fifo[births.queues[i]]) end
-  for queue, seqs in pairs(dropped) do writeMany('SREM', 'gone:' .. queue, seqs) end
-  for queue, count in pairs(popped) do write('LTRIM', P .. 'fifo:' .. queue, count, -1) end
-  for queue, seqs in pairs(left) do writeMany('SADD', 'gone:' .. queue, seqs) end
-end
-
-local function writeDeletions(texts)
-  writeMany('HDEL', 'big', texts)
-  for i = 1, #touched do
-    local job = touched[i]
+function work.writeDeletions()
+  for i = 1, #work.touched do
+    local job = work.touched[i]
     if job.isDeleted then
-      local piece = floor(job.seq / PIECE)
-      write('HDEL', P .. 's:' .. piece, job.seq % PIECE)
+      local piece = math.floor(job.seq / record.PIECE)
+      write('HDEL', P .. 's:' .. piece, job.seq % record.PIECE)
       if call('EXISTS', P .. 's:' .. piece) == 0 then write('ZREM', P .. 's', piece) end
-      jobs[job.id] = false
+      record.jobs[job.id] = false
     end
   end
 end
 
-local function reset()
+-- Writes all that was decided. The first write says what is under way and the last that it is done.
+function work.flush()
+  local touched, meta = work.touched, clock.changes()
+  for i = 1, #touched do
+    if not touched[i].isDeleted then work.enter(touched[i]) end
+  end
+  if #touched == 0 and not work.births and not work.popped and #work.indexNames == 0 then
+    if #meta > 0 then write('HSET', P, unpack(meta)) end
+    return
+  end
+  local plan, n = work.plan(), #meta
+  meta[n + 1], meta[n + 2], meta[n + 3], meta[n + 4] = 'seq', text(clock.seq), 'token', text(clock.token)
+  meta[n + 5], meta[n + 6] = 'open', work.log(plan)
+  write('HSET', P, unpack(meta))
+  if work.births then work.writePieces(work.births) end
+  if work.newQueues then work.writeQueues(work.newQueues) end
+  local forgotten = work.bigTexts and work.writeBigTexts(work.bigTexts)
+  work.writeRecords()
+  if work.keys then keys.write(work.keys) end
+  if work.births or work.popped or work.left then work.writeFifos() end
+  work.writeIndexes(plan)
+  if forgotten then work.writeMany('HDEL', 'big', forgotten) end
+  work.writeDeletions()
+  write('HSET', P, 'open', '')
   for i = 1, #touched do
     local job = touched[i]
     job.isTouched, job.wasIn, job.isPopped = nil, nil, nil
   end
-  touched, index, indexKeys, bigTexts, claims = {}, {}, {}, {}, {}
-  popped, dropped, left, addresses, keyWrites, firstSeq = {}, {}, {}, {}, {}, nil
-  births = { ids = {}, records = {}, fifo = {}, queues = {} }
+  work.reset()
 end
 
--- Writes all that was decided. The first write says what is under way and the last that it is done.
-local function flush()
-  for i = 1, #touched do
-    if not touched[i].isDeleted then enter(touched[i]) end
-  end
-  local log, meta = logOf(), clockFields()
-  if log then
-    meta[#meta + 1] = 'seq'; meta[#meta + 1] = text(lastSeq)
-    meta[#meta + 1] = 'token'; meta[#meta + 1] = text(lastToken)
-    meta[#meta + 1] = 'open'; meta[#meta + 1] = log
-  end
-  if #meta > 0 then write('HSET', P, unpack(meta)) end
-  if not log then return end
-  if firstSeq then writePieces(births.ids) end
-  writeQueues()
-  local forgotten = writeBigTexts()
-  writeRecords()
-  writeKeys()
-  writeFifos()
-  writeIndexes()
-  writeDeletions(forgotten)
-  write('HSET', P, 'open', '')
-  reset()
+-- ── unique keys: address → "<until> <id>" ───────────────────────────────────────────────────────────────────────
+
+keys.known = {}
+
+function keys.of(job)
+  if not job.fields.unique then return nil end
+  local scope, ends, periodMs, key = job.fields.unique:match('^(%S+) (%S+) (%S+) (.*)$')
+  return { scope = scope, ends = ends, periodMs = tonumber(periodMs), key = key }
 end
 
--- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────
-
-local function openSeqs(words)
-  local seqs = {}
-  for from, to in gmatch(words, '(%d+)%-?(%d*)') do
-    for seq = tonumber(from), tonumber(to) or tonumber(from) do seqs[#seqs + 1] = seq end
-  end
-  return seqs
+function keys.address(unique, queue)
+  return unique.scope == 'store' and 's:' .. unique.key or 'q:' .. queue .. ':' .. unique.key
 end
 
--- A job that lives: in its indexes, in its fifo, with its key, or without.
-local function mendJob(job)
-  enter(job)
-  putTags(job, tonumber(job.seq))
-  if job.place == 'f' and not call('LPOS', P .. 'fifo:' .. job.queue, job.seq) then
-    write('RPUSH', P .. 'fifo:' .. job.queue, job.seq)
-  end
-  local unique = uniqueOf(job)
+function keys.entry(address)
+  if keys.known[address] == nil then keys.known[address] = call('HGET', P .. 'keys', address) end
+  return keys.known[address]
+end
+
+function keys.holder(address)
+  local entry = keys.entry(address)
+  if not entry then return nil end
+  local to, id = entry:match('^(%S+) (.*)$')
+  if to == '-' or tonumber(to) > clock.now then return id end
+end
+
+function keys.set(address, entry)
+  work.keys = work.keys or {}
+  keys.known[address], work.keys[address] = entry, entry
+end
+
+function keys.release(address, id)
+  local entry = keys.entry(address)
+  if entry and entry:match('^%S+ (.*)$') == id then keys.set(address, false) end
+end
+
+-- Takes the key if it is free. A period is counted from the first taking.
+function keys.take(job)
+  local unique = keys.of(job)
   if not unique then return end
-  if releasesKey(unique, STATE[job.place]) then releaseKey(keyAddress(unique, job.queue), job.id)
-  elseif job.place ~= 'p' then takeKey(job) end
+  local address = keys.address(unique, job.queue)
+  if keys.holder(address) then return end
+  keys.set(address, (unique.ends == 'period' and text(clock.now + unique.periodMs) or '-') .. ' ' .. job.id)
 end
 
--- One line of the log: what was to be left is left now, unless its job belongs there.
-local function mendLine(line, living)
-  local members = {}
-  for word in gmatch(line .. '\31', '([^\31]*)\31') do members[#members + 1] = word end
-  local key = table.remove(members, 1)
-  local queue = match(key, '^fifo:(.*)$')
-  for i = 1, #members do
-    local member = members[i]
-    if queue then
-      local job = living[tonumber(member)]
-      if not (job and job.place == 'f' and job.queue == queue) then write('LREM', P .. key, 1, member) end
-      write('SREM', P .. 'gone:' .. queue, member)
-    elseif key == 'keys' then
-      local entry = keyEntry(member)
-      local id = entry and match(entry, '^%S+ (.*)$')
-      if id then load({ id }) end
-      local unique = id and jobs[id] and uniqueOf(jobs[id])
-      if id and not (unique and keyAddress(unique, jobs[id].queue) == member) then setKey(member, false) end
-    elseif not (index[key] and index[key][member]) then
-      put(key, member, false)
-    end
-  end
+function keys.isOver(unique, state)
+  if unique.ends == 'period' then return false end
+  return state == 'done' or state == 'failed' or state == 'cancelled' or (unique.ends == 'started' and state == 'running')
 end
 
--- Puts right what an operation that was stopped between two writes left behind. Hardly ever runs, so it may be slow.
-local function heal()
-  local head, rest = match(open, '^([^\30]*)\30?(.*)$')
-  local seqs = openSeqs(head)
-  local found, ids, living = jobsOf(seqs), idsOf(seqs), {}
-  for i = 1, #seqs do
-    if found[i] then
-      living[seqs[i]] = found[i]
-      mendJob(found[i])
-    elseif ids[i] then
-      write('HDEL', P .. 's:' .. floor(seqs[i] / PIECE), seqs[i] % PIECE)
-      if not jobs[ids[i]] then write('HDEL', P .. 'big', 'd' .. ids[i], 'r' .. ids[i], 'v' .. ids[i], 't' .. ids[i]) end
+-- The job that stands in the way of this one's unique key in that queue, if any.
+function keys.holderAgainst(job, queue)
+  local unique = keys.of(job)
+  local holder = unique and keys.holder(keys.address(unique, queue))
+  if holder ~= job.id then return holder end
+end
+
+function keys.isHeldBy(job)
+  local unique = keys.of(job)
+  return unique and keys.holder(keys.address(unique, job.queue)) == job.id
+end
+
+function keys.note(address)
+  work.addresses = work.addresses or {}
+  work.addresses[#work.addresses + 1] = address
+end
+
+-- A key that a job holds ends with it or goes along to its next queue.
+function keys.follow(job, queueBefore)
+  local unique = keys.of(job)
+  local from, to = keys.address(unique, queueBefore), keys.address(unique, job.queue)
+  local isOver, hasMoved = keys.isOver(unique, STATE[job.place]), from ~= to
+  local isKept = hasMoved and not isOver and keys.holder(from) == job.id
+  keys.note(from)
+  if isOver or hasMoved then keys.release(from, job.id) end
+  if isKept then keys.take(job) end
+end
+
+function keys.write(changes)
+  local set, gone, periods = {}, {}, {}
+  for address, entry in pairs(changes) do
+    if entry then
+      set[#set + 1] = address
+      set[#set + 1] = entry
+      local to = entry:match('^%S+')
+      if to ~= '-' then
+        periods[#periods + 1] = to
+        periods[#periods + 1] = address
+      end
+    else
+      gone[#gone + 1] = address
     end
   end
-  for line in gmatch(rest .. '\30', '([^\30]+)\30') do mendLine(line, living) end
-  writeKeys()
-  writeIndexes()
-  write('HSET', P, 'open', '')
-  reset()
+  work.writeMany('ZADD', 'periods', periods)
+  work.writeMany('HSET', 'keys', set)
+  work.writeMany('HDEL', 'keys', gone)
+  work.writeMany('ZREM', 'periods', gone)
 end
 
 -- ── the lifecycle: core/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────
 
 -- Cuts a note as JavaScript counts: in units of UTF-16, of which a character of four bytes has two.
-local function cut(note)
-  if #note <= MAX_NOTE_LENGTH then return note end
+function life.cut(note)
+  local MOST = K.MAX_NOTE_LENGTH
+  if #note <= MOST then return note end
   local units, at = 0, 1
   while at <= #note do
-    local byte = string.byte(note, at)
+    local byte = note:byte(at)
     local size = byte < 128 and 1 or byte < 224 and 2 or byte < 240 and 3 or 4
     units = units + (size == 4 and 2 or 1)
-    if units > MAX_NOTE_LENGTH then return sub(note, 1, at - 1) end
+    if units > MOST then return note:sub(1, at - 1) end
     at = at + size
   end
   return note
 end
 
-local function remember(job, event, token, by, note)
+-- Appends a row to the history; the first of a job is not stored and never goes.
+function life.remember(job, event, token, by, note)
   local fields, place = job.fields, job.place
-  local row = '\31+' .. EVENT[event] .. (place == 'f' and 'w' or place) .. text(now - job.createdAt) .. ' ' .. (fields.attempt or '0')
-  if token then row = row .. ' ' .. token end
-  if by then row = row .. '\30b' .. by end
-  if note then row = row .. '\30n' .. cut(note) end
+  local row = '\31+' .. K.EVENT[event] .. (place == 'f' and 'w' or place) .. text(clock.now - job.createdAt) .. ' '
+    .. (fields.attempt or '0') .. (token and ' ' .. token or '') .. (by and '\30b' .. by or '')
+  if note then row = row .. '\30n' .. life.cut(note) end
   local rows, count = job.rows .. row, number(fields.rows) + 1
-  if count > MAX_HISTORY - 1 then
-    local second = find(rows, '\31+', 3, true)
-    rows, count = sub(rows, second), count - 1
+  if count > K.MAX_HISTORY - 1 then
+    local second = rows:find('\31+', 3, true)
+    rows, count = rows:sub(second), count - 1
   end
   job.rows, fields.rows = rows, text(count)
 end
 
 -- The record is changed: its history, its unique key and the event follow.
-local function apply(job, event, details)
-  remember(job, event, details.token, details.by, details.note)
-  followKey(job, details.from or job.queue)
-  emit(event, job.queue, STATE[job.place], job.id)
+function life.apply(job, event, details)
+  life.remember(job, event, details.token, details.by, details.note)
+  if job.fields.unique then keys.follow(job, details.from or job.queue) end
+  work.emit(event, job.queue, STATE[job.place], job.id)
 end
 
-local function ended(job, place)
+function life.ended(job, place)
   job.place = place
-  setLease(job, nil)
+  record.endLease(job)
   local fields = job.fields
-  fields.endedAt, fields.returnedAt, fields.delayMs = text(now), nil, nil
+  fields.endedAt, fields.returnedAt, fields.delayMs = clock.nowText, nil, nil
 end
 
 -- Back in the queue, before everything else; `since` puts it in line among the others that came back.
-local function returned(job, since, runAt)
+function life.returned(job, since, runAt)
   job.place = 'w'
-  setLease(job, nil)
+  record.endLease(job)
   job.fields.returnedAt = text(since)
-  setRunAt(job, runAt)
+  record.setRunAt(job, runAt)
 end
 
-local function setFailure(job, name, message, detail, said)
-  job.fields.group, job.fields.message = name, message
-  setText(job, 't', detail, said and said.texts and said.texts.t)
+function life.setFailure(job, group, message, detail, apart)
+  job.fields.group, job.fields.message = group, message
+  record.setText(job, 't', detail, apart)
 end
 
-local function fresh(job)
+function life.fresh(job)
   job.place = 'w'
-  setLease(job, nil)
+  record.endLease(job)
   local fields = job.fields
   fields.returnedAt, fields.failures, fields.resends, fields.crashes = nil, nil, nil, nil
   fields.progress, fields.forwardedTo, fields.endedAt = nil, nil, nil
-  setText(job, 'r', nil)
-  setFailure(job, nil, nil, nil)
+  record.setText(job, 'r', nil)
+  life.setFailure(job, nil, nil, nil)
 end
 
 -- A lease that ended while the store saw nobody at all gets its whole length again.
-local function isOvertakable(job, settings)
+function life.isOvertakable(job, settings)
   if job.place ~= 'r' or settings.onLost == 'hold' then return false end
-  local lease = leaseOf(job)
-  local to = gapFrom < lease.to and max(lease.to, gapTo + lease.ms) or lease.to
-  return now >= to + settings.lostGraceMs
+  local lease = record.lease(job)
+  local to = clock.gapFrom < lease.to and math.max(lease.to, clock.gapTo + lease.ms) or lease.to
+  return clock.now >= to + settings.lostGraceMs
 end
 
-local function isHeld(job, settings)
-  return job.place == 'r' and settings.onLost == 'hold' and now >= leaseOf(job).to
+function life.isHeld(job, settings)
+  return job.place == 'r' and settings.onLost == 'hold' and clock.now >= record.lease(job).to
 end
 
-local function retriesOf(job, settings)
+function life.retriesOf(job, settings)
   return tonumber(job.fields.retries) or settings.retries
 end
 
-local function lostAsFailure(job, settings, why)
-  local failures = number(job.fields.failures) + 1
-  local since = min(leaseOf(job).to, now)
-  setNumber(job, 'failures', failures)
-  if failures <= retriesOf(job, settings) then return returned(job, since, now) end
-  ended(job, 'x')
-  setFailure(job, orNil(settings.exhaustedGroup) or 'lost', why, nil)
+function life.loseAsFailure(job, settings, why)
+  local failures, since = number(job.fields.failures) + 1, math.min(record.lease(job).to, clock.now)
+  record.setNumber(job, 'failures', failures)
+  if failures <= life.retriesOf(job, settings) then return life.returned(job, since, clock.now) end
+  life.ended(job, 'x')
+  life.setFailure(job, queues.orNil(settings.exhaustedGroup) or 'lost', why)
 end
 
-local function lostAsCrash(job, settings, why)
-  local crashes = number(job.fields.crashes) + 1
-  local since = min(leaseOf(job).to, now)
-  setNumber(job, 'crashes', crashes)
+function life.loseAsCrash(job, settings, why)
+  local crashes, since = number(job.fields.crashes) + 1, math.min(record.lease(job).to, clock.now)
+  record.setNumber(job, 'crashes', crashes)
   if crashes < settings.maxCrashes then
-    return returned(job, since, now + CRASH_DELAYS[min(crashes, #CRASH_DELAYS)])
+    local delays = K.crashDelays()
+    return life.returned(job, since, clock.now + delays[math.min(crashes, #delays)])
   end
-  ended(job, 'x')
-  setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
+  life.ended(job, 'x')
+  life.setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
 end
 
 -- The attempt's worker is gone: its lease ended, or somebody failed the worker.
-local function lose(job, settings, why)
-  touch(job)
-  local lease = leaseOf(job)
-  local event, details = 'lost', { token = lease.token, by = lease.worker, note = why }
-  if lease.cancelAskedAt ~= '-' then
+function life.lose(job, settings, why)
+  work.touch(job)
+  local lease, event = record.lease(job), 'lost'
+  if job.fields.cancelAskedAt then
     event = 'cancelled'
-    ended(job, 'c')
+    life.ended(job, 'c')
   elseif settings.onLost == 'fail' then
-    ended(job, 'x')
-    setFailure(job, 'lost', why, nil)
+    life.ended(job, 'x')
+    life.setFailure(job, 'lost', why)
   elseif settings.lostCountsAs == 'failure' then
-    lostAsFailure(job, settings, why)
+    life.loseAsFailure(job, settings, why)
   else
-    lostAsCrash(job, settings, why)
+    life.loseAsCrash(job, settings, why)
   end
-  apply(job, event, details)
+  life.apply(job, event, { token = lease.token, by = lease.worker, note = why })
 end
 
 -- Ends the attempts of a queue whose lease nobody renewed. Returns how many.
-local function overtake(queue, limit)
-  local settings = settingsOf(queue)
+function life.overtake(queue, limit)
+  local settings = queues.settings(queue)
   if settings.onLost == 'hold' then return 0 end
-  local members = call('ZRANGEBYSCORE', P .. 'running:' .. queue, '-inf', text(now), 'LIMIT', 0, limit)
-  local expired, count = jobsOf(seqsOf(members)), 0
+  local members = call('ZRANGEBYSCORE', P .. 'running:' .. queue, '-inf', clock.nowText, 'LIMIT', 0, limit)
+  local expired, count = record.bySeqs(record.seqsOf(members)), 0
   for i = 1, #members do
     local job = expired[i]
-    if job and isOvertakable(job, settings) then
-      lose(job, settings, 'its lease was not renewed')
+    if job and life.isOvertakable(job, settings) then
+      life.lose(job, settings, 'its lease was not renewed')
       count = count + 1
     end
   end
-  if count > 0 then flush() end
+  if count > 0 then work.flush() end
   return count
 end
 
--- Jobs among the ready and plain ones whose time has not come: there are none unless the clock went back.
-local function notDue(queue)
-  local found = {}
-  if not isBehind then return found end
-  local ready = jobsOf(seqsOf(call('ZRANGE', P .. 'ready:' .. queue, 0, -1)))
-  local plain = jobsOf(seqsOf(call('LRANGE', P .. 'fifo:' .. queue, 0, -1)))
-  for _, job in ipairs(ready) do
-    if job and job.place == 'w' and job.queue == queue and runAtOf(job) > now then found[#found + 1] = job end
-  end
-  for _, job in ipairs(plain) do
-    if job and job.place == 'f' and job.queue == queue and runAtOf(job) > now then found[#found + 1] = job end
-  end
-  return found
-end
-
--- The soonest time after now at which a waiting job could be claimed.
-local function nextRunAt(queue)
-  local later = call('ZRANGEBYSCORE', P .. 'later:' .. queue, '(' .. text(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  local soonest = tonumber(later[2]) or math.huge
-  for _, job in ipairs(notDue(queue)) do soonest = min(soonest, runAtOf(job)) end
-  return soonest
-end
-
--- By bytes. Lua's own comparison goes by the locale of the server.
-local function isByteBefore(a, b)
-  for i = 1, min(#a, #b) do
-    local byteA, byteB = string.byte(a, i), string.byte(b, i)
-    if byteA ~= byteB then return byteA < byteB end
-  end
-  return #a < #b
-end
-
-local function queuesByName()
-  local queues = call('ZRANGE', P .. 'queues', 0, -1)
-  table.sort(queues, isByteBefore)
-  return queues
-end
-
 -- Every running job, queue by queue, the earliest end of a lease first.
-local function allRunning()
+function life.running()
   local running = {}
-  for _, queue in ipairs(call('ZRANGE', P .. 'queues', 0, -1)) do
-    for _, job in ipairs(jobsOf(seqsOf(call('ZRANGE', P .. 'running:' .. queue, 0, -1)))) do
+  for _, queue in ipairs(queues.all()) do
+    local members = call('ZRANGE', P .. 'running:' .. queue, 0, -1)
+    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
       if job then running[#running + 1] = job end
     end
   end
   return running
 end
 
-local function removeWithKey(job)
-  touch(job)
+function life.remove(job)
+  work.touch(job)
   job.isDeleted = true
-  putTags(job, false)
-  for letter in gmatch(job.fields.apart or '', '.') do bigTexts[letter .. job.id] = false end
-  local unique = uniqueOf(job)
-  if unique then
-    local address = keyAddress(unique, job.queue)
-    addresses[#addresses + 1] = address
-    releaseKey(address, job.id)
+  work.putTags(job, false)
+  for letter in (job.fields.apart or ''):gmatch('.') do
+    work.bigTexts = work.bigTexts or {}
+    work.bigTexts[letter .. job.id] = false
   end
-  emit('deleted', job.queue, STATE[job.place], job.id)
+  local unique = keys.of(job)
+  if unique then
+    local address = keys.address(unique, job.queue)
+    keys.note(address)
+    keys.release(address, job.id)
+  end
+  work.emit('deleted', job.queue, STATE[job.place], job.id)
 end
 
--- The job a caller means, or why it cannot be meant.
-local function target(id, said)
-  local job = jobs[id]
-  if not job then return nil, '!not-found' end
-  if said.attempt and number(job.fields.attempt) ~= tonumber(said.attempt) then return nil, '!moved-on' end
-  return job
+-- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────
+
+-- Hardly ever runs, so it may be slow. Who was touched goes where its record says; what was to be left is left.
+local function mend()
+  local living = {}
+
+  local function seqsIn(words)
+    local seqs = {}
+    for from, to in words:gmatch('(%d+)%-?(%d*)') do
+      for seq = tonumber(from), tonumber(to) or tonumber(from) do seqs[#seqs + 1] = seq end
+    end
+    return seqs
+  end
+
+  local function mendJob(job)
+    work.enter(job)
+    work.putTags(job, tonumber(job.seq))
+    if job.place == 'f' and not call('LPOS', P .. 'fifo:' .. job.queue, job.seq) then
+      write('RPUSH', P .. 'fifo:' .. job.queue, job.seq)
+    end
+    local unique = keys.of(job)
+    if not unique then return end
+    if keys.isOver(unique, STATE[job.place]) then
+      keys.release(keys.address(unique, job.queue), job.id)
+    elseif job.place ~= 'p' then
+      keys.take(job)
+    end
+  end
+
+  local function forget(seq, id)
+    write('HDEL', P .. 's:' .. math.floor(seq / record.PIECE), seq % record.PIECE)
+    if not record.jobs[id] then write('HDEL', P .. 'big', 'd' .. id, 'r' .. id, 'v' .. id, 't' .. id) end
+  end
+
+  local function mendFifo(queue, seq)
+    local job = living[tonumber(seq)]
+    if not (job and job.place == 'f' and job.queue == queue) then write('LREM', P .. 'fifo:' .. queue, 1, seq) end
+    write('SREM', P .. 'gone:' .. queue, seq)
+  end
+
+  local function mendKey(address)
+    local entry = keys.entry(address)
+    local id = entry and entry:match('^%S+ (.*)$')
+    if not id then return end
+    record.load({ id })
+    local job = record.jobs[id]
+    local unique = job and keys.of(job)
+    if not (unique and keys.address(unique, job.queue) == address) then keys.set(address, false) end
+  end
+
+  local function mendLine(key, members)
+    local queue = key:match('^fifo:(.*)$')
+    for member in members:gmatch('\31([^\31]*)') do
+      if queue then
+        mendFifo(queue, member)
+      elseif key == 'keys' then
+        mendKey(member)
+      elseif not (work.index[key] and work.index[key][member]) then
+        work.put(key, member, false)
+      end
+    end
+  end
+
+  local head, lines = clock.open:match('^([^\30]*)\30?(.*)$')
+  local seqs = seqsIn(head)
+  local found, ids = record.bySeqs(seqs), record.idsOf(seqs)
+  for i = 1, #seqs do
+    if found[i] then
+      living[seqs[i]] = found[i]
+      mendJob(found[i])
+    elseif ids[i] then
+      forget(seqs[i], ids[i])
+    end
+  end
+  for key, members in lines:gmatch('([^\30\31]+)([^\30]*)') do mendLine(key, members) end
+  if work.keys then keys.write(work.keys) end
+  work.writeIndexes(work.plan())
+  write('HSET', P, 'open', '')
+  work.reset()
+end
+
+-- ── how operations begin and end ────────────────────────────────────────────────────────────────────────────────
+
+-- A changing operation begins with the time, what an earlier one left undone, and leases after a step of the clock.
+local function begin()
+  clock.look()
+  if clock.open and clock.open ~= '' then mend() end
+  if clock.mode == 'caller' or clock.seen - clock.now <= K.CLAMP_MS then return end
+  for _, job in ipairs(life.running()) do
+    work.touch(job)
+    local lease = record.lease(job)
+    lease.to = clock.now + lease.ms
+    record.renewLease(job, lease)
+  end
+  work.flush()
+end
+
+-- One request of several: its first word, what it says, and where the next one begins. Texts that stand apart follow it.
+local function request(at)
+  local words = ARGV[at]
+  local kind = words:match('^[^\31]*')
+  local said = record.fields(words)
+  at = at + 1
+  if said.apart then
+    said.texts = {}
+    for letter in said.apart:gmatch('.') do
+      said.texts[letter] = ARGV[at]
+      at = at + 1
+    end
+  end
+  return kind, said, at
 end
 
 -- Each request of a list: id, then its words. `each` answers a word or a refusal, which begins with `!`.
@@ -974,25 +1015,18 @@ local function forEach(each)
     ids[n] = ARGV[at]
     kinds[n], saids[n], at = request(at + 1)
   end
-  load(ids)
-  local answers = {}
-  for i = 1, #ids do answers[i] = each(ids[i], saids[i], kinds[i]) end
-  flush()
-  publish()
-  return concat(answers, '\31')
+  record.load(ids)
+  local answers, jobs = {}, record.jobs
+  for i = 1, #ids do answers[i] = each(jobs[ids[i]], saids[i], kinds[i]) end
+  work.flush()
+  work.publish()
+  return table.concat(answers, '\31')
 end
 
--- How a changing operation begins: the time, what an earlier one left undone, and leases after a step of the clock.
-local function begin()
-  look()
-  if open and open ~= '' then heal() end
-  if mode == 'caller' or clock.seen - now <= CLAMP_MS then return end
-  for _, job in ipairs(allRunning()) do
-    touch(job)
-    local lease = leaseOf(job)
-    lease.to = now + lease.ms
-    setLease(job, lease)
-  end
-  flush()
+-- The job a caller means, or why it cannot be meant.
+local function target(job, said)
+  if not job then return nil, '!not-found' end
+  if said.attempt and number(job.fields.attempt) ~= tonumber(said.attempt) then return nil, '!moved-on' end
+  return job
 end
 

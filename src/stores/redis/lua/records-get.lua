@@ -1,5 +1,5 @@
 -- records-get: ARGV: clock, kind, key. Returns the record, if it lives: version, expiry, time of change, value.
-look()
+clock.look()
 
-local record = call('HGET', P .. 'records:' .. ARGV[2], ARGV[3])
-return record and isLiving(record) and record or false
+local stored = call('HGET', P .. 'records:' .. ARGV[2], ARGV[3])
+return stored and record.isLiving(stored) and stored or false

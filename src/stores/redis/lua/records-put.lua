@@ -1,20 +1,20 @@
 -- records-put: ARGV: clock, kind, key, value, the version it must have or '', expiry or ''.
 -- Returns the new version or a refusal. Versions come from one counter, so that none is ever given twice.
-look()
+clock.look()
 
 local _, kind, key, value, ifVersion, expiresAt = unpack(ARGV)
 local known = call('HGET', P .. 'records:' .. kind, key)
-local version = known and isLiving(known) and match(known, '^[^\31]*') or '0'
+local version = known and record.isLiving(known) and known:match('^[^\31]*') or '0'
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!version-conflict' end
 
 local address = kind .. '\31' .. key
 version = text(write('HINCRBY', P, 'version', 1))
 if expiresAt ~= '' then write('ZADD', P .. 'expiring', expiresAt, address) end
 write('ZADD', P .. 'names:' .. kind, 0, key)
-write('HSET', P .. 'records:' .. kind, key, concat({ version, expiresAt, text(now), value }, '\31'))
+write('HSET', P .. 'records:' .. kind, key, table.concat({ version, expiresAt, clock.nowText, value }, '\31'))
 if expiresAt == '' then write('ZREM', P .. 'expiring', address) end
 if kind == 'queue' then
-  emit('queue', key, '', '')
-  publish()
+  work.emit('queue', key, '', '')
+  work.publish()
 end
 return version

@@ -2,24 +2,32 @@
 -- ARGV: clock, then for each: id, and \31 attempt, queue, delayMs as far as said. Returns the state or a refusal for each.
 begin()
 
-return forEach(function(id, said)
-  local job, refusal = target(id, said)
-  if not job then return refusal end
-  local from, queue, state = job.queue, said.queue or job.queue, STATE[job.place]
-  if state == 'waiting' and from == queue then return 'waiting' end
-  local held = isHeld(job, settingsOf(from))
-  if (state == 'waiting' or state == 'draft' or state == 'running') and not held then return '!wrong-state' end
-  if from ~= queue and settingsOf(queue).state == 'down' then return '!queue-down ' .. queue end
-  local holder = keyHolderAgainst(job, queue)
+local function refusalOf(job, queue, held)
+  local state = STATE[job.place]
+  local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
+  if isOpen and not held then return '!wrong-state' end
+  if job.queue ~= queue and queues.settings(queue).state == 'down' then return '!queue-down ' .. queue end
+  local holder = keys.holderAgainst(job, queue)
   if holder then return '!key-taken ' .. holder end
-  touch(job)
-  local token = held and leaseOf(job).token or nil
-  fresh(job)
-  goTo(job, queue)
-  setRunAt(job, now + number(said.delayMs))
-  if state == 'done' then setText(job, 'v', nil) end
-  if held then setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
-  apply(job, 'requeued', { token = token, from = from })
-  takeKey(job)
+end
+
+return forEach(function(job, said)
+  local refusal
+  job, refusal = target(job, said)
+  if refusal then return refusal end
+  local from, queue = job.queue, said.queue or job.queue
+  if STATE[job.place] == 'waiting' and from == queue then return 'waiting' end
+  local held = life.isHeld(job, queues.settings(from))
+  refusal = refusalOf(job, queue, held)
+  if refusal then return refusal end
+  work.touch(job)
+  local token = held and record.lease(job).token or nil
+  if job.place == 'd' then record.setText(job, 'v', nil) end
+  life.fresh(job)
+  work.goTo(job, queue)
+  record.setRunAt(job, clock.now + number(said.delayMs))
+  if held then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  life.apply(job, 'requeued', { token = token, from = from })
+  keys.take(job)
   return 'waiting'
 end)

@@ -7,105 +7,102 @@ local ENDING = {
   complete = 'completed', fail = 'failed', retry = 'retried', resend = 'resent', release = 'released', forward = 'forwarded',
 }
 
+-- For each kind: changes the job, and answers the event of the history and its note.
 local settle = {}
 
 function settle.complete(job, said)
-  if said.data then sayText(job, 'd', said.data, said) end
+  if said.data then record.say(job, 'd', said.data, said) end
   if not said.next then
-    ended(job, 'd')
-    sayText(job, 'r', said.result, said)
-    setFailure(job, nil, nil, nil)
+    life.ended(job, 'd')
+    record.say(job, 'r', said.result, said)
+    life.setFailure(job, nil, nil, nil)
     return 'completed'
   end
-  fresh(job)
-  goTo(job, said.next)
-  setRunAt(job, now + number(said.delayMs))
-  setText(job, 'v', nil)
+  life.fresh(job)
+  work.goTo(job, said.next)
+  record.setRunAt(job, clock.now + number(said.delayMs))
+  record.setText(job, 'v', nil)
   job.fields.interruptions = nil
   return 'advanced', said.next
 end
 
 function settle.forward(job, said)
-  ended(job, 'd')
+  life.ended(job, 'd')
   job.fields.forwardedTo = said.address
-  setFailure(job, nil, nil, nil)
+  life.setFailure(job, nil, nil, nil)
   return 'forwarded', said.address
 end
 
 function settle.fail(job, said, kind)
-  local settings = settingsOf(job.queue)
+  local settings, group = queues.settings(job.queue), said.group
   local failures = number(job.fields.failures) + 1
-  local name = said.group
-  setNumber(job, 'failures', failures)
-  if failures <= retriesOf(job, settings) and not said.final then
+  record.setNumber(job, 'failures', failures)
+  if failures <= life.retriesOf(job, settings) and not said.final then
     job.place = 'w'
-    setLease(job, nil)
-    setRunAt(job, now + number(said.delayMs))
+    record.endLease(job)
+    record.setRunAt(job, clock.now + number(said.delayMs))
   else
-    ended(job, 'x')
-    if kind == 'retry' then name = orNil(settings.exhaustedGroup) or name end
+    life.ended(job, 'x')
+    if kind == 'retry' then group = queues.orNil(settings.exhaustedGroup) or group end
   end
-  setFailure(job, name, said.message, said.detail, said)
+  life.setFailure(job, group, said.message, said.detail, said.texts and said.texts.t)
   return ENDING[kind], said.message
 end
 settle.retry = settle.fail
 
 function settle.resend(job, said)
   local resends = number(job.fields.resends)
-  if resends >= (tonumber(job.fields.maxResends) or settingsOf(job.queue).maxResends) then
-    ended(job, 'x')
-    setFailure(job, 'resends', 'hit the limit of resends', said.reason)
+  if resends >= (tonumber(job.fields.maxResends) or queues.settings(job.queue).maxResends) then
+    life.ended(job, 'x')
+    life.setFailure(job, 'resends', 'hit the limit of resends', said.reason)
   else
     job.place = 'w'
-    setLease(job, nil)
-    setNumber(job, 'resends', resends + 1)
-    setRunAt(job, now + number(said.delayMs))
+    record.endLease(job)
+    record.setNumber(job, 'resends', resends + 1)
+    record.setRunAt(job, clock.now + number(said.delayMs))
   end
   return 'resent', said.reason
 end
 
 function settle.release(job, said)
-  returned(job, now, now)
-  setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
+  life.returned(job, clock.now, clock.now)
+  record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
   return 'released', said.reason
 end
 
--- Rows of a history as far as a late word needs them.
+-- ── a word that comes too late ──
+
 local function rowsOf(job)
   local rows = {}
-  for row in gmatch(job.rows, '\31%+([^\31]*)') do
-    local event, place, token, rest = match(row, '^(.)(.)%S+ %S+ ?(%d*)(.*)$')
-    rows[#rows + 1] = { event = event, place = place, token = token, note = match(rest, '\30n(.*)$') }
+  for row in job.rows:gmatch('\31%+([^\31]*)') do
+    local event, place, token, rest = row:match('^(.)(.)%S+ %S+ ?(%d*)(.*)$')
+    rows[#rows + 1] = { event = event, place = place, token = token, note = rest:match('\30n(.*)$') }
   end
   return rows
 end
 
+-- The row that ended the attempt of this token, if it is still known.
 local function endingOf(rows, token)
-  local SILENT = { [EVENT.claimed] = true, [EVENT.late] = true, [EVENT['cancel-asked']] = true }
+  local silent = { [K.EVENT.claimed] = true, [K.EVENT.late] = true, [K.EVENT['cancel-asked']] = true }
   for i = #rows, 1, -1 do
-    if rows[i].token == token and not SILENT[rows[i].event] then return rows[i] end
+    if rows[i].token == token and not silent[rows[i].event] then return rows[i] end
   end
 end
 
 local function isSameEnding(row, kind)
-  if row.event == EVENT.cancelled then return row.note == kind end
-  return row.event == EVENT[ENDING[kind]] or (kind == 'complete' and row.event == EVENT.advanced)
+  if row.event == K.EVENT.cancelled then return row.note == kind end
+  return row.event == K.EVENT[ENDING[kind]] or (kind == 'complete' and row.event == K.EVENT.advanced)
 end
 
 local function hasRoomForLate(rows, token, note)
   local count = 0
   for i = 1, #rows do
-    if rows[i].event == EVENT.late then
+    if rows[i].event == K.EVENT.late then
       count = count + 1
       if rows[i].token == token and rows[i].note == note then return false end
     end
   end
-  return count < MAX_LATE_ROWS
-end
-
-local function lateWords(said)
-  local result = said.texts and said.texts.r or said.result
-  return result or said.message or said.reason or said.address or ''
+  return count < K.MAX_LATE_ROWS
 end
 
 -- Said before: answered the same again. Overtaken: refused, but what it wanted to say is kept.
@@ -113,22 +110,21 @@ local function answerLate(job, said, kind)
   local rows = rowsOf(job)
   local ending = endingOf(rows, said.token)
   if ending and isSameEnding(ending, kind) then return STATE[ending.place] end
-  local note = cut(kind .. ': ' .. lateWords(said))
+  local result = said.texts and said.texts.r or said.result
+  local note = life.cut(kind .. ': ' .. (result or said.message or said.reason or said.address or ''))
   if hasRoomForLate(rows, said.token, note) then
-    touch(job)
-    remember(job, 'late', said.token, nil, note)
+    work.touch(job)
+    life.remember(job, 'late', said.token, nil, note)
   end
   return '!lease-lost'
 end
 
-return forEach(function(id, said, kind)
-  local job = jobs[id]
+return forEach(function(job, said, kind)
   if not job then return '!not-found' end
-  if not holds(job, said.token) then return answerLate(job, said, kind) end
-  touch(job)
-  local lease, queue = leaseOf(job), job.queue
-  local event, note = 'cancelled', kind
-  if lease.cancelAskedAt ~= '-' then ended(job, 'c') else event, note = settle[kind](job, said, kind) end
-  apply(job, event, { token = lease.token, by = lease.worker, note = note, from = queue })
+  if not record.holds(job, said.token) then return answerLate(job, said, kind) end
+  work.touch(job)
+  local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
+  if job.fields.cancelAskedAt then life.ended(job, 'c') else event, note = settle[kind](job, said, kind) end
+  life.apply(job, event, { token = lease.token, by = lease.worker, note = note, from = queue })
   return STATE[job.place]
 end)

@@ -1,17 +1,17 @@
 -- workers: who is registered and what it runs. ARGV: clock.
 -- Returns the time, then for each worker: id, its record, and the ids of its jobs.
-look()
+clock.look()
 
 local running = {}
-for _, job in ipairs(allRunning()) do
-  local worker = leaseOf(job).worker
+for _, job in ipairs(life.running()) do
+  local worker = record.lease(job).worker
   running[worker] = running[worker] or {}
   table.insert(running[worker], job.id)
 end
-local answer, workers = { text(now) }, call('HGETALL', P .. 'workers')
+local answer, workers = { clock.nowText }, call('HGETALL', P .. 'workers')
 for i = 1, #workers, 2 do
   answer[#answer + 1] = workers[i]
   answer[#answer + 1] = workers[i + 1]
-  answer[#answer + 1] = concat(running[workers[i]] or {}, '\31')
+  answer[#answer + 1] = table.concat(running[workers[i]] or {}, '\31')
 end
 return answer

@@ -1,0 +1,46 @@
+/**
+ * Which attempts this node has under way: a small file each in `running/`, made before the start and removed when the
+ * store has answered the settlement. What is found there at a start is what must be adopted or ended.
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunningJob } from '../core/job.ts';
+
+export interface RunningMark {
+  readonly id: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly token: number;
+}
+
+export class RunningMarks {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put({ id, queue, attempt, lease }: RunningJob): Promise<void> {
+    const mark: RunningMark = { id, queue, attempt, token: lease.token };
+    const path = this.#path(mark);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.new`, JSON.stringify(mark), { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  }
+
+  async remove(mark: Pick<RunningMark, 'id' | 'attempt'>): Promise<void> {
+    await rm(this.#path(mark), { force: true });
+  }
+
+  async list(): Promise<readonly RunningMark[]> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const names = (await readdir(this.#folder)).filter((name) => !name.endsWith('.new'));
+    return Promise.all(
+      names.map(async (name) => JSON.parse(await readFile(join(this.#folder, name), 'utf8')) as RunningMark),
+    );
+  }
+
+  #path({ id, attempt }: Pick<RunningMark, 'id' | 'attempt'>): string {
+    return join(this.#folder, `${attempt}@${id}`);
+  }
+}

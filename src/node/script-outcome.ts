@@ -1,0 +1,46 @@
+/** What the end of a script means for its job. Pure: the runner's facts in, the worker's terms out. */
+import { groupOfMessage } from '../core/failure.ts';
+import type { Failure } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { AttemptEnd } from '../runner/attempt.ts';
+import type { Ending } from '../runner/ending.ts';
+import { endingOf } from '../runner/ending.ts';
+import type { RunOutcome } from '../worker/run-outcome.ts';
+
+export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutcome {
+  if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
+  const ending = endingOf(end.said, end.exit, settings.handshake);
+  switch (ending.kind) {
+    case 'done':
+      return { kind: 'complete', result: end.said.result ?? resultOf(ending.status) };
+    case 'relayed':
+      return { kind: 'forward', address: ending.address };
+    case 'resend':
+      return { kind: 'resend', delayMs: ending.delayMs, reason: ending.reason };
+    case 'err':
+      return { kind: 'fail', failure: failureOf(end, ending) };
+  }
+}
+
+/** A script that named no result leaves its last words. */
+function resultOf(status: string | null): string {
+  return status === null ? 'null' : JSON.stringify({ status });
+}
+
+function failureOf(end: AttemptEnd, ending: Ending & { kind: 'err' }): Failure {
+  const message = ending.status === null || ending.status === '' ? howItExited(end) : ending.status;
+  return { group: end.said.group ?? groupOf(end, ending), message, detail: howItExited(end) };
+}
+
+function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind: 'err' }): string {
+  if (because === 'said') return groupOfMessage(status === null || status === '' ? 'err' : status);
+  if (because === 'silent') return 'no completion';
+  if (oom === 'likely') return 'out of memory';
+  return exit?.signal == null ? `exit ${exit?.status}` : `killed by ${exit.signal}`;
+}
+
+function howItExited({ exit, oom }: AttemptEnd): string {
+  if (exit === null) return 'how it ended is not known';
+  if (oom === 'likely') return 'killed because memory ran out';
+  return exit.signal === null ? `exit status ${exit.status}` : `killed by ${exit.signal}`;
+}

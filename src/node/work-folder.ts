@@ -1,0 +1,37 @@
+/**
+ * The folder in which a script works: new for every attempt, so that every run begins from the same state. Only the
+ * checkpoint of an earlier attempt comes along.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunningJob } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { Attachments } from './attachments.ts';
+
+export function workFolder(attempt: string): string {
+  return join(attempt, 'work');
+}
+
+/** `attempt` is the attempt's own folder, in which the runner keeps its files too. */
+export async function makeWorkFolder(
+  attempt: string,
+  job: RunningJob,
+  context: { attachments: Attachments; settings: QueueSettings },
+): Promise<string> {
+  const work = workFolder(attempt);
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const attach = join(work, 'attach');
+  await Promise.all([
+    mkdir(attach, { recursive: true, mode: 0o700 }),
+    mkdir(join(work, 'out'), { recursive: true, mode: 0o700 }),
+  ]);
+  await writeFile(join(work, 'data.json'), job.data, { mode: 0o600 });
+  if (job.checkpoint !== null) await writeFile(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
+  await context.attachments.stage(job.id, attach, context.settings.stage);
+  return work;
+}
+
+/** After its outputs were taken: the copies of attachments are no use to anybody. */
+export async function removeWorkFolder(attempt: string): Promise<void> {
+  await rm(workFolder(attempt), { recursive: true, force: true });
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { addEntry, EMPTY_INDEX, entryBefore, formatLogIndex, MAX_ENTRIES, parseLogIndex } from './log-index.ts';
+
+const anEntry = (offset: number) => ({ offset, line: offset / 10, at: 1_000 + offset });
+
+describe('the index of a log', () => {
+  it('is read as it was written', () => {
+    const index = { generation: 2, head: 50, dropped: 900, entries: [anEntry(10), anEntry(20)] };
+    expect(parseLogIndex(formatLogIndex(index))).toEqual(index);
+    expect(formatLogIndex({ ...EMPTY_INDEX, entries: [anEntry(10)] })).toBe('10 1 1010\n');
+    expect(parseLogIndex('')).toEqual(EMPTY_INDEX);
+  });
+
+  it('does without a last line that a crash cut short', () => {
+    expect(parseLogIndex('10 1 1010\n20 2').entries).toEqual([anEntry(10)]);
+  });
+
+  it('finds the last entry before a place', () => {
+    const index = { ...EMPTY_INDEX, entries: [anEntry(10), anEntry(20), anEntry(30)] };
+    expect(entryBefore(index, ({ offset }) => offset <= 25)).toEqual(anEntry(20));
+    expect(entryBefore(index, ({ offset }) => offset <= 5)).toEqual({ offset: 0, line: 1, at: 0 });
+  });
+
+  it('stays small: full, it gives up every second entry and keeps the first', () => {
+    let index = EMPTY_INDEX;
+    let thinned = 0;
+    for (let count = 1; count <= 3 * MAX_ENTRIES; count += 1) {
+      const added = addEntry(index, anEntry(count * 10));
+      index = added.index;
+      if (added.isThinned) thinned += 1;
+    }
+    expect(thinned).toBe(4);
+    expect(index.entries.length).toBeLessThanOrEqual(MAX_ENTRIES);
+    expect(index.entries[0]).toEqual(anEntry(10));
+    expect(index.entries.at(-1)).toEqual(anEntry(30 * MAX_ENTRIES));
+  });
+});

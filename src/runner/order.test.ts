@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { type Order, toShimStart } from './order.ts';
+
+const host = { tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv' }, shim: '/s/shim.sh', boot: 'B' };
+const anOrder = (more: Partial<Order> = {}): Order => ({
+  folder: '/f',
+  cwd: '/f/work',
+  argv: ['/q/script', '-rf', '$(id)'],
+  env: { A: '; id' },
+  stdin: null,
+  ...more,
+});
+
+describe('an order', () => {
+  it('becomes the command line of the shim, with nothing in it for a shell to read but numbers', () => {
+    expect(toShimStart(anOrder(), host)).toEqual({
+      args: ['/s/shim.sh', '/f', '/dev/null', 'B', 'umask 022', '/b/setsid', '/q/script', '-rf', '$(id)'],
+      cwd: '/f/work',
+      env: { A: '; id', LONGHAUL_ATTEMPT_MARK: '/f' },
+    });
+  });
+
+  it('is wrapped in what its nice level and its user need', () => {
+    const { args } = toShimStart(anOrder({ nice: 19, user: { uid: 5, gid: 6 }, stdin: '/f/data.json' }), host);
+    expect(args.slice(5, -3)).toEqual(
+      '/b/setsid /b/nice -n 19 /b/setpriv --reuid 5 --regid 6 --clear-groups'.split(' '),
+    );
+    expect(args[2]).toBe('/f/data.json');
+    expect(args[4]).toBe('umask 022; command -p chmod 0666 /dev/fd/3 /dev/fd/4');
+  });
+
+  it('sets limits, the signal before the kill', () => {
+    const limits = { cpu: 3, memory: 1_048_577, fileSize: 1025, processes: 20 };
+    expect(toShimStart(anOrder({ umask: 0o77, limits }), host).args[4]).toBe(
+      'umask 077; ulimit -H -t 5; ulimit -S -t 3; ulimit -v 1025; ulimit -f 3; ulimit -u 20 2>/dev/null || ulimit -p 20',
+    );
+  });
+
+  it.each<[string, Partial<Order>]>([
+    ['folder', { folder: 'f' }],
+    ['cwd', { cwd: '' }],
+    ['argv[0]', { argv: ['script'] }],
+    ['argv[0]', { argv: [] }],
+    ['argv', { argv: ['/a', 'b\0'] }],
+    ['stdin', { stdin: 'x' }],
+    ['env.A', { env: { A: '\0' } }],
+    ['env.A=', { env: { 'A=': '' } }],
+    ['nice', { nice: 1.5 }],
+    ['umask', { umask: -1 }],
+    ['user.uid', { user: { uid: -1, gid: 0 } }],
+    ['limits.cpu', { limits: { cpu: Number.NaN } }],
+  ])('with a bad %s is bad input: %j', (path, more) => {
+    expect(() => toShimStart(anOrder(more), host)).toThrow(expect.objectContaining({ code: 'bad-input' }));
+    expect(() => toShimStart(anOrder(more), host)).toThrow(path);
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseVerb } from './parse-verb.ts';
+
+describe('a line that a script said', () => {
+  it.each([
+    ['run 5 of 15', { kind: 'run', text: '5 of 15' }],
+    ['run', { kind: 'run', text: '' }],
+    ['', { kind: 'run', text: '' }],
+    ['fail x', { kind: 'run', text: 'x' }],
+    ['DONE x', { kind: 'run', text: 'x' }],
+    ['done', { kind: 'done', text: '' }],
+    ['done  two  spaces ', { kind: 'done', text: ' two  spaces ' }],
+    ['err by design', { kind: 'err', text: 'by design' }],
+    ['fails too', { kind: 'err', text: 'too' }],
+    [
+      'relayed http://b:3333/q/x/20091109.0558.57.780',
+      { kind: 'relayed', text: 'http://b:3333/q/x/20091109.0558.57.780' },
+    ],
+    ['resend 300-not-yet', { kind: 'resend', text: '300-not-yet', delayMs: 300_000, reason: 'not-yet' }],
+    ['resend 2', { kind: 'resend', text: '2', delayMs: 2_000, reason: '' }],
+    ['resend', { kind: 'resend', text: '', delayMs: 0, reason: '' }],
+    ['resend soon-x', { kind: 'resend', text: 'soon-x', delayMs: 0, reason: 'x' }],
+    ['resend -5-x', { kind: 'resend', text: '-5-x', delayMs: 0, reason: '5-x' }],
+    ['resend 12abc-x', { kind: 'resend', text: '12abc-x', delayMs: 12_000, reason: 'x' }],
+    ['dup 0-X-test-nop', { kind: 'dup', text: '0-X-test-nop', delayMs: 0, dest: 'test-nop' }],
+    ['dup 7-X-http://h/q/a', { kind: 'dup', text: '7-X-http://h/q/a', delayMs: 7_000, dest: 'http://h/q/a' }],
+    ['dup 7', { kind: 'dup', text: '7', delayMs: 7_000, dest: '' }],
+    ['dup', { kind: 'dup', text: '', delayMs: 0, dest: '' }],
+    ['progress 40 pass 1', { kind: 'progress', percent: 40, text: 'pass 1' }],
+    ['progress 40.5%', { kind: 'progress', percent: 40.5, text: '' }],
+    ['progress 400', { kind: 'progress', percent: 100, text: '' }],
+    ['progress nearly there', { kind: 'progress', percent: null, text: 'nearly there' }],
+    ['checkpoint {"at":7}', { kind: 'checkpoint', json: '{"at":7}' }],
+    ['checkpoint {"at":', { kind: 'bad', word: 'checkpoint', problem: 'is no JSON' }],
+    ['result 7', { kind: 'result', json: '7' }],
+    ['result', { kind: 'bad', word: 'result', problem: 'is no JSON' }],
+    ['attach out/a b.txt', { kind: 'attach', text: 'out/a b.txt' }],
+    ['tag nightly', { kind: 'tag', text: 'nightly' }],
+    ['group disk full', { kind: 'group', text: 'disk full' }],
+    ['tag', { kind: 'bad', word: 'tag', problem: 'says nothing after the word' }],
+  ])('%j', (line, verb) => {
+    expect(parseVerb(line)).toEqual(verb);
+  });
+
+  it('never waits longer than a date can say', () => {
+    const verb = parseVerb(`resend ${'9'.repeat(400)}-x`);
+    expect(verb.kind === 'resend' && Number.isSafeInteger(Date.now() + verb.delayMs)).toBe(true);
+  });
+
+  it('is some verb, whatever it is', () => {
+    const word = fc.constantFrom('run', 'done', 'err', 'resend', 'dup', 'progress', 'checkpoint', 'attach', 'x');
+    fc.assert(
+      fc.property(word, fc.string({ unit: 'binary' }), (first, text) => {
+        expect(parseVerb(`${first} ${text}`).kind).toBeTypeOf('string');
+        expect(parseVerb(text).kind).toBeTypeOf('string');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

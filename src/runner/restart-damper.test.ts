@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { createRestartDamper, DAMPED } from './restart-damper.ts';
+
+it('does not wait the first time, then longer and longer, up to a limit', () => {
+  const damper = createRestartDamper();
+  let now = 0;
+  const waits = Array.from({ length: 14 }, () => {
+    const waitMs = damper.died(now);
+    now += waitMs + 10;
+    return waitMs;
+  });
+  expect(waits.slice(0, 5)).toEqual([0, 100, 200, 400, 800]);
+  expect(waits.at(-1)).toBe(DAMPED.longestMs);
+  expect(damper.deaths).toBe(14);
+});
+
+it('forgets deaths once it has lived for a while, but not while it only waited', () => {
+  const damper = createRestartDamper();
+  damper.died(0);
+  expect(damper.died(10)).toBe(100);
+  expect(damper.died(10 + 100 + DAMPED.forgottenAfterMs + 1)).toBe(0);
+  expect(damper.deaths).toBe(1);
+});

@@ -1,0 +1,20 @@
+/** New ids for jobs, workers and claims. */
+import { randomFillSync } from 'node:crypto';
+import { uuid7 } from '../core/uuid7.ts';
+
+const POOL_IDS = 400;
+const BYTES_AN_ID = 10;
+
+/** Random bytes are drawn for many ids at once: one at a time they cost more than the rest of an add. */
+export function idSource(): () => string {
+  const pool = new Uint8Array(POOL_IDS * BYTES_AN_ID);
+  let used = pool.length;
+  return () => {
+    if (used === pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += BYTES_AN_ID;
+    return uuid7(Date.now(), pool, used - BYTES_AN_ID);
+  };
+}

@@ -1,0 +1,83 @@
+/** The script API in every language that a script may be written in: real interpreters, real pipes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { AttemptEnd } from '../../src/runner/attempt.ts';
+import { endingOf } from '../../src/runner/ending.ts';
+import { aFolder, aHome, anOrder, aRunner, compiled, hasProgram, logOf, scripts } from './runner-workbench.ts';
+
+const languages = [
+  { name: 'bash', file: 'verbs.sh', program: 'bash' },
+  { name: 'Python', file: 'verbs.py', program: 'python3' },
+  { name: 'Perl', file: 'verbs.pl', program: 'perl' },
+  { name: 'Ruby', file: 'verbs.rb', program: 'ruby' },
+  { name: 'C', file: 'verbs.c', program: 'cc' },
+];
+
+interface Case {
+  readonly name: string;
+  /** By RQ's handshake. */
+  readonly ends: object;
+  readonly status: number;
+  readonly log?: string | RegExp;
+}
+
+const improperly = (completion: string, status: number) => ({
+  kind: 'err',
+  because: 'exit',
+  status: `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${completion} but exit status was ${status}`,
+});
+
+const cases: readonly Case[] = [
+  { name: 'done', ends: { kind: 'done', status: 'all of it' }, status: 0, log: 'printed\n' },
+  { name: 'err', ends: { kind: 'err', status: 'by design', because: 'said' }, status: 0 },
+  { name: 'resend', ends: { kind: 'resend', delayMs: 2_000, reason: 'not', status: '2-not-yet' }, status: 0 },
+  { name: 'relayed', ends: { kind: 'relayed', address: 'http://other:3333/q/x/1' }, status: 0 },
+  { name: 'dup', ends: { kind: 'done', status: 'with dup' }, status: 0, log: 'got [ok http://h/q/test_nop/7]\n' },
+  { name: 'exit-after-done', ends: improperly('done', 3), status: 3 },
+  { name: 'silent', ends: { kind: 'err', status: null, because: 'silent' }, status: 0, log: 'no word\n' },
+  { name: 'split', ends: { kind: 'done', status: 'in two parts' }, status: 0 },
+  { name: 'done-then-err', ends: { kind: 'done', status: 'second' }, status: 0 },
+  { name: 'close', ends: { kind: 'err', status: 'before', because: 'silent' }, status: 0, log: 'still here\n' },
+  { name: 'huge', ends: { kind: 'done', status: 'huge' }, status: 0, log: /^line 1 [^]*\nline 20000 \.+\n$/ },
+  { name: 'quiet', ends: { kind: 'err', status: null, because: 'silent' }, status: 0, log: '' },
+  { name: 'data', ends: { kind: 'done', status: 'read' }, status: 0, log: '{"a":"ä; $(id)"}' },
+  { name: 'killed', ends: improperly('done', 137), status: 137 },
+];
+
+for (const { name, file, program } of languages) {
+  describe.skipIf(!hasProgram(program))(`a script in ${name}`, () => {
+    it('says all that a script can say', async () => {
+      const home = aHome();
+      const runner = aRunner();
+      const script = file.endsWith('.c') ? compiled(file, home) : join(scripts, file);
+      const run = async (each: Case) => {
+        const folder = aFolder(home);
+        const stdin = join(folder, 'data.json');
+        writeFileSync(stdin, '{"a":"ä; $(id)"}');
+        const order = anOrder(folder, script, { env: { CASE: each.name }, stdin });
+        const answer = await runner.start(order, {
+          listener: {
+            onSaid: ({ heard }) => {
+              const dup = heard.find(({ verb }) => verb.kind === 'dup');
+              if (dup && answer.ok) answer.attempt.answer('ok http://h/q/test_nop/7');
+            },
+          },
+        });
+        if (!answer.ok) throw new Error(answer.message);
+        return { each, folder, end: await answer.attempt.end };
+      };
+      const ends = await Promise.all(cases.map(run));
+      for (const { each, folder, end } of ends) check(each, folder, end);
+    });
+  });
+}
+
+function check(each: Case, folder: string, { exit, said }: AttemptEnd): void {
+  expect(exit, each.name).toMatchObject({ status: each.status, isSaidWhole: true });
+  expect(endingOf(said, exit!, 'required'), each.name).toMatchObject(each.ends);
+  if (each.log !== undefined) expect(logOf({ folder }), each.name).toMatch(asExpression(each.log));
+}
+
+const asExpression = (log: string | RegExp): RegExp =>
+  typeof log === 'string' ? new RegExp(`^${log.replaceAll(/[[\]{}()*+?.\\^$|]/g, '\\$&')}$`) : log;
