@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { main, root, run, Trouble } from './house.mjs';
 import { setUp } from './setup.mjs';
 
-const programs = ['dist/cli/main.js', 'dist/demo/main.js'];
+const programs = ['dist/demo/main.js'];
 
 await main(import.meta.url, async (args) => {
   await setUp();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { appendFile, link, mkdir, open, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import {
   cutAfter,
   filesBelow,
   get,
+  makeFifo,
   md5Of,
   piecesOf,
   sha256Of,
@@ -81,7 +81,7 @@ describe('an add from a path', () => {
     await writeFile(join(folder, 'file'), 'content');
     await symlink('file', join(folder, 'symlink'));
     await mkdir(join(folder, 'folder'));
-    spawnSync('mkfifo', [join(folder, 'fifo')]);
+    makeFifo(join(folder, 'fifo'));
     for (const path of ['symlink', 'folder', 'fifo', 'file/below'].map((name) => join(folder, name))) {
       expect({ path, ...(await blobs.addFromPath(path)) }).toMatchObject({ path, refusal: { code: 'odd-file' } });
     }

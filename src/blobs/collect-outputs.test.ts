@@ -5,7 +5,7 @@ import { link, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aBench, aFolder, bytesOf, get, sha256Of } from '../../test/processes/blobs-workbench.ts';
+import { aBench, aFolder, bytesOf, get, makeFifo, sha256Of } from '../../test/processes/blobs-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -42,7 +42,7 @@ describe('collecting outputs', () => {
     symlinkSync('../elsewhere', join(out, 'folder-link'));
     symlinkSync('nowhere', join(out, 'dangling'));
     await link(secret, join(out, 'hard'));
-    spawnSync('mkfifo', [join(out, 'fifo')]);
+    makeFifo(join(out, 'fifo'));
     const server = createServer().listen(join(out, 'socket'));
     await once(server, 'listening');
     onTestFinished(() => void server.close());

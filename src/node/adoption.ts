@@ -32,8 +32,8 @@ export async function findOwn({ home, store, runner, marks }: Adopter): Promise<
   return own;
 }
 
-async function renew(store: Store, { id, token }: RunningMark): Promise<RunningJob | null> {
-  const [beat] = await store.jobs.heartbeat([{ id, token }]);
+async function renew(store: Store, { id, token, leaseMs }: RunningMark): Promise<RunningJob | null> {
+  const [beat] = await store.jobs.heartbeat([{ id, token, leaseMs }]);
   if (beat?.ok !== true) return null;
   const [job] = await store.jobs.find([id]);
   return job !== null && job !== undefined && holds(job, token) ? job : null;

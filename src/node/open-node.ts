@@ -200,7 +200,6 @@ class ScriptNode {
       pid,
       journalPath: home.journal,
       saysStarted: true,
-      keeper: 'local',
       random: Math.random,
       newId: idSource(),
       onEvent: (event) => this.#heard(event),

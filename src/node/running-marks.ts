@@ -11,6 +11,8 @@ export interface RunningMark {
   readonly queue: string;
   readonly attempt: number;
   readonly token: number;
+  /** The length its lease was claimed with: a planned absence makes it longer for a while. */
+  readonly leaseMs: number;
 }
 
 export class RunningMarks {
@@ -21,7 +23,7 @@ export class RunningMarks {
   }
 
   async put({ id, queue, attempt, lease }: RunningJob): Promise<void> {
-    const mark: RunningMark = { id, queue, attempt, token: lease.token };
+    const mark: RunningMark = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
     const path = this.#path(mark);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await writeFile(`${path}.new`, JSON.stringify(mark), { mode: 0o600 });

@@ -7,14 +7,14 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type Attached, type Member, membersOfEach } from './belonging.ts';
 import { readProc, type Units } from './process-stat.ts';
-import { walkProcesses } from './process-walk.ts';
+import { takeSurvey } from './survey.ts';
 import { NO_USAGE, type Sample, type Usage } from './usage.ts';
 
 export const SAMPLE_EVERY_MS = 2_000;
 
 /** A sample for each attempt that has a process to be sampled. */
 export async function sampleAll<T extends Attached>(attempts: readonly T[], units: Units): Promise<Map<T, Sample>> {
-  const all = await walkProcesses();
+  const { all } = await takeSurvey();
   const at = Date.now();
   const samples = new Map<T, Sample>();
   for (const [attempt, members] of membersOfEach(all, attempts)) {

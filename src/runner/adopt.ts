@@ -11,21 +11,13 @@
  *
  * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree.
  */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Exit,
-  filesOf,
-  type PidRecord,
-  type ProcessKey,
-  parsePid,
-  readExit,
-  readIfThere,
-  WITHDRAWN,
-} from './attempt-files.ts';
+import { type Exit, filesOf, type PidRecord, parsePid, readExit, readIfThere, WITHDRAWN } from './attempt-files.ts';
 import { MARK } from './order.ts';
 import { bootIdentity, isAlive, isLiving, readStat } from './process-stat.ts';
 import { readEnvironment } from './process-traces.ts';
+import { listProcesses } from './survey.ts';
 
 export type Adoption =
   | { readonly state: 'running'; readonly record: PidRecord }
@@ -79,14 +71,8 @@ function lookAgain(folder: string): Adoption {
 
 /** Whether any process carries the attempt's mark. */
 function hasShim(folder: string): boolean {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.some((pid) => {
+  return listProcesses().some((pid) => {
     const stat = readStat(pid);
-    return stat !== null && isLiving(stat) && readEnvironment(stat.pid, MARK) === folder;
+    return stat !== null && isLiving(stat) && readEnvironment(pid, MARK) === folder;
   });
-}
-
-/** The script of a record, if that very process is alive. */
-export function livingScript({ boot, script }: PidRecord): ProcessKey | null {
-  return script && boot === bootIdentity() && isAlive(script) ? script : null;
 }

@@ -11,9 +11,9 @@
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
  */
 import type { PidRecord, ProcessKey } from './attempt-files.ts';
-import { MARK } from './order.ts';
 import type { ProcessStat } from './process-stat.ts';
-import { readEnvironment, worksIn, writesIn } from './process-traces.ts';
+import { isInside } from './process-traces.ts';
+import type { Survey } from './survey.ts';
 
 export type Means = 'session' | 'known' | 'descent' | 'mark' | 'folder';
 
@@ -63,7 +63,8 @@ export function membersOf(all: readonly ProcessStat[], attached: Attached): Memb
 }
 
 /** Also by what must be read of each process. */
-export function allMembersOf(all: readonly ProcessStat[], attached: Attached): Member[] {
+export function allMembersOf(survey: Survey, attached: Attached): Member[] {
+  const { all } = survey;
   const found = membersOf(all, attached);
   const owners = new Map(found.map(({ pid }) => [pid, attached]));
   const join = (_owner: Attached, each: ProcessStat, means: Means) => {
@@ -72,7 +73,7 @@ export function allMembersOf(all: readonly ProcessStat[], attached: Attached): M
   };
   for (const each of all) {
     if (owners.has(each.pid) || !canBelong(each, attached)) continue;
-    const means = tracedBy(each, attached.folder);
+    const means = tracedBy(each, survey, attached.folder);
     if (means !== null) join(attached, each, means);
   }
   addDescendants(all, owners, join);
@@ -88,13 +89,13 @@ function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<numb
   return script !== null && (start === undefined || start === script.start);
 }
 
-function tracedBy({ pid, terminal }: ProcessStat, folder: string): Means | null {
-  if (readEnvironment(pid, MARK) === folder) return 'mark';
+function tracedBy({ pid, terminal }: ProcessStat, survey: Survey, folder: string): Means | null {
+  if (survey.markOf(pid) === folder) return 'mark';
   // A person who looks around in the folder does so from a terminal.
-  return terminal === 0 && (worksIn(pid, folder) || writesIn(pid, folder)) ? 'folder' : null;
+  return terminal === 0 && survey.placesOf(pid).some((place) => isInside(place, folder)) ? 'folder' : null;
 }
 
-function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {
+export function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {
   if (each.pid <= 1 || spared.has(each.pid) || each.start < shim.start) return false;
   // For a moment the script is still in the shim's session.
   return each.session !== shim.pid || isSame(each, script);

@@ -53,7 +53,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     const { state } = await adopt(folder);
     if (state === 'never-started') return { state };
     const attempt = roster.watch(folder, { isAdopted: true, options: given });
-    if (state !== 'running') attempt.shimIsGone();
+    if (state !== 'running') setImmediate(() => attempt.shimIsGone());
     return { state, attempt };
   };
 
@@ -62,7 +62,8 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     const answer = await link.start(toShimStart(order, host), news.put);
     if (answer.kind === 'spawned') {
       const attempt = roster.watch(order.folder, { isAdopted: false, options: given });
-      news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look()));
+      // Not at once: a listener may want the attempt, which its caller does not have yet.
+      setImmediate(() => news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look())));
       return { ok: true, attempt };
     }
     // Also one that was refused is closed for good; a start that was lost can turn out to have happened.

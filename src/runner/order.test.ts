@@ -45,6 +45,7 @@ describe('an order', () => {
     ['stdin', { stdin: 'x' }],
     ['env.A', { env: { A: '\0' } }],
     ['env.A=', { env: { 'A=': '' } }],
+    ['env.odd.name', { env: { 'odd.name': '' } }],
     ['nice', { nice: 1.5 }],
     ['umask', { umask: -1 }],
     ['user.uid', { user: { uid: -1, gid: 0 } }],

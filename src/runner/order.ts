@@ -98,7 +98,9 @@ function checkOrder(order: Order): void {
   expect(order.stdin === null || isAbsolute(order.stdin), 'stdin', 'is no absolute path');
   for (const text of order.argv) expect(!text.includes('\0'), 'argv', 'holds a NUL');
   for (const [name, value] of Object.entries(order.env)) {
-    expect(/^[^=\0]+$/.test(name) && !value.includes('\0'), `env.${name}`, 'is no variable of an environment');
+    // A shell passes no other names on.
+    expect(/^[A-Za-z_]\w*$/.test(name), `env.${name}`, 'is no name that a shell knows');
+    expect(!value.includes('\0'), `env.${name}`, 'holds a NUL');
   }
   for (const [path, value, lowest] of numbersOf(order)) {
     expect(Number.isSafeInteger(value) && value >= lowest, path, `is not a whole number from ${lowest}`);

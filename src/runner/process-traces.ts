@@ -40,13 +40,16 @@ function readWhole(path: string): Buffer {
   return Buffer.concat(parts);
 }
 
-export function worksIn(pid: number, folder: string): boolean {
-  return isInside(readLink(`/proc/${pid}/cwd`), folder);
-}
-
-/** Has a file of the folder open for writing. One who only reads, such as a person's `tail`, does not belong. */
-export function writesIn(pid: number, folder: string): boolean {
-  return openFiles(pid).some((file) => isInside(readLink(`/proc/${pid}/fd/${file}`), folder) && isWriting(pid, file));
+/**
+ * Where the process works, and the files it has open for writing. One who only reads, such as a person's `tail`, has
+ * no business in a folder.
+ */
+export function placesOf(pid: number): string[] {
+  const written = openFiles(pid)
+    .map((file) => ({ file, path: readLink(`/proc/${pid}/fd/${file}`) }))
+    .filter(({ file, path }) => path.startsWith('/') && !path.startsWith('/dev/') && isWriting(pid, file))
+    .map(({ path }) => path);
+  return [readLink(`/proc/${pid}/cwd`), ...written];
 }
 
 function openFiles(pid: number): string[] {
@@ -70,4 +73,4 @@ function readLink(path: string): string {
   }
 }
 
-const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+export const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);

@@ -18,9 +18,9 @@ describe('what was said, as lines', () => {
   });
 
   it('does not depend on how the bytes were cut', () => {
-    const text = fc.array(fc.constantFrom('run a', 'done ä', '', '\r', 'x'.repeat(5_000), 'result [1]')).map((all) =>
-      Buffer.from(all.join('\n')),
-    );
+    const text = fc
+      .array(fc.constantFrom('run a', 'done ä', '', '\r', 'x'.repeat(5_000), 'result [1]'))
+      .map((all) => Buffer.from(all.join('\n')));
     fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 6_000 }), { maxLength: 8 }), (bytes, cuts) => {
         const at = [0, ...cuts.filter((cut) => cut <= bytes.length).sort((a, b) => a - b), bytes.length];

@@ -2,9 +2,11 @@
  * Reads what a script says from where it stopped reading, in pieces, and makes batches of it.
  *
  * A script may say a million lines a second: lines that only set a text are kept as the last of their kind within a
- * batch, so that what is passed on stays small. Everything counts in the fold (said.ts), whatever was left out.
+ * batch, so that what is passed on stays small. Everything counts in the fold (said.ts), whatever was left out. Only
+ * when the unread part gets so long that the disk is in danger is it dropped, but for its end.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
+import { dropBacklog } from './drop-backlog.ts';
 import { parseVerb, type Verb } from './parse-verb.ts';
 import { hear, NOTHING_SAID, type Said } from './said.ts';
 import { type SaidLine, SaidLines } from './said-lines.ts';
@@ -24,6 +26,8 @@ export interface SaidBatch {
   readonly to: number;
   /** Lines of this batch that later ones of their kind made needless. */
   readonly leftOut: number;
+  /** Bytes that were never read, because far too much was said. */
+  readonly dropped: number;
 }
 
 const SLICE_BYTES = 64 * 1024;
@@ -34,6 +38,7 @@ export class SaidReader {
   readonly #buffer = Buffer.allocUnsafe(SLICE_BYTES);
   readonly #actFrom: number;
   #said = NOTHING_SAID;
+  #dropped = 0;
 
   /** Reads from the beginning; lines before `actFrom` count for the fold but are not passed on again. */
   constructor(path: string, actFrom = 0) {
@@ -51,6 +56,7 @@ export class SaidReader {
 
   /** One batch at most; null when there is nothing new. */
   read(): SaidBatch | null {
+    this.#dropped = dropBacklog(this.#path, this.#lines.offset);
     const length = this.#fill();
     return length === 0 ? null : this.#toBatch(this.#lines.take(this.#buffer.subarray(0, length)));
   }
@@ -83,7 +89,13 @@ export class SaidReader {
       if (at >= this.#actFrom) all.push({ verb, at, isCut });
     }
     const heard = withoutNeedless(all);
-    return { heard, said: this.#said, to: this.#lines.restAt, leftOut: all.length - heard.length };
+    return {
+      heard,
+      said: this.#said,
+      to: this.#lines.restAt,
+      leftOut: all.length - heard.length,
+      dropped: this.#dropped,
+    };
   }
 }
 

@@ -27,11 +27,14 @@ if [ -e "$lh_folder/deadline" ]; then command -p sh "${0%/*}/deadline.sh" "$lh_f
 lh_status=$? lh_tries=0
 exec 3>&- 4>&-
 [ -z "$lh_watch" ] || kill -USR1 "$lh_watch"
-# A cat that sleeps has written all there was: only a process that the script left behind still holds fd 3 open.
+lh_wrote() { { read -r lh_ lh_; read -r lh_ lh_bytes; } <"/proc/$lh_cat/io" || lh_bytes=0; }
+lh_wrote; lh_enough=$((lh_bytes + 2097152))
+# A cat that sleeps has written all there was: only a process that the script left behind still holds fd 3 open. So
+# does one that has written more since than a pipe can hold.
 while read -r lh_line <"/proc/$lh_cat/stat"; do
   case ${lh_line##*) } in S*) kill -9 $lh_cat ;; Z*) break ;; esac
   [ $((lh_tries += 1)) -lt 1000 ] || command -p sleep 0.1
-  [ $lh_tries -lt 1050 ] || kill -9 $lh_cat
+  [ $lh_tries -lt 50 ] || { lh_wrote; [ $lh_tries -lt 1100 ] && [ $lh_bytes -lt $lh_enough ] || kill -9 $lh_cat; }
 done
 wait $lh_cat; lh_cat=$?
 # On a full disk this waits for room: a status that is not written would count as a crash.

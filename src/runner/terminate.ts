@@ -1,17 +1,27 @@
 /**
  * Ends everything that belongs to an attempt, and says what it knows of the rest.
  *
- *   TERM to all, CONT so that stopped ones can die ──grace──▶ KILL, again and again ──▶ two looks that find nothing
+ *   TERM to all, CONT so that stopped ones can die ──grace──▶ KILL, again and again ──▶ looks that find nothing
  *
- * Two looks, because a process may fork and end between the listing of /proc and the reading of its line. The shim is
- * not signalled: it has the exit status to write. Only one that does not end by itself afterwards is killed.
+ * More than one look, because a process may fork and end between the listing of /proc and the reading of its line.
+ * The shim is not signalled: it has the exit status to write. Only one that does not end by itself afterwards is killed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readPid } from './attempt-files.ts';
-import { type Attached, allMembersOf, type Means, type Member, membersOf, shimSession } from './belonging.ts';
-import { bootIdentity, isAlive } from './process-stat.ts';
-import { walkProcesses } from './process-walk.ts';
+import {
+  type Attached,
+  allMembersOf,
+  canBelong,
+  type Means,
+  type Member,
+  membersOf,
+  shimSession,
+} from './belonging.ts';
+import { MARK } from './order.ts';
+import { bootIdentity, isAlive, isLiving, readStat } from './process-stat.ts';
+import { readEnvironment } from './process-traces.ts';
 import { sendSignal, sendToGroup } from './send-signal.ts';
+import { listProcesses, takeSurvey } from './survey.ts';
 
 export interface Terminated {
   /** Processes that are known to belong and still run: 0 but for those the kernel does not let die. */
@@ -29,6 +39,10 @@ const LONGEST_LOOK_MS = 50;
 const KILL_WAIT_MS = 5_000;
 const SHIM_WAIT_MS = 2_000;
 const START_WAIT_MS = 500;
+/** How many looks must find nothing: some, and more where processes come and go. */
+const EMPTY_LOOKS = { calm: 2, lively: 4 };
+/** After so many rounds they are killed as they are found, not after all were found. */
+const CALM_ROUNDS = 3;
 
 export async function terminate(attached: Attached, { graceMs }: { readonly graceMs: number }): Promise<Terminated> {
   if (attached.record.boot !== bootIdentity()) return { left: 0, killed: 0, means: [] };
@@ -61,7 +75,7 @@ async function signalAll(attached: Attached, signals: readonly NodeJS.Signals[])
   }
 }
 
-const lookClosely = async (attached: Attached): Promise<Member[]> => allMembersOf(await walkProcesses(), attached);
+const lookClosely = async (attached: Attached): Promise<Member[]> => allMembersOf(await takeSurvey(), attached);
 
 async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs;
@@ -72,10 +86,16 @@ async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolea
   }
 }
 
-/** The cheap look first: as long as it finds somebody, the close one need not be made. */
+/** The cheap look first: as long as it finds somebody, the close ones need not be made. */
 async function hasNone(attached: Attached): Promise<boolean> {
-  if (isStarting(attached) || membersOf(await walkProcesses(), attached).length > 0) return false;
-  return (await lookClosely(attached)).length === 0 && (await lookClosely(attached)).length === 0;
+  const { all } = await takeSurvey();
+  if (isStarting(attached) || membersOf(all, attached).length > 0) return false;
+  for (let looks = 0, needed = EMPTY_LOOKS.calm; looks < needed; looks += 1) {
+    const survey = await takeSurvey();
+    if (allMembersOf(survey, attached).length > 0) return false;
+    if (survey.vanished > 0) needed = EMPTY_LOOKS.lively;
+  }
+  return true;
 }
 
 /** The shim has written its own line, and the script's is still to come. */
@@ -89,18 +109,15 @@ async function killAll(attached: Attached): Promise<Pick<Terminated, 'left' | 'k
   const until = performance.now() + KILL_WAIT_MS;
   // A shim that has not come to its script yet must not start it any more.
   if (isStarting(attached)) sendSignal(attached.record.shim, 'SIGKILL');
-  for (let emptyLooks = 0; emptyLooks < 2; ) {
+  for (let round = 0; ; round += 1) {
     const members = await lookClosely(attached);
-    if (performance.now() > until) return { left: members.length, killed: killed.size };
-    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
     for (const group of wholeGroups(members, attached)) sendToGroup(group, 'SIGKILL');
-    for (const member of members) {
-      killed.add(member.pid);
-      sendSignal(member, 'SIGKILL');
-    }
-    if (members.length > 0) await sleep(FIRST_LOOK_MS);
+    for (const member of members) if (sendSignal(member, 'SIGKILL')) killed.add(member.pid);
+    if (round >= CALM_ROUNDS) for (const pid of killOnSight(attached)) killed.add(pid);
+    if (await hasNone(attached)) return { left: 0, killed: killed.size };
+    if (performance.now() > until) return { left: (await lookClosely(attached)).length, killed: killed.size };
+    await sleep(FIRST_LOOK_MS);
   }
-  return { left: 0, killed: killed.size };
 }
 
 /** Groups within the script's session: nobody else can be in them. */
@@ -109,10 +126,20 @@ function wholeGroups(members: readonly Member[], { record }: Attached): Set<numb
   return new Set(inSession.map(({ group }) => group).filter((group) => group > 1));
 }
 
+/** For those that become another process faster than a look takes: nothing is between seeing and killing. */
+function killOnSight(attached: Attached): number[] {
+  return listProcesses().filter((pid) => {
+    const stat = readStat(pid);
+    if (stat === null || !isLiving(stat) || !canBelong(stat, attached)) return false;
+    return readEnvironment(pid, MARK) === attached.folder && sendSignal(stat, 'SIGKILL');
+  });
+}
+
 /** The shim writes how the script ended and goes. One that was killed before may have left its helpers. */
 async function endShim({ record }: Attached): Promise<void> {
   await waitUntil(() => !isAlive(record.shim), SHIM_WAIT_MS);
-  for (const process of shimSession(await walkProcesses(), record)) sendSignal(process, 'SIGKILL');
+  const { all } = await takeSurvey();
+  for (const process of shimSession(all, record)) sendSignal(process, 'SIGKILL');
 }
 
 async function waitUntil(isSo: () => boolean, waitMs: number): Promise<void> {

@@ -84,6 +84,14 @@ export class Attempt {
     this.#controller?.abort(new AttemptAborted(reason));
   }
 
+  /** Nothing more is told of it. Its work may go on. */
+  forget(): void {
+    this.#isOver = true;
+    if (this.#grace !== null) clearTimeout(this.#grace);
+    this.#limits?.end();
+    this.#voice?.end(new Error('its worker has gone'));
+  }
+
   /** The store has what the attempt said, up to this number. */
   heard(number: number): void {
     this.#voice?.heard(number);

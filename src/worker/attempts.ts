@@ -12,6 +12,7 @@ import type { AttemptHost } from './attempt.ts';
 import { Attempt } from './attempt.ts';
 import type { Saying } from './keeper.ts';
 import type { LeaseBoard } from './lease-board.ts';
+import { monotonicMs } from './monotonic.ts';
 import type { RunAttempt } from './run-outcome.ts';
 import type { Settler } from './settler.ts';
 import type { StopReason } from './stop-reason.ts';
@@ -75,6 +76,24 @@ export class Attempts {
     }
   }
 
+  /** Goes on with attempts of an earlier process. Nobody knows how old their leases are, so they are renewed at once. */
+  takeUp(jobs: readonly RunningJob[]): void {
+    const held = jobs.map((job) => this.#hold(job, monotonicMs() + job.lease.ms / 2 - job.lease.until));
+    for (const attempt of held) {
+      this.#options.tell({ type: 'started', job: attempt.job });
+      attempt.start();
+    }
+  }
+
+  /** Lets go of all of them without a word: they belong to whoever comes next. */
+  forget(): readonly Attempt[] {
+    const attempts = this.all();
+    for (const attempt of attempts) attempt.forget();
+    this.#running.length = 0;
+    this.#size = 0;
+    return attempts;
+  }
+
   /** Gives back what arrived too late to be begun. */
   refuse(result: ClaimResult, reason: string): void {
     for (const job of result.jobs.filter(isRunning)) {
@@ -107,7 +126,8 @@ export class Attempts {
    */
   #hold(job: RunningJob, offset: number): Attempt {
     const { token, ms, until } = job.lease;
-    const entry = this.#options.board.write({ id: job.id, token, ms, validUntil: until + offset });
+    const beatMs = Math.min(ms / 4, this.#options.settingsFor(job.queue).heartbeatMs);
+    const entry = this.#options.board.write({ id: job.id, token, ms, beatMs, validUntil: until + offset });
     const attempt = new Attempt(job, entry, this.#host);
     while (this.#running.length <= entry) this.#running.push(null);
     this.#running[entry] = attempt;

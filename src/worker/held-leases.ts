@@ -1,17 +1,18 @@
 /**
  * What the keeper knows of the leases on the board: until when each holds, and what is to be said with its next beat.
  *
- * Renewal is due after a quarter of the lease. Whatever is half-way there goes along, so that the leases of a worker
+ * Renewal is due after a quarter of the lease, or sooner if its queue says so. Whatever is half-way there goes along, so that the leases of a worker
  * soon travel together, however they were claimed.
  */
 import type { Heartbeat, HeartbeatResult } from '../core/job-store.ts';
 import type { Saying, TellNews, Words } from './keeper.ts';
-import type { BoardReader } from './lease-board.ts';
+import type { BoardLease, BoardReader } from './lease-board.ts';
 
 export interface HeldLease {
   readonly id: string;
   readonly token: number;
   readonly ms: number;
+  readonly beatMs: number;
   readonly seenAt: number;
   validUntil: number;
   needsStart: boolean;
@@ -25,8 +26,7 @@ export interface HeldLease {
   isLost: boolean;
 }
 
-const RENEW_AFTER = 1 / 4;
-const GO_ALONG_AFTER = 1 / 8;
+const GO_ALONG_AFTER = 1 / 2;
 /** An attempt that lives so long counts as begun, unless its runner says so itself. */
 const BEGUN_AFTER_MS = 1_000;
 /** An attempt must stop before its lease ends: a quarter of the lease before, ten seconds at the most. */
@@ -66,12 +66,12 @@ export class HeldLeases {
   due(now: number): readonly HeldLease[] {
     const all = [...this.#held.values()].filter((lease) => !lease.isLost);
     if (!all.some((lease) => this.#isDue(lease, now))) return [];
-    const along = all.filter((lease) => this.#isDue(lease, now) || ageOf(lease, now) >= lease.ms * GO_ALONG_AFTER);
+    const along = all.filter((lease) => this.#isDue(lease, now) || ageOf(lease, now) >= lease.beatMs * GO_ALONG_AFTER);
     return along.sort((a, b) => a.validUntil - b.validUntil);
   }
 
   #isDue(lease: HeldLease, now: number): boolean {
-    return lease.words !== null || ageOf(lease, now) >= lease.ms * RENEW_AFTER || hasBegun(lease, now);
+    return lease.words !== null || ageOf(lease, now) >= lease.beatMs || hasBegun(lease, now);
   }
 
   beatOf(lease: HeldLease, now: number): Heartbeat {
@@ -108,11 +108,7 @@ export class HeldLeases {
   }
 }
 
-function held(
-  lease: { id: string; token: number; ms: number; validUntil: number } | null,
-  now: number,
-  needsStart: boolean,
-): HeldLease | null {
+function held(lease: BoardLease | null, now: number, needsStart: boolean): HeldLease | null {
   if (lease === null) return null;
   const told = { isCancelTold: false, isPauseTold: false, expiry: 'far', isLost: false } as const;
   return { ...lease, seenAt: now, needsStart, words: null, number: 0, ...told };

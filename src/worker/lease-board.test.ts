@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { BoardLease } from './lease-board.ts';
 import { BoardReader, LeaseBoard } from './lease-board.ts';
 
-const aLease = (token: number, id = `job-${token}`): BoardLease => ({ id, token, ms: 1_000, validUntil: 5.25 });
+const aLease = (token: number, id = `job-${token}`): BoardLease => ({
+  id,
+  token,
+  ms: 1_000,
+  beatMs: 250,
+  validUntil: 5.25,
+});
 
 const read = (reader: BoardReader): readonly (BoardLease | null)[] => {
   const found: (BoardLease | null)[] = [];

@@ -13,15 +13,17 @@ export interface BoardLease {
   readonly id: string;
   readonly token: number;
   readonly ms: number;
+  /** How long after it was given or renewed it is renewed again. */
+  readonly beatMs: number;
   /** Until when the lease holds if nobody renews it, by the monotonic clock that all threads share. */
   readonly validUntil: number;
 }
 
 // Int32: rounds of the main loop, claims. Then the entries: Int32 sequence, Int32 length of the id, Float64 token
-// (0 when free), Float64 validUntil, Float64 ms, and the bytes of the id.
+// (0 when free), Float64 validUntil, Float64 ms, Float64 beatMs, and the bytes of the id.
 const HEAD_BYTES = 16;
-const ENTRY_BYTES = 160;
-const ID_AT = 32;
+const ENTRY_BYTES = 168;
+const ID_AT = 40;
 const MAX_ID_BYTES = ENTRY_BYTES - ID_AT;
 
 export class LeaseBoard {
@@ -54,6 +56,7 @@ export class LeaseBoard {
     this.#floats[(at >> 3) + 1] = lease.token;
     this.#floats[(at >> 3) + 2] = lease.validUntil;
     this.#floats[(at >> 3) + 3] = lease.ms;
+    this.#floats[(at >> 3) + 4] = lease.beatMs;
     Atomics.add(this.#ints, at >> 2, 1);
     return entry;
   }
@@ -128,6 +131,7 @@ export class BoardReader {
       token: this.#floats[(at >> 3) + 1] ?? 0,
       validUntil: this.#floats[(at >> 3) + 2] ?? 0,
       ms: this.#floats[(at >> 3) + 3] ?? 0,
+      beatMs: this.#floats[(at >> 3) + 4] ?? 0,
     };
     return Atomics.load(this.#ints, at >> 2) === sequence ? lease : null;
   }

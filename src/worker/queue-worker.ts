@@ -56,7 +56,7 @@ export class QueueWorker implements Worker {
     const { store, concurrency, journalPath, pid, random } = options;
     this.#options = options;
     this.#id = options.newId();
-    this.#board = new LeaseBoard(BOARD_SHARE * concurrency);
+    this.#board = new LeaseBoard(BOARD_SHARE * concurrency + (options.own ?? []).length);
     this.#reach = new Reach({
       onAway: (error) => this.#tell({ type: 'store-away', error }),
       onBack: () => this.#storeIsBack(),
@@ -85,9 +85,10 @@ export class QueueWorker implements Worker {
     return this.#started;
   }
 
-  stop({ drainMs, force }: StopOptions = {}): Promise<void> {
+  stop({ drainMs, force, leaveMs }: StopOptions = {}): Promise<void> {
     if (force === true) this.#forced.abort();
-    this.#stopped ??= this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS);
+    this.#stopped ??=
+      leaveMs === undefined ? this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS) : this.#goAway(leaveMs);
     return this.#stopped;
   }
 
@@ -160,6 +161,7 @@ export class QueueWorker implements Worker {
       every(ADOPT_EVERY_MS, () => this.#adopt()),
     ];
     this.#adopt();
+    this.#attempts.takeUp(this.#options.own ?? []);
     this.#claims.wake();
   }
 
@@ -212,11 +214,29 @@ export class QueueWorker implements Worker {
     const claims = this.#claims.stop();
     await this.#started?.catch(() => undefined);
     await this.#drain(drainMs);
+    await this.#finish(claims);
+  }
+
+  /** The renewals end first: one that came after ours would make the leases short again. */
+  async #goAway(leaveMs: number): Promise<void> {
+    const claims = this.#claims.stop();
+    await this.#started?.catch(() => undefined);
+    await this.#finish(claims, async () => {
+      const beats = this.#attempts
+        .forget()
+        .map(({ job }) => ({ id: job.id, token: job.lease.token, leaseMs: leaveMs }));
+      if (beats.length > 0) await atMost(this.#options.store.jobs.heartbeat(beats), STOP_DEADLINE_MS);
+    });
+  }
+
+  async #finish(claims: Promise<void>, leave: () => Promise<void> = async () => undefined): Promise<void> {
     const deadlineMs = this.#forced.signal.aborted ? FORCED_DEADLINE_MS : STOP_DEADLINE_MS;
     await atMost(claims, deadlineMs);
     this.#claims.giveUp();
     await this.#settler.drain(deadlineMs);
     for (const undo of this.#undo) undo();
+    await this.#keeper?.close();
+    await leave();
     await this.#leave();
     await this.#journal?.close();
   }
@@ -234,7 +254,6 @@ export class QueueWorker implements Worker {
 
   async #leave(): Promise<void> {
     if (this.#keeper === null) return;
-    await this.#keeper.close();
     const { jobs } = this.#options.store;
     await atMost(jobs.endWorker({ id: this.#id, kind: 'deregister' }), STOP_DEADLINE_MS);
   }

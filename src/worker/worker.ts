@@ -37,6 +37,8 @@ export interface WorkerOptions {
   readonly journalPath?: string | null;
   /** The runner says itself when the work began; otherwise an attempt that lives for a second has begun. */
   readonly saysStarted?: boolean;
+  /** Attempts that an earlier process began and whose leases are ours: gone on with before anything is claimed. */
+  readonly own?: readonly RunningJob[];
   random(): number;
   newId(): string;
   onEvent?(event: WorkerEvent): void;
@@ -47,6 +49,11 @@ export interface StopOptions {
   readonly drainMs?: number;
   /** Do not wait: tell every attempt to stop at once. */
   readonly force?: boolean;
+  /**
+   * For attempts that outlive this process: they are not told anything, and their leases are made so long that the
+   * next process finds them its own.
+   */
+  readonly leaveMs?: number;
 }
 
 export interface RunningAttempt {

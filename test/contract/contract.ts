@@ -17,6 +17,7 @@ import { draftContract } from './drafts.ts';
 import { eventContract } from './events.ts';
 import { heartbeatContract } from './heartbeat.ts';
 import { historyContract } from './history.ts';
+import { lifetimeContract } from './lifetime.ts';
 import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
 import { moveContract } from './move.ts';
@@ -60,6 +61,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   retention: retentionContract,
   'the clock': clockContract,
   events: eventContract,
+  'its lifetime': lifetimeContract,
 };
 
 export function storeContract(name: string, open: OpenStore): void {

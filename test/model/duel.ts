@@ -156,7 +156,10 @@ export class Duel {
     const { now } = this.#model.moment('look');
     const model = this.#model;
     const histories = this.#model.ids.map(async (id) => {
-      this.#compare(`the history of ${id}`, model.rows(id), await jobs.history(id, time));
+      const rows = await jobs.history(id, time);
+      this.#compare(`the history of ${id}`, model.rows(id), rows);
+      const told = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
+      this.#compare(`the state that the history of ${id} tells`, model.get(id)?.state, told);
     });
     const counts = QUEUES.map((queue) => looks.count(model, queue, now));
     await Promise.all([

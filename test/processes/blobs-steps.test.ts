@@ -161,6 +161,16 @@ describe.skipIf(!hasStrace)('a disk that fails', () => {
     });
     expect(moments).toBeGreaterThan(2);
   }, 60_000);
+
+  it('in the midst of a large upload makes it fail as well, and what may be lost is given up', async () => {
+    const place = await aPlace();
+    await place.reset(false);
+    await writeFile(join(place.folder, 'content'), bytesOf(40_000_000));
+    const injection = { call: 'fdatasync', when: 1, fault: 'error=EIO' };
+    const { said } = await runStep(place.folder, place.args('upload'), injection);
+    expect(said).toEqual({ type: 'failed', code: 'store-unavailable' });
+    expect(filesBelow(place.home)).toEqual([]);
+  });
 });
 
 describe.skipIf(!hasStrace)('the order of an add', () => {

@@ -10,7 +10,7 @@ export const CALLS = 'fsync,fdatasync,rename,mkdir,unlink,link,pwrite64,utimensa
 const fixture = join(import.meta.dirname, '..', 'fixtures', 'blobs-step.mjs');
 
 /** Whether processes can be traced here; suites that need it are skipped, and counted, where they cannot. */
-export const hasStrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
+export const hasStrace = spawnSync('sh', ['-c', 'strace -qq -o /dev/null true']).status === 0;
 
 export interface StepRun {
   /** What it said, or null when it was killed before. */

@@ -1,4 +1,5 @@
 /** What tests of blobs share: a folder of their own, content that can be made again, and looks behind the interface. */
+import { spawnSync } from 'node:child_process';
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -88,6 +89,12 @@ export async function get(blobs: Blobs, sha256: string, range?: { start?: number
 }
 
 export const blobPath = (folder: string, sha256: string): string => join(folder, sha256.slice(0, 2), sha256);
+
+/** A pipe with a name, which blocks whoever opens it carelessly. */
+export function makeFifo(path: string): void {
+  const { status } = spawnSync('sh', ['-c', 'mkfifo "$1"', 'sh', path]);
+  if (status !== 0) throw new Error(`no FIFO could be made at ${path}`);
+}
 
 /** One bit of the file, at random unless told. */
 export function flipBit(path: string, at = randomBytes(4).readUInt32LE()): void {

@@ -31,7 +31,7 @@ const improperly = (completion: string, status: number) => ({
 const cases: readonly Case[] = [
   { name: 'done', ends: { kind: 'done', status: 'all of it' }, status: 0, log: 'printed\n' },
   { name: 'err', ends: { kind: 'err', status: 'by design', because: 'said' }, status: 0 },
-  { name: 'resend', ends: { kind: 'resend', delayMs: 2_000, reason: 'not', status: '2-not-yet' }, status: 0 },
+  { name: 'resend', ends: { kind: 'resend', delayMs: 2_000, reason: 'not-yet', status: '2-not-yet' }, status: 0 },
   { name: 'relayed', ends: { kind: 'relayed', address: 'http://other:3333/q/x/1' }, status: 0 },
   { name: 'dup', ends: { kind: 'done', status: 'with dup' }, status: 0, log: 'got [ok http://h/q/test_nop/7]\n' },
   { name: 'exit-after-done', ends: improperly('done', 3), status: 3 },

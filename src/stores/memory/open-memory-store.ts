@@ -47,7 +47,7 @@ class MemoryStore {
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
     this.records = new MemoryRecords(
-      (call) => this.#moment(call, true).now,
+      (call) => this.#recordsTime(call),
       (kind, key) => this.#recordChanged(kind, key),
     );
     this.#table = new MemoryTable({
@@ -70,10 +70,19 @@ class MemoryStore {
     argument: CallArgument<Name>,
     options: CallOptions | undefined,
   ): CallAnswer<Name> {
-    if (this.#isClosed) throw new LonghaulError('store-closed', 'the store is closed');
+    this.#mustBeOpen();
     const answer = perform(this.#table, name, argument, this.#moment(options, isReadOnly(name)));
     this.#publish();
     return answer;
+  }
+
+  #recordsTime(options: CallOptions | undefined): number {
+    this.#mustBeOpen();
+    return this.#moment(options, true).now;
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isClosed) throw new LonghaulError('store-closed', 'the store is closed');
   }
 
   /** A look leaves no trace, also none in the memory of when the store was last seen. */

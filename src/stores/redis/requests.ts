@@ -147,6 +147,7 @@ function settleWords(said: Settlement): Words {
     case 'resend':
       return new Words(words + word('delayMs', said.delayMs) + textWord('reason', said.reason));
     case 'release':
+    case 'crash':
       return new Words(words + textWord('reason', said.reason));
     case 'forward':
       return new Words(words + textWord('address', said.address));

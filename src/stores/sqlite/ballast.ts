@@ -1,13 +1,16 @@
 /**
  * Room kept for bad times: a file that is given up when the disk is full, so that what is running can still end.
  * While it is gone no new jobs are taken; it is written again as soon as there is space for it.
+ *
+ * It is large enough for all pages of a full log to go into the database: then the log begins anew in the space
+ * that it has, and everything but new jobs has room again.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const BALLAST_BYTES = 1024 * 1024;
+const BALLAST_BYTES = 6 * 1024 * 1024;
 /** Not taken back before this much would be left beside it, so that it does not come and go. */
-const SPARE_BYTES = 4 * BALLAST_BYTES;
+const SPARE_BYTES = 2 * 1024 * 1024;
 const RETRY_MS = 1_000;
 
 export class Ballast {

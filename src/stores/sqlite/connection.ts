@@ -21,7 +21,8 @@ const OLDEST_SQLITE = '3.51.3';
 export const OPENING_TIMEOUT_MS = 5_000;
 const BUSY_TIMEOUT_MS = 10;
 const CACHE_KB = 32_768;
-const CHECKPOINT_PAGES = 4_000;
+/** After so many pages the log is put into the database. The ballast must hold them: see there. */
+const CHECKPOINT_PAGES = 1_000;
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export function openConnection(path: string, durability: Durability): Database {

@@ -106,7 +106,7 @@ export class GroupWriter {
   #makeRoom(): void {
     this.#ballast.giveUp();
     try {
-      this.#session.shrinkLog();
+      this.#session.emptyLog();
     } catch {
       // Then the room of the ballast must do.
     }

@@ -7,7 +7,7 @@ import { Engine } from './engine.ts';
 import { lockedError } from './file-holders.ts';
 import { GroupWriter } from './group-writer.ts';
 import { Session } from './session.ts';
-import { explain, isBusy } from './sqlite-problem.ts';
+import { explain, isBusy, isFull } from './sqlite-problem.ts';
 import { StoreClock } from './store-clock.ts';
 import { WakeFile } from './wake-file.ts';
 
@@ -22,8 +22,8 @@ const POLL_MS = 1_000;
 
 export function openEngine({ path, clock, durability }: EngineOptions): Engine {
   const heard = (events: Parameters<Engine['tell']>[0]): void => engine.tell(events);
-  const session = enter(new Session({ path, durability, clock: new StoreClock(clock), heard }), path);
   const ballast = new Ballast(path);
+  const session = enter(new Session({ path, durability, clock: new StoreClock(clock), heard }), ballast, path);
   const listen = () => hear(session);
   const wakeFile = new WakeFile(path, listen);
   const poll = setInterval(() => {
@@ -47,13 +47,23 @@ export function openEngine({ path, clock, durability }: EngineOptions): Engine {
   return engine;
 }
 
-function enter(session: Session, path: string): Session {
+function enter(session: Session, ballast: Ballast, path: string): Session {
   try {
-    session.enter();
+    enterEvenWhenFull(session, ballast);
     return session;
   } catch (error) {
     session.close();
     throw isBusy(error) ? lockedError(path, [], OPENING_TIMEOUT_MS) : explain(error, path);
+  }
+}
+
+function enterEvenWhenFull(session: Session, ballast: Ballast): void {
+  try {
+    session.enter();
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    ballast.giveUp();
+    session.enter();
   }
 }
 
@@ -69,7 +79,7 @@ function hear(session: Session): void {
 function leave(session: Session): void {
   try {
     session.leave();
-    session.shrinkLog();
+    session.emptyLog();
   } catch {
     // Somebody holds the file: he will find our row without a process, and the log is put away by the next one.
   } finally {

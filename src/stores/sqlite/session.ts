@@ -10,6 +10,7 @@ import type { StoreEvent } from '../../core/job-store.ts';
 import { restartedLease } from '../../core/lifecycle.ts';
 import type { CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
+import { ClockFile } from './clock-file.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
 import { EventLog } from './event-log.ts';
@@ -39,6 +40,7 @@ export class Session {
   readonly #records: SqliteRecords;
   readonly #table: SqliteTable;
   readonly #log: EventLog;
+  readonly #clockFile: ClockFile;
   readonly #dataVersion: Statement;
   readonly #totalChanges: Statement;
   #events: StoreEvent[] = [];
@@ -59,6 +61,7 @@ export class Session {
     this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, emit });
     this.peers = new Peers(db);
     this.#log = new EventLog(db, this.peers.id);
+    this.#clockFile = new ClockFile(options.path);
     this.#dataVersion = db.prepare('PRAGMA data_version');
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
@@ -66,9 +69,14 @@ export class Session {
   /** Becomes one of those that have the file open. What others do from here on is heard. */
   enter(): void {
     this.#db.exec('BEGIN IMMEDIATE');
-    this.peers.enter();
-    this.#log.start();
-    this.#db.exec('COMMIT');
+    try {
+      this.peers.enter();
+      this.#log.start();
+      this.#db.exec('COMMIT');
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+    if (this.peers.hasOthers) this.#options.clock.arriveLate();
     stopWaiting(this.#db);
   }
 
@@ -83,6 +91,7 @@ export class Session {
   begin(): void {
     this.#db.exec('BEGIN IMMEDIATE');
     this.#noticeOthers();
+    if (this.peers.hasOthers) this.#options.clock.agree(this.#clockFile.read());
     this.#events = [];
     this.#changesBefore = this.#changes();
   }
@@ -130,6 +139,7 @@ export class Session {
       if (this.peers.hasOthers && events.length > 0) this.#log.write(events);
       this.peers.sweep();
     }
+    if (this.peers.hasOthers) this.#clockFile.write(this.#options.clock.memory);
     this.#db.exec('COMMIT');
     this.#options.clock.keep();
     return events;
@@ -157,12 +167,13 @@ export class Session {
     return this.#options.clock.look(now);
   }
 
-  /** Puts what stands in the log into the database, so that the log can begin anew. */
-  shrinkLog(): void {
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  /** Puts what stands in the log into the database, so that the log begins anew in the room that it has. */
+  emptyLog(): void {
+    this.#db.exec('PRAGMA wal_checkpoint(RESTART)');
   }
 
   close(): void {
+    this.#clockFile.close();
     this.#db.close();
   }
 

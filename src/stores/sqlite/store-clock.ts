@@ -9,6 +9,8 @@ export class StoreClock {
   readonly #source: ClockSource;
   #memory: ClockMemory = NEVER_SEEN;
   #kept: ClockMemory = NEVER_SEEN;
+  #isInCompany = false;
+  #isNew = false;
 
   constructor(source: ClockSource) {
     this.#source = source;
@@ -18,10 +20,26 @@ export class StoreClock {
     return this.#memory;
   }
 
-  /** What the file remembers: another engine may have seen more than this one. */
+  /** What the file remembers of earlier runs, and of others. */
   join(stored: ClockMemory): void {
-    this.#memory = later(this.#memory, stored);
-    this.#kept = this.#memory;
+    this.#remember(later(this.#memory, stored));
+  }
+
+  /** Others are there and have not said yet what they saw: the time until the first call is taken for no gap. */
+  arriveLate(): void {
+    this.#isNew = true;
+  }
+
+  /**
+   * What the others last agreed on holds for this engine too. Only what it saw while it was alone must not be
+   * lost: it told nobody.
+   */
+  agree(others: ClockMemory | undefined): void {
+    if (others !== undefined) {
+      this.#remember(this.#isInCompany ? others : later(this.#memory, others));
+      this.#isNew = false;
+    }
+    this.#isInCompany = true;
   }
 
   look(now: number | undefined): Moment {
@@ -32,6 +50,8 @@ export class StoreClock {
   read(now: number | undefined): Reading {
     const time = this.#time(now);
     if (this.#source === 'caller') return { now: time, gap: NO_GAP, memory: this.#memory, hasSteppedBack: false };
+    if (this.#isNew) this.#memory = { ...this.#memory, seenAt: Math.max(this.#memory.seenAt, time) };
+    this.#isNew = false;
     const reading = readClock(this.#memory, time);
     this.#memory = reading.memory;
     return reading;
@@ -43,6 +63,11 @@ export class StoreClock {
 
   undo(): void {
     this.#memory = this.#kept;
+  }
+
+  #remember(memory: ClockMemory): void {
+    this.#memory = memory;
+    this.#kept = memory;
   }
 
   #time(now: number | undefined): number {

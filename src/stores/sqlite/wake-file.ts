@@ -16,7 +16,11 @@ export class WakeFile {
   }
 
   touch(): void {
-    writeSync(this.#file, '.', 0);
+    try {
+      writeSync(this.#file, '.', 0);
+    } catch {
+      // A disk too full for one byte: the others look by themselves before long.
+    }
   }
 
   close(): void {

@@ -31,7 +31,7 @@ local function addPlain(queue, fields, at, count, first)
       answer(first + i, 'exists', id)
     else
       seq = seq + 1
-      local seqText = ('%.0f'):format(seq)
+      local seqText = ('%d'):format(seq)
       records[n + 1], records[n + 2] = id, 'f' .. seqText .. head .. ARGV[at + 2 * i + 1]
       n = n + 2
       ids[#ids + 1], fifo[#fifo + 1], jobs[id] = id, seqText, known
@@ -77,7 +77,6 @@ local function addSpecial(id, queue, fields, at)
   job.place = placeOf(job)
   jobs[id], job.isTouched = job, true
   work.touched[#work.touched + 1] = job
-  work.putTags(job, clock.seq)
   if not fields.draft then keys.take(job) end
   work.emit('added', queue, STATE[job.place], id)
 end

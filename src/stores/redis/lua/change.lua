@@ -11,13 +11,6 @@ local function refusalOf(job, said)
   if state ~= 'running' and said.pause then return '!wrong-state' end
 end
 
-local function changeTags(job, said)
-  if not said.tags and not said.untag then return end
-  work.putTags(job, false)
-  job.fields.tags = said.tags
-  work.putTags(job, tonumber(job.seq))
-end
-
 -- A plain job keeps its place in the fifo as long as its order is the same.
 local function changeOrder(job, said)
   local priority, runAt = number(job.fields.priority), record.runAt(job)
@@ -33,7 +26,7 @@ return forEach(function(job, said)
   refusal = refusal or refusalOf(job, said)
   if refusal then return refusal end
   work.touch(job)
-  changeTags(job, said)
+  if said.tags or said.untag then job.fields.tags = said.tags end
   changeOrder(job, said)
   if said.name then job.fields.name = said.name end
   if said.data then record.say(job, 'd', said.data, said) end

@@ -26,7 +26,7 @@ local function promote(queue)
   local due = call('ZRANGEBYSCORE', P .. key, '-inf', clock.nowText, 'LIMIT', 0, MOST.promoted)
   local found = record.bySeqs(record.seqsOf(due))
   for i = 1, #due do
-    if found[i] and found[i].place == 'w' then work.touch(found[i]) else work.put(key, due[i], false) end
+    if found[i] and found[i].place == 'w' then work.touch(found[i]) else work.drop(key, due[i]) end
   end
   work.flush()
 end
@@ -51,7 +51,7 @@ local function readyReader(queue)
   return function()
     for member, job in nextMember do
       if not (job and job.place == 'w' and job.queue == queue and work.readyMember(job) == member) then
-        work.put(key, member, false)
+        work.drop(key, member)
       elseif not clock.isBehind or record.runAt(job) <= clock.now then
         return job
       end
@@ -117,6 +117,8 @@ local function soonest(key)
   return tonumber(call('ZRANGE', P .. key, 0, 0, 'WITHSCORES')[2])
 end
 
+local leaseEnds, runAts = {}, {} -- of queues that were served: the soonest of each, as far as it was found out
+
 local function takeFrom(queue)
   local settings = queues.settings(queue)
   if settings.state ~= 'up' then return end
@@ -125,8 +127,11 @@ local function takeFrom(queue)
   if leaseEnd and leaseEnd <= clock.now and life.overtake(queue, K.MAX_OVERTAKEN) > 0 then
     runAt = soonest('later:' .. queue)
   end
-  if runAt and runAt <= clock.now then promote(queue) end
-  serve(queue, tonumber(leaseMs) or settings.leaseMs)
+  if runAt and runAt <= clock.now then promote(queue) else runAts[queue] = runAt or math.huge end
+  local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken
+  serve(queue, ms)
+  local mine = #taken > before and clock.now + ms or math.huge
+  if not leaseEnd or leaseEnd > clock.now then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
 -- Answers the leases of the worker's latest request again, as far as they still hold.
@@ -142,16 +147,20 @@ local function again(last)
   end
 end
 
+local function nextRunAt(queue)
+  local later = call('ZRANGEBYSCORE', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  return tonumber(later[2]) or math.huge
+end
+
 -- The soonest time at which time alone would make something claimable.
 local function nextAt()
   local next = math.huge
   for _, queue in ipairs(names) do
     local settings = queues.settings(queue)
     if settings.state == 'up' then
-      local later = call('ZRANGEBYSCORE', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      next = math.min(next, tonumber(later[2]) or math.huge)
+      next = math.min(next, runAts[queue] or nextRunAt(queue))
       for _, job in ipairs(queues.notDue(queue)) do next = math.min(next, record.runAt(job)) end
-      local leaseEnd = settings.onLost ~= 'hold' and soonest('running:' .. queue)
+      local leaseEnd = settings.onLost ~= 'hold' and (leaseEnds[queue] or soonest('running:' .. queue))
       if leaseEnd then next = math.min(next, leaseEnd + settings.lostGraceMs) end
     end
   end

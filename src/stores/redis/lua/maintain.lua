@@ -13,7 +13,7 @@ local function remove(members, key)
       life.remove(found[i])
       count = count + 1
     else
-      work.put(key, members[i], false)
+      work.drop(key, members[i])
     end
   end
   return count

@@ -4,7 +4,8 @@
 begin()
 
 local ENDING = {
-  complete = 'completed', fail = 'failed', retry = 'retried', resend = 'resent', release = 'released', forward = 'forwarded',
+  complete = 'completed', fail = 'failed', retry = 'retried', resend = 'resent', release = 'released',
+  crash = 'lost', forward = 'forwarded',
 }
 
 -- For each kind: changes the job, and answers the event of the history and its note.
@@ -68,6 +69,11 @@ function settle.release(job, said)
   life.returned(job, clock.now, clock.now)
   record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
   return 'released', said.reason
+end
+
+function settle.crash(job, said)
+  life.lost(job, queues.settings(job.queue), said.reason)
+  return 'lost', said.reason
 end
 
 -- ── a word that comes too late ──

@@ -1,0 +1,48 @@
+/** `longhaul report`: for scripts that like words. Says a verb on the script's own pipe, and prints the answer of a dup. */
+import { openSync, readSync, writeSync } from 'node:fs';
+import type { Command } from './command.ts';
+import { UsageError } from './command.ts';
+
+const VERBS = [
+  'run',
+  'done',
+  'err',
+  'resend',
+  'relayed',
+  'dup',
+  'progress',
+  'checkpoint',
+  'result',
+  'attach',
+  'tag',
+  'group',
+];
+
+export const reportCommand: Command = {
+  usage: 'report VERB [TEXT]…',
+  about: `Says something to the node from inside a queue's script. Verbs: ${VERBS.join(', ')}.`,
+  example: 'longhaul report progress 40 pass 1',
+  async run([verb, ...rest]) {
+    if (verb === undefined || !VERBS.includes(verb))
+      throw new UsageError(`usage: longhaul ${reportCommand.usage}; VERB is one of ${VERBS.join(', ')}`);
+    const pipe = process.env['LONGHAUL_WRITE'];
+    if (pipe === undefined)
+      throw new UsageError('LONGHAUL_WRITE is not set: report works only inside a script that Longhaul runs');
+    const text = rest.join(' ');
+    if (text.includes('\n')) throw new UsageError('TEXT must be one line');
+    writeSync(Number(pipe), `${verb} ${text}\n`);
+    if (verb !== 'dup') return 0;
+    const answer = readLine();
+    console.log(answer);
+    return answer.startsWith('ok ') ? 0 : 1;
+  },
+};
+
+/** One byte at a time: what comes after the line belongs to the script. */
+function readLine(): string {
+  const file = openSync(`/dev/fd/${process.env['LONGHAUL_READ'] ?? '4'}`, 'r');
+  const bytes: number[] = [];
+  const byte = Buffer.alloc(1);
+  while (readSync(file, byte) === 1 && byte[0] !== 0x0a) bytes.push(byte[0] as number);
+  return Buffer.from(bytes).toString('utf8');
+}

@@ -1,0 +1,69 @@
+/**
+ * One look at all processes of the machine, shared by everybody who wants one at the same time.
+ *
+ * The newest come first, since one that ends and begins anew all the time is among them, and the less time passes
+ * between the listing and the reading of a process, the less of them escape. It is made in slices, so that a machine
+ * with thousands of processes blocks nobody. What must be read of a process itself is read when it is asked for, once.
+ */
+import { readdirSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MARK } from './order.ts';
+import { isLiving, type ProcessStat, readStat } from './process-stat.ts';
+import { placesOf, readEnvironment } from './process-traces.ts';
+
+const SLICE = 200;
+
+export interface Survey {
+  /** Without zombies: they hold nothing and do nothing, and whoever should reap them may never come. */
+  readonly all: readonly ProcessStat[];
+  /** How many were listed but gone when they were to be read: what they left behind may not have been seen. */
+  readonly vanished: number;
+  /** The attempt's mark in the environment of a process; null for none. */
+  markOf(pid: number): string | null;
+  /** Where a process works, and which files it has open for writing. */
+  placesOf(pid: number): readonly string[];
+}
+
+/** Pids, the newest first. */
+export function listProcesses(): number[] {
+  const names = readdirSync('/proc').filter((name) => name.charCodeAt(0) >= 0x30 && name.charCodeAt(0) <= 0x39);
+  return names.map(Number).sort((a, b) => b - a);
+}
+
+async function makeSurvey(): Promise<Survey> {
+  const all: ProcessStat[] = [];
+  let vanished = 0;
+  for (const [index, pid] of listProcesses().entries()) {
+    if (index % SLICE === SLICE - 1) await nextTurn();
+    const stat = readStat(pid);
+    if (stat === null) vanished += 1;
+    else if (isLiving(stat)) all.push(stat);
+  }
+  const marks = new Map<number, string | null>();
+  const places = new Map<number, readonly string[]>();
+  return {
+    all,
+    vanished,
+    markOf: (pid) => readOnce(marks, pid, () => readEnvironment(pid, MARK)),
+    placesOf: (pid) => readOnce(places, pid, () => placesOf(pid)),
+  };
+}
+
+function readOnce<T>(memory: Map<number, T>, pid: number, read: () => T): T {
+  const known = memory.get(pid);
+  if (known !== undefined) return known;
+  const value = read();
+  memory.set(pid, value);
+  return value;
+}
+
+let next: Promise<Survey> | null = null;
+
+/** A look that begins after this call. Those who ask before it begins get the same one. */
+export function takeSurvey(): Promise<Survey> {
+  next ??= nextTurn().then(() => {
+    next = null;
+    return makeSurvey();
+  });
+  return next;
+}

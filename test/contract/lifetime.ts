@@ -1,0 +1,48 @@
+/** The lifetime of a store: how it ends, and how another thread opens it again. */
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import type { Open } from './contract.ts';
+
+export function lifetimeContract(open: Open): void {
+  it('ends once, however often it is asked to', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' });
+    await Promise.all([bench.store.close(), bench.store.close()]);
+    await bench.store.close();
+  });
+
+  it('answers the calls that are under way before it ends', async () => {
+    const bench = await open();
+    const calls = Array.from({ length: 20 }, (_, index) => bench.add({ id: String(index) }));
+    const closed = bench.store.close();
+    const results = (await Promise.all(calls)).flat();
+    expect(results.filter((result) => result.ok && result.outcome === 'added')).toHaveLength(20);
+    await closed;
+  });
+
+  it('takes no more calls after its end', async () => {
+    const bench = await open();
+    await bench.store.close();
+    const isClosed = { code: 'store-closed' };
+    await expect(bench.add({ id: 'a' })).rejects.toMatchObject(isClosed);
+    await expect(bench.jobs.find(['a'])).rejects.toMatchObject(isClosed);
+    await expect(bench.records.get('queue', 'q')).rejects.toMatchObject(isClosed);
+    await expect(bench.setQueue('q', {})).rejects.toMatchObject(isClosed);
+  });
+
+  it('can be opened once more by its own description, if it has one', async () => {
+    const bench = await open();
+    const description = bench.store.describe();
+    if (description === null) return;
+    const { openStore } = (await import(description.module)) as { openStore(options: unknown): Promise<Store> };
+    const second = await openStore(description.options);
+    try {
+      await bench.add({ id: 'a' });
+      const [found] = await second.jobs.find(['a'], { now: bench.now });
+      expect(found).toEqual(await bench.job('a'));
+    } finally {
+      await second.close();
+    }
+    expect(await bench.states('a')).toEqual(['waiting']);
+  });
+}

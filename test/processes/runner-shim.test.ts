@@ -1,0 +1,271 @@
+/** What a script finds when it starts, and what the shim makes of how it ends. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { filesOf, parseExit } from '../../src/runner/attempt-files.ts';
+import { putDeadline } from '../../src/runner/deadline.ts';
+import { aFolder, aHome, aRunner, aScript, eventually, logOf, markedWith, started } from './runner-workbench.ts';
+
+const isRoot = process.getuid?.() === 0;
+const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
+
+describe('what a script finds', () => {
+  it('descriptors 0 to 4 and no others, whatever the parent has open', async () => {
+    const home = aHome();
+    // As a careless parent does: a descriptor that is not closed by exec.
+    openSync('/dev/null', 'r');
+    const attempt = await started(aRunner(), home, { text: 'ls /proc/$$/fd' });
+    await attempt.end;
+    // 255 is where bash keeps the script it reads.
+    expect(logOf(attempt)).toBe('0\n1\n2\n255\n3\n4\n');
+  });
+
+  it('no descriptor of a parent that was itself given one', async () => {
+    const home = aHome();
+    const script = aScript(home, 'ls /proc/$$/fd');
+    const folder = aFolder(home);
+    const program = `
+      import { openRunner } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'dist/runner/open-runner.js'))};
+      const runner = openRunner();
+      const { attempt } = await runner.start({ folder: ${JSON.stringify(folder)}, cwd: '/', argv: [${JSON.stringify(script)}], env: {}, stdin: null });
+      await attempt.end;
+      await runner.stop();`;
+    const holder = spawn('bash', [
+      '-c',
+      'exec 251>/dev/null "$0" --input-type=module -e "$1"',
+      process.execPath,
+      program,
+    ]);
+    await once(holder, 'close');
+    expect(logOf({ folder })).toBe('0\n1\n2\n255\n3\n4\n');
+  });
+
+  it('a session of its own, signals as they are by default, and the nice level and umask of its order', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'read -r pid name state parent group session rest < /proc/$$/stat; [ $$ = $group ] && [ $$ = $session ] && echo leader; grep SigIgn /proc/self/status; nice; umask',
+      order: { nice: 7, umask: 0o27 },
+    });
+    await attempt.end;
+    expect(logOf(attempt).replaceAll('\t', ' ')).toBe('leader\nSigIgn: 0000000000000000\n7\n0027\n');
+  });
+
+  it('exactly its environment, byte for byte, and the mark', async () => {
+    const env = { A: '; id', B: '$(id)`id`', C: 'new\nline', D: '-rf', E: 'ä', folder: 'f', line: 'x', status: 'y' };
+    const attempt = await started(aRunner(), aHome(), {
+      text: '',
+      order: { env, argv: ['/bin/cat', '/proc/self/environ'] },
+    });
+    await attempt.end;
+    const found = Object.fromEntries(
+      logOf(attempt)
+        .split('\0')
+        .filter(Boolean)
+        .map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
+    );
+    // What a shell says of itself is the one addition.
+    expect(found).toEqual({
+      ...env,
+      PATH: process.env['PATH'],
+      PWD: join(attempt.folder, 'work'),
+      LONGHAUL_ATTEMPT_MARK: attempt.folder,
+    });
+  });
+
+  it('both ways to fd 3, and the answers on both ways to fd 4', async () => {
+    const home = aHome();
+    const attempt = await started(aRunner(), home, {
+      text: 'echo "dup 0-X-a" >&3; read -r a <&4; echo "dup 0-X-b" > /dev/fd/3; read -r b < /dev/fd/4; echo "$a $b"',
+      listener: {
+        onSaid: ({ heard }) => {
+          for (const { verb } of heard) if (verb.kind === 'dup') attempt.answer(`ok ${verb.dest}\nnever`);
+        },
+      },
+    });
+    await attempt.end;
+    expect(logOf(attempt)).toBe('ok a never ok b never\n');
+  });
+
+  it.runIf(isRoot)('another user, who can still open /dev/fd/3 by name', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: '',
+      order: {
+        cwd: '/',
+        user: { uid: 65_534, gid: 65_533 },
+        argv: ['/bin/sh', '-c', 'id -u; id -g; id -G; echo "done as another" > /dev/fd/3'],
+      },
+    });
+    const end = await attempt.end;
+    expect(logOf(attempt)).toBe('65534\n65533\n65533\n');
+    expect(end.said.completion).toMatchObject({ kind: 'done' });
+  });
+
+  it('files that nobody else may read', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'echo a; echo run b >&3', order: { umask: 0 } });
+    await attempt.end;
+    for (const name of ['log', 'said', 'pid', 'exit'] as const) {
+      expect(statSync(filesOf(attempt.folder)[name]).mode & 0o777, name).toBe(0o600);
+    }
+  });
+});
+
+describe('how an attempt ends', () => {
+  it.each([
+    ['exit 0', { status: 0, signal: null }],
+    ['exit 7', { status: 7, signal: null }],
+    ['kill -TERM $$', { status: 143, signal: 'SIGTERM' }],
+    ['kill -SEGV $$', { status: 139, signal: 'SIGSEGV' }],
+    ['kill -INT $$', { status: 130, signal: 'SIGINT' }],
+    ['kill -HUP $$', { status: 129, signal: 'SIGHUP' }],
+    ['kill -TERM 0', { status: 143, signal: 'SIGTERM' }],
+  ])('%s', async (text, exit) => {
+    const attempt = await started(aRunner(), aHome(), { text });
+    expect((await attempt.end).exit).toMatchObject({ ...exit, isSaidWhole: true });
+  });
+
+  it('with a status of its own for a script that is not there, or cannot be executed', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const missing = await started(runner, home, { text: 'x', order: { argv: ['/nowhere/script'] } });
+    expect((await missing.end).exit?.status).toBe(127);
+    expect(logOf(missing)).toContain('/nowhere/script');
+    const plain = join(home, 'plain');
+    writeFileSync(plain, 'text');
+    const refused = await started(runner, home, { text: 'x', order: { argv: [plain] } });
+    expect((await refused.end).exit?.status).toBe(126);
+  });
+
+  it('when its stdin is not there', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'echo never', order: { stdin: '/nowhere/data.json' } });
+    expect((await attempt.end).exit?.status).not.toBe(0);
+    expect(logOf(attempt)).toContain('/nowhere/data.json');
+  });
+
+  it('at the exit of the script, although a process it left behind holds everything open', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'sleep 60 & printf "do" >&3; printf "ne in parts" >&3; printf " whole\n" >&3',
+    });
+    const end = await attempt.end;
+    expect(end.said.completion).toMatchObject({ kind: 'done', text: 'in parts whole' });
+    expect(end.exit).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(end.endedAt - end.startedAt).toBeLessThan(5_000);
+    expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0 });
+  });
+
+  it('with everything said, 200 times, by scripts that say it in pieces right before they exit', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const text =
+      'sleep 3 >/dev/null & for i in 1 2 3; do printf "run" >&3; printf " $i\n" >&3; done; printf "do" >&3; printf "ne ok\n" >&3';
+    const run = async () => (await (await started(runner, home, { text })).end).said;
+    for (let round = 0; round < 20; round += 1) {
+      const all = await Promise.all(Array.from({ length: 10 }, run));
+      expect(all.filter(({ completion, status }) => completion?.kind !== 'done' || status !== 'ok')).toEqual([]);
+    }
+  });
+
+  it('soon, although a process it left behind never stops talking', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'echo done first >&3; yes "run noise" >&3 & sleep 0.3' });
+    const end = await attempt.end;
+    expect(end.exit?.status).toBe(0);
+    expect(end.said.completion).toMatchObject({ kind: 'done' });
+    await attempt.terminate({ graceMs: 1_000 });
+  });
+});
+
+describe('the shim itself', () => {
+  it('works the same in a shell that makes files of here-documents', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    const other = join(home, 'shim.sh');
+    const text = readFileSync(shim, 'utf8').replace('exec 5<<. 6<<.\n.\n.\n', 'exec 5</dev/null 6</dev/null\n');
+    expect(text).not.toContain('<<.');
+    writeFileSync(other, text);
+    const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; ls -l /proc/$$/fd; sleep 30 & echo done c >&3');
+    execFileSync('sh', [other, folder, '/dev/null', 'boot', ':', '/usr/bin/setsid', script], {
+      env: { PATH: process.env['PATH'], LONGHAUL_ATTEMPT_MARK: folder },
+    });
+    expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
+    expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(existsSync(join(folder, '3'))).toBe(false);
+  });
+
+  it('waits with the status until the disk has room for it', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    // /dev/full takes the file's place: it can be opened, and every write to it finds no room.
+    execFileSync('ln', ['-s', '/dev/full', filesOf(folder).exit]);
+    const child = spawn('sh', [shim, folder, '/dev/null', 'boot', ':', '/usr/bin/setsid', '/bin/true'], {
+      env: { PATH: process.env['PATH'], LONGHAUL_ATTEMPT_MARK: folder },
+      detached: true,
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await eventually(() => markedWith(folder).some((pid) => nameOf(pid) === 'sleep'), Boolean);
+    execFileSync('rm', [filesOf(folder).exit]);
+    await once(child, 'exit');
+    expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0 });
+  });
+
+  it('is not moved by signals that are meant for others', async () => {
+    const other = await started(aRunner(), aHome(), { text: 'while [ ! -e go ]; do sleep 0.05; done; echo went on' });
+    const pids = await eventually(
+      () => other.pids,
+      (seen) => seen?.script != null,
+    );
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT'] as const) process.kill(pids!.shim.pid, signal);
+    writeFileSync(join(other.folder, 'work', 'go'), '');
+    expect((await other.end).exit?.status).toBe(0);
+    expect(logOf(other)).toBe('went on\n');
+  });
+});
+
+describe('a deadline', () => {
+  it('that passes ends the session and what left it, without anybody else', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const folder = aFolder(home);
+    putDeadline(folder, 1_000);
+    const script = aScript(home, 'setsid sleep 1000 & trap "" TERM; while :; do sleep 0.1; done');
+    const answer = await runner.start({
+      folder,
+      cwd: home,
+      argv: [script],
+      env: { PATH: process.env['PATH'] ?? '' },
+      stdin: null,
+    });
+    if (!answer.ok) throw new Error(answer.message);
+    const end = await answer.attempt.end;
+    expect(end).toMatchObject({ isOverdue: true, exit: { signal: 'SIGKILL' } });
+    await eventually(
+      () => markedWith(folder),
+      (left) => left.length === 0,
+    );
+  });
+
+  it('that is put off again and again never passes, and leaves nothing behind at the end', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const folder = aFolder(home);
+    putDeadline(folder, 1_500);
+    const script = aScript(home, 'for i in 1 2 3 4 5 6 7 8; do echo run $i >&3; sleep 0.4; done');
+    const answer = await runner.start(
+      { folder, cwd: home, argv: [script], env: { PATH: process.env['PATH'] ?? '' }, stdin: null },
+      { listener: { onSaid: () => putDeadline(folder, 2_500) } },
+    );
+    if (!answer.ok) throw new Error(answer.message);
+    expect(await answer.attempt.end).toMatchObject({ isOverdue: false, exit: { status: 0 } });
+    await eventually(
+      () => markedWith(folder),
+      (left) => left.length === 0,
+    );
+  });
+});
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,201 @@
+/** Stopping completely: whatever a script started, nothing of it is left. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Attempt } from '../../src/runner/attempt.ts';
+import { filesOf } from '../../src/runner/attempt-files.ts';
+import { bootIdentity, isAlive, readStat } from '../../src/runner/process-stat.ts';
+import { isInside, placesOf } from '../../src/runner/process-traces.ts';
+import { takeSurvey } from '../../src/runner/survey.ts';
+import {
+  aFolder,
+  aHome,
+  anOrder,
+  aRunner,
+  eventually,
+  logOf,
+  markedWith,
+  scripts,
+  started,
+} from './runner-workbench.ts';
+
+const kinds = [
+  'fork',
+  'setsid',
+  'double-fork',
+  'ignores-term',
+  'daemon',
+  'nameless',
+  'stops-itself',
+  'many-groups',
+] as const;
+
+/** Everything that a look from outside finds, whoever it belongs to. */
+async function leftOf(folder: string): Promise<number[]> {
+  const { all } = await takeSurvey();
+  const inFolder = all.filter(
+    ({ pid }) => pid !== process.pid && placesOf(pid).some((place) => isInside(place, folder)),
+  );
+  return [...new Set([...markedWith(folder), ...inFolder.map(({ pid }) => pid)])];
+}
+
+describe('terminating', () => {
+  it('leaves nothing of forty trees that are hard to end, within grace and a second', { timeout: 90_000 }, async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const trees = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const folder = aFolder(home);
+        const kind = kinds[index % kinds.length] ?? 'fork';
+        const answer = await runner.start(anOrder(folder, join(scripts, 'tree.pl'), { env: { KIND: kind } }));
+        if (!answer.ok) throw new Error(answer.message);
+        return { kind, attempt: answer.attempt };
+      }),
+    );
+    for (const { attempt, kind } of trees) {
+      await eventually(
+        () => attempt.said.status,
+        (status) => /^ready/.test(status ?? ''),
+        60_000,
+      ).catch(() => {
+        throw new Error(`a tree of kind ${kind} did not come to stand: ${logOf(attempt)}`);
+      });
+    }
+    const graceMs = 1_000;
+    const ends = await Promise.all(
+      trees.map(async ({ kind, attempt }) => {
+        const startedAt = performance.now();
+        const answer = await attempt.terminate({ graceMs });
+        return { kind, attempt, answer, tookMs: performance.now() - startedAt };
+      }),
+    );
+    for (const { kind, attempt, answer, tookMs } of ends) {
+      expect(answer, kind).toMatchObject({ left: 0, means: ['session', 'descent', 'known', 'mark', 'folder'] });
+      expect(await leftOf(attempt.folder), kind).toEqual([]);
+      expect(tookMs, kind).toBeLessThan(graceMs + 1_000);
+      expect((await attempt.end).exit?.signal, kind).toMatch(/SIGTERM|SIGKILL/);
+    }
+    const stubborn = ends.filter(({ kind }) => ['ignores-term', 'daemon', 'nameless', 'many-groups'].includes(kind));
+    expect(stubborn.every(({ answer }) => answer.killed > 0)).toBe(true);
+  });
+
+  it('lets a script that heeds TERM clean up', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'trap "echo cleaned; exit 5" TERM; echo run ready >&3; while :; do sleep 0.1; done',
+    });
+    await eventually(
+      () => attempt.said.status,
+      (status) => status === 'ready',
+    );
+    expect(await attempt.terminate({ graceMs: 10_000 })).toMatchObject({ left: 0, killed: 0 });
+    expect((await attempt.end).exit?.status).toBe(5);
+    expect(logOf(attempt)).toBe('cleaned\n');
+  });
+
+  it('is heard by a script that was started this moment', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    for (let round = 0; round < 20; round += 1) {
+      const attempt = await started(runner, home, { text: 'trap "" TERM; sleep 1000' });
+      await eventually(
+        () => attempt.pids,
+        (pids) => pids !== null,
+      );
+      expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
+      expect(await leftOf(attempt.folder)).toEqual([]);
+      await attempt.end;
+    }
+  });
+
+  it.each([
+    ['in its session', ''],
+    ['each in a session of its own', 'POSIX::setsid();'],
+  ])('catches a process that becomes another one every few ms, %s', async (_where, leave) => {
+    const chain = `use POSIX; $SIG{TERM} = "IGNORE"; while (1) { fork and exit; ${leave} select undef, undef, undef, 0.004 }`;
+    const attempt = await started(aRunner(), aHome(), { text: `perl -e '${chain}' & echo run ready >&3; sleep 1000` });
+    await eventually(
+      () => attempt.said.status,
+      (status) => status === 'ready',
+    );
+    expect(await attempt.terminate({ graceMs: 200 })).toMatchObject({ left: 0 });
+    expect(await leftOf(attempt.folder)).toEqual([]);
+  });
+
+  it('leaves a person alone who reads the log', async () => {
+    const home = aHome();
+    const attempt = await started(aRunner(), home, { text: 'echo a; sleep 1000' });
+    await eventually(
+      () => attempt.pids?.script ?? null,
+      (script) => script !== null,
+    );
+    await eventually(
+      () => attempt.log.size,
+      (size) => size > 0,
+    );
+    const reader = spawn('tail', ['-f', filesOf(attempt.folder).log], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void reader.kill('SIGKILL'));
+    await once(reader.stdout, 'data');
+    expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0 });
+    expect(reader.exitCode).toBeNull();
+    expect(isAlive(readStat(reader.pid ?? 0)!)).toBe(true);
+  });
+
+  it('signals nobody by a number that was given to another process', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    onTestFinished(() => void bystander.kill('SIGKILL'));
+    const { pid, start } = readStat(bystander.pid ?? 0)!;
+    const forge = async (boot: string, wrong: number): Promise<{ state: string; attempt: Attempt }> => {
+      const folder = aFolder(home);
+      writeFileSync(filesOf(folder).pid, `${pid} ${start + wrong} ${boot}\n${pid} ${start + wrong}\n`);
+      const answer = await runner.adopt(folder);
+      if (answer.state === 'never-started') throw new Error('it was');
+      return answer;
+    };
+    const reused = await forge(bootIdentity(), -5);
+    expect(reused.state).toBe('died');
+    expect(await reused.attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0, killed: 0 });
+    const rebooted = await forge('another-boot/1', 0);
+    expect(rebooted.state).toBe('other-boot');
+    expect(await rebooted.attempt.terminate({ graceMs: 0 })).toEqual({ left: 0, killed: 0, means: [] });
+    await rebooted.attempt.pause();
+    expect(isAlive({ pid, start })).toBe(true);
+    expect(readStat(pid)?.state).toBe('S');
+  });
+});
+
+describe('pausing', () => {
+  it('stops the whole tree, resuming continues it, and terminating ends it stopped or not', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const text =
+      'setsid bash -c "i=0; while :; do i=\\$((i+1)); echo \\$i > beat; sleep 0.02; done" & echo run ready >&3; while :; do sleep 0.05; done';
+    const attempt = await started(runner, home, { text });
+    const beat = () => Number(readFileSync(join(attempt.folder, 'work', 'beat'), 'utf8').trim() || 0);
+    await eventually(
+      () => attempt.said.status,
+      (status) => status === 'ready',
+    );
+    await eventually(
+      () => markedWith(attempt.folder).length,
+      (count) => count >= 4,
+    );
+    await eventually(beat, (number) => number > 3);
+    await attempt.pause();
+    const states = () =>
+      markedWith(attempt.folder)
+        .map((pid) => readStat(pid))
+        .filter((stat) => stat !== null && stat.session !== attempt.pids?.shim.pid)
+        .map((stat) => stat?.state);
+    expect(new Set(states())).toEqual(new Set(['T']));
+    const paused = beat();
+    await attempt.resume();
+    await eventually(beat, (number) => number > paused);
+    await attempt.pause();
+    expect(await attempt.terminate({ graceMs: 2_000 })).toMatchObject({ left: 0, killed: 0 });
+    expect(await leftOf(attempt.folder)).toEqual([]);
+  });
+});
