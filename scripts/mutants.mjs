@@ -35,9 +35,13 @@ await main(import.meta.url, async (args) => {
     .filter(({ name, file, suites }) => `${name} ${file}`.includes(only) && suites.length > 0);
   if (chosen.length === 0) throw new Trouble('There is no such mutant.', { exitCode: 2 });
   const startedAt = Date.now();
-  const redis = await findRedis();
-  await tryUnharmed(chosen, redis);
-  const results = await inLanes(chosen, (mutant) => tryMutant(mutant, redis));
+  const results = await inFolder(async (folder) => {
+    const whole = copyTree(root, join(folder, 'whole'));
+    for (const mutant of chosen) patch(whole, mutant, { isTrial: true });
+    const arena = { folder, whole, redis: await findRedis() };
+    await tryUnharmed(chosen, arena);
+    return inLanes(chosen, (mutant) => tryMutant(mutant, arena));
+  });
   report(results);
   const survived = results.filter(({ isCaught }) => !isCaught).length;
   say(`${results.length - survived} of ${results.length} mutants were caught, ${seconds(Date.now() - startedAt)}.`);
@@ -75,38 +79,37 @@ async function inLanes(items, work) {
 }
 
 /** Suites that fail by themselves would catch everything. */
-async function tryUnharmed(chosen, redis) {
+async function tryUnharmed(chosen, { whole, redis }) {
   const suites = [...new Set(chosen.flatMap((mutant) => mutant.suites))];
   say(`${chosen.length} mutants; first the ${suites.length} suites on code that is whole.`);
-  const verdict = await inCopy((tree) => runSuites(tree, suites, { redis, workers: lanes }));
+  const verdict = await runSuites(whole, suites, { redis, workers: lanes });
   if (verdict !== '') throw new Trouble(`The suites fail without any mutant: ${verdict}`, { exitCode: 2 });
 }
 
-async function tryMutant(mutant, redis) {
-  const verdict = await inCopy((tree) => {
-    patch(tree, mutant);
-    return runSuites(tree, mutant.suites, { redis, workers: 1 });
-  });
+async function tryMutant(mutant, { folder, whole, redis }) {
+  const tree = copyTree(whole, mkdtempSync(join(folder, 'mutant-')));
+  patch(tree, mutant);
+  const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1 });
+  rmSync(tree, { recursive: true, force: true });
   return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
 }
 
-async function inCopy(work) {
-  const tree = copyTree();
+async function inFolder(work) {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-mutants-'));
   try {
-    return await work(tree);
+    return await work(folder);
   } finally {
-    rmSync(tree, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** Everything that the suites need, with the packages by reference and their caches left behind. */
-function copyTree() {
-  const tree = mkdtempSync(join(tmpdir(), 'longhaul-mutant-'));
-  for (const name of readdirSync(root)) {
-    if (!notCopied.has(name)) cpSync(join(root, name), join(tree, name), { recursive: true });
-  }
+function copyTree(from, tree) {
   const packages = join(tree, 'node_modules');
-  mkdirSync(packages);
+  mkdirSync(packages, { recursive: true });
+  for (const name of readdirSync(from)) {
+    if (!notCopied.has(name)) cpSync(join(from, name), join(tree, name), { recursive: true });
+  }
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name !== '.cache' && !name.startsWith('.vite')) {
       symlinkSync(join(root, 'node_modules', name), join(packages, name));
@@ -116,7 +119,7 @@ function copyTree() {
 }
 
 /** A patch that no longer fits its file is a mistake in the list and not a bug that was caught. */
-function patch(tree, { name, file, find, replace, and }) {
+function patch(tree, { name, file, find, replace, and }, { isTrial = false } = {}) {
   const path = join(tree, file);
   if (!existsSync(path)) throw new Trouble(`Mutant "${name}": there is no ${file}.`, { exitCode: 2 });
   const text = readFileSync(path, 'utf8');
@@ -126,16 +129,18 @@ function patch(tree, { name, file, find, replace, and }) {
       exitCode: 2,
     });
   }
-  writeFileSync(
-    path,
-    text.replace(find, () => replace),
-  );
-  if (and) patch(tree, { name, file, ...and });
+  if (!isTrial)
+    writeFileSync(
+      path,
+      text.replace(find, () => replace),
+    );
+  if (and) patch(tree, { name, file, ...and }, { isTrial });
 }
 
 /** The title of the first test that failed, or nothing when none did. */
 async function runSuites(tree, suites, { redis, workers }) {
   const results = join(tree, 'results.json');
+  rmSync(results, { force: true });
   const reporter = ['--reporter', 'json', '--outputFile', results];
   const args = ['run', '--bail', '1', '--maxWorkers', String(workers), ...reporter, ...suites];
   const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};

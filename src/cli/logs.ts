@@ -1,5 +1,6 @@
 /** `longhaul logs`: what an attempt printed. */
 import { attemptFolder } from '../node/home.ts';
+import { secretsOfAttempt } from '../node/secrets.ts';
 import { readLog } from '../runner/read-log.ts';
 import type { Command } from './command.ts';
 import { homeOf, read, UsageError, withHome } from './command.ts';
@@ -31,8 +32,9 @@ export const logsCommand: Command = {
 };
 
 async function print(folder: string): Promise<void> {
+  const secrets = await secretsOfAttempt(folder);
   for (let from = 0; ; ) {
-    const piece = await readLog(folder, { from });
+    const piece = await readLog(folder, { from }, { secrets });
     if (piece.bytes.length === 0) return;
     if (!process.stdout.write(piece.bytes)) await new Promise((resolve) => process.stdout.once('drain', resolve));
     from = piece.to;

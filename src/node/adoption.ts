@@ -6,41 +6,38 @@
  */
 import type { RunningJob } from '../core/job.ts';
 import { holds } from '../core/lifecycle.ts';
-import type { Store } from '../core/store.ts';
-import type { Runner } from '../runner/open-runner.ts';
-import type { Home } from './home.ts';
 import { attemptFolder } from './home.ts';
-import type { RunningMark, RunningMarks } from './running-marks.ts';
-
-export interface Adopter {
-  readonly home: Home;
-  readonly store: Store;
-  readonly runner: Runner;
-  readonly marks: RunningMarks;
-}
-
-const GRACE_MS = 10_000;
+import type { RunningMark } from './running-marks.ts';
+import type { ScriptHost } from './script-host.ts';
+import { removeWorkFolder } from './work-folder.ts';
 
 /** The jobs to go on with, their leases just renewed. */
-export async function findOwn({ home, store, runner, marks }: Adopter): Promise<readonly RunningJob[]> {
+export async function findOwn(host: ScriptHost): Promise<readonly RunningJob[]> {
+  const marks = await host.marks.list();
+  if (marks.length === 0) return [];
+  const { jobs } = host.store;
+  const beats = await jobs.heartbeat(marks.map(({ id, token, leaseMs }) => ({ id, token, leaseMs })));
+  const found = await jobs.find(marks.map(({ id }) => id));
   const own: RunningJob[] = [];
-  for (const mark of await marks.list()) {
-    const job = await renew(store, mark);
-    if (job !== null) own.push(job);
-    else await endLeftover({ home, store, runner, marks }, mark);
+  const leftovers: RunningMark[] = [];
+  for (const [place, mark] of marks.entries()) {
+    const job = found[place] ?? null;
+    if (beats[place]?.ok === true && job !== null && holds(job, mark.token)) own.push(job);
+    else leftovers.push(mark);
   }
+  // Not awaited one by one: each may need its whole grace.
+  await Promise.all(leftovers.map((mark) => endLeftover(host, mark)));
   return own;
 }
 
-async function renew(store: Store, { id, token, leaseMs }: RunningMark): Promise<RunningJob | null> {
-  const [beat] = await store.jobs.heartbeat([{ id, token, leaseMs }]);
-  if (beat?.ok !== true) return null;
-  const [job] = await store.jobs.find([id]);
-  return job !== null && job !== undefined && holds(job, token) ? job : null;
-}
-
-async function endLeftover({ home, runner, marks }: Adopter, mark: RunningMark): Promise<void> {
-  const found = await runner.adopt(attemptFolder(home, mark.id, mark.attempt));
-  if (found.state !== 'never-started') await found.attempt.terminate({ graceMs: GRACE_MS });
-  await marks.remove(mark);
+/** Also before anything is claimed: a job that came back to the queue must not run twice on this machine. */
+async function endLeftover(host: ScriptHost, mark: RunningMark): Promise<void> {
+  const folder = attemptFolder(host.home, mark.id, mark.attempt);
+  const found = await host.runner.adopt(folder).catch(() => null);
+  if (found !== null && found.state !== 'never-started') {
+    const { graceMs } = host.settingsFor(mark.queue);
+    await found.attempt.terminate({ graceMs });
+  }
+  await removeWorkFolder(folder);
+  await host.marks.remove(mark);
 }

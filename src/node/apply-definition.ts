@@ -9,18 +9,19 @@ import type { QueueDefinition } from './queue-folder.ts';
 /** Remembers which settings came from the file. */
 const FILE_RECORD = 'queue-file';
 
-export async function applyDefinition(store: Store, { name, settings }: QueueDefinition): Promise<void> {
+/** False when somebody changed the record in between: the next look at the folder, which comes soon, tries again. */
+export async function applyDefinition(store: Store, { name, settings }: QueueDefinition): Promise<boolean> {
   const [record, fromFile] = await Promise.all([
     store.records.get(QUEUE_RECORD, name),
     store.records.get(FILE_RECORD, name),
   ]);
   const text = JSON.stringify(settings);
-  if (fromFile?.value === text && record !== null) return;
+  if (fromFile?.value === text && record !== null) return true;
   const before = record === null ? {} : (JSON.parse(record.value) as Record<string, unknown>);
   const named = new Set(fromFile === null ? [] : Object.keys(JSON.parse(fromFile.value) as object));
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !named.has(key)));
   const value = JSON.stringify({ ...kept, ...settings });
   const put = await store.records.put({ kind: QUEUE_RECORD, key: name, value, ifVersion: record?.version ?? 0 });
-  // Somebody changed it in between: the next look at the folder, which comes soon, tries again.
   if (put.ok) await store.records.put({ kind: FILE_RECORD, key: name, value: text });
+  return put.ok;
 }

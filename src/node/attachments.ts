@@ -1,13 +1,16 @@
 /**
- * Which files belong to a job: a record each, naming the blob by its hash. The blob itself is the business of
- * `blobs/`; a record is written only after the blob is safely there.
+ * Which files belong to a job: a record each, naming the blob by its hash, and a reference by which the blob is known
+ * to be needed. The blob itself is the business of `blobs/`.
+ *
+ * Invariant: a reference is written before its attachment and goes after it, so that no attachment ever stands
+ * without the reference that keeps its blob.
  */
-
 import { checkAttachmentName } from '../blobs/attachment-name.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Store } from '../core/store.ts';
 
 export const ATTACHMENT_RECORD = 'attachment';
+const REFERENCE_RECORD = 'blob-reference';
 
 export interface Attachment {
   readonly name: string;
@@ -39,11 +42,17 @@ export class Attachments {
     }
   }
 
+  /** One of the same name is replaced. */
   async put(id: string, attachment: Attachment): Promise<void> {
     for (const part of attachment.name.split('/')) checkAttachmentName(part);
-    await this.#blobs.keep(attachment.sha256);
+    const { records } = this.#store;
     const key = `${id}/${attachment.name}`;
-    await this.#store.records.put({ kind: ATTACHMENT_RECORD, key, value: JSON.stringify(attachment) });
+    const before = await records.get(ATTACHMENT_RECORD, key);
+    await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value: '{}' });
+    await this.#blobs.keep(attachment.sha256);
+    await records.put({ kind: ATTACHMENT_RECORD, key, value: JSON.stringify(attachment) });
+    const old = before === null ? null : (JSON.parse(before.value) as Attachment).sha256;
+    if (old !== null && old !== attachment.sha256) await records.delete(REFERENCE_RECORD, `${old}/${key}`);
   }
 
   /** Another job gets the same files: only records are written. */
@@ -52,7 +61,31 @@ export class Attachments {
   }
 
   async removeAll(id: string): Promise<void> {
-    for (const { name } of await this.list(id)) await this.#store.records.delete(ATTACHMENT_RECORD, `${id}/${name}`);
+    for (const { name, sha256 } of await this.list(id)) {
+      await this.#store.records.delete(ATTACHMENT_RECORD, `${id}/${name}`);
+      await this.#store.records.delete(REFERENCE_RECORD, `${sha256}/${id}/${name}`);
+    }
+  }
+
+  /** Of these blobs, those that some job needs. */
+  async referenced(hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const sha256 of hashes) {
+      const query = { kind: REFERENCE_RECORD, prefix: `${sha256}/`, limit: 1 };
+      if ((await this.#store.records.list(query)).length > 0) found.add(sha256);
+    }
+    return found;
+  }
+
+  /** Ids of jobs that have attachments, a page at a time. */
+  async *owners(): AsyncGenerator<readonly string[]> {
+    for (let after: string | undefined; ; ) {
+      const query = { kind: ATTACHMENT_RECORD, limit: PAGE, ...(after !== undefined && { after }) };
+      const page = await this.#store.records.list(query);
+      if (page.length > 0) yield [...new Set(page.map(({ key }) => key.slice(0, key.indexOf('/'))))];
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return;
+    }
   }
 
   /** Puts the files a job was given into its attempt's folder, each as the attempt's own copy. */

@@ -6,19 +6,23 @@ import { isRqConfig, type ReadConfig, readRqConfig } from './rq-config.ts';
 
 export interface QueueFile {
   readonly settings: Partial<QueueSettings>;
+  /** Variables whose values nobody else may see: kept out of the store. */
+  readonly secrets: Readonly<Record<string, string>>;
   readonly notices: readonly string[];
   readonly isRq: boolean;
 }
 
 /** Throws `bad-input` with every problem; the caller keeps what was in force before. */
 export function readQueueFile(file: string, json: string): QueueFile {
-  const config = parse(file, json);
+  const { secrets: given, ...config } = parse(file, json);
   const isRq = isRqConfig(config);
   const { settings, notices }: ReadConfig = isRq ? readRqConfig(config) : { settings: config, notices: [] };
-  return { settings: mergeSettings({}, settings), notices, isRq };
+  // Checked as the environment is, which it becomes.
+  const secrets = given === undefined ? {} : (mergeSettings({}, { env: given as Record<string, string> }).env ?? {});
+  return { settings: mergeSettings({}, settings), secrets, notices, isRq };
 }
 
-function parse(file: string, json: string): object {
+function parse(file: string, json: string): { readonly secrets?: unknown } {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

@@ -18,6 +18,7 @@ export interface QueueDefinition {
   readonly settings: Partial<QueueSettings>;
   /** The script's path, links not followed; null when the queue names none. */
   readonly script: string | null;
+  readonly secrets: Readonly<Record<string, string>>;
   readonly notices: readonly string[];
   /** Why it cannot be worked as it stands. */
   readonly problem: string | null;
@@ -59,16 +60,17 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
       name,
       settings: { ...file.settings, script },
       script,
+      secrets: file.secrets,
       notices: file.notices,
       problem: script === null ? `${path} names no script` : null,
     };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    return { name, settings: {}, script: null, notices: [], problem: error.message };
+    return { name, settings: {}, script: null, secrets: {}, notices: [], problem: error.message };
   }
 }
 
-const NO_CONFIG: QueueFile = { settings: {}, notices: [], isRq: false };
+const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, notices: [], isRq: false };
 
 async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; path: string }> {
   const places = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];

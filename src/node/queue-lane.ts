@@ -2,16 +2,17 @@
  * One queue of this node at work: its worker, and whether its script can be run at the moment.
  *
  * A script that is missing or may not be run pauses the lane and says so; nothing is lost, and it goes on by itself
- * once the script is right.
+ * once the script is right. A complaint that stops nothing (a file that cannot be read while its last good content is
+ * in force) is told all the same.
  */
 import type { RunningJob } from '../core/job.ts';
-import { DEFAULT_SETTINGS } from '../core/settings.ts';
 import type { Worker } from '../worker/worker.ts';
 import { checkScript } from './check-script.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
 export interface LaneOptions {
-  readonly definition: QueueDefinition;
+  readonly queue: string;
+  readonly concurrency: number;
   readonly scriptFolders: readonly string[];
   readonly own: readonly RunningJob[];
   makeWorker(lane: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker;
@@ -20,42 +21,53 @@ export interface LaneOptions {
 
 export class QueueLane {
   readonly queue: string;
-  readonly concurrency: number;
   readonly #options: LaneOptions;
   readonly #worker: Worker;
-  #definition: QueueDefinition;
-  #problem: string | null = null;
+  #concurrency: number;
+  #secrets: Readonly<Record<string, string>> = {};
+  /** Undefined until the first look, so that also "none" is told once. */
+  #problem: string | null | undefined;
 
   constructor(options: LaneOptions) {
-    const { definition, own } = options;
+    const { queue, concurrency, own } = options;
     this.#options = options;
-    this.#definition = definition;
-    this.queue = definition.name;
-    this.concurrency = definition.settings.concurrency ?? DEFAULT_SETTINGS.concurrency;
-    this.#worker = options.makeWorker({ queue: this.queue, concurrency: this.concurrency, own });
+    this.queue = queue;
+    this.#concurrency = concurrency;
+    this.#worker = options.makeWorker({ queue, concurrency, own });
   }
 
   get problem(): string | null {
-    return this.#problem;
+    return this.#problem ?? null;
   }
 
-  async start(): Promise<void> {
-    await this.look(this.#definition);
+  get secrets(): Readonly<Record<string, string>> {
+    return this.#secrets;
+  }
+
+  async start(definition: QueueDefinition): Promise<void> {
+    await this.look(definition);
     await this.#worker.start();
   }
 
   /** Looks at its script again. */
   async look(definition: QueueDefinition): Promise<void> {
-    this.#definition = definition;
-    this.report(definition.problem ?? (await this.#problemOfScript(definition.script)));
+    if (definition.problem === null) this.#secrets = definition.secrets;
+    const problem = definition.script === null ? definition.problem : await this.#problemOfScript(definition.script);
+    this.report(problem ?? definition.problem, { isBlocking: problem !== null });
   }
 
-  report(problem: string | null): void {
+  report(problem: string | null, { isBlocking = problem !== null }: { isBlocking?: boolean } = {}): void {
+    if (isBlocking) this.#worker.pause();
+    else this.#worker.resume();
     if (problem === this.#problem) return;
     this.#problem = problem;
     this.#options.onProblem(this.queue, problem);
-    if (problem === null) this.#worker.resume();
-    else this.#worker.pause();
+  }
+
+  resize(concurrency: number): void {
+    if (concurrency === this.#concurrency) return;
+    this.#concurrency = concurrency;
+    this.#worker.resize(concurrency);
   }
 
   /** Scripts go on without us; their leases are made long enough for the next node. */
@@ -63,13 +75,7 @@ export class QueueLane {
     await this.#worker.stop({ leaveMs: absenceMs });
   }
 
-  /** The queue is gone or changed its size: what runs goes on under the next lane of this node. */
-  running(): readonly RunningJob[] {
-    return this.#worker.running().map(({ job }) => job);
-  }
-
-  async #problemOfScript(script: string | null): Promise<string | null> {
-    if (script === null) return 'the queue names no script';
+  async #problemOfScript(script: string): Promise<string | null> {
     const checked = await checkScript(script, this.#options.scriptFolders);
     return 'problem' in checked ? checked.problem : null;
   }

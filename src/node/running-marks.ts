@@ -30,6 +30,15 @@ export class RunningMarks {
     await rename(`${path}.new`, path);
   }
 
+  /** Whether this very attempt was begun by a node of this home. */
+  async has({ id, attempt, lease }: RunningJob): Promise<boolean> {
+    const text = await readFile(this.#path({ id, attempt }), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    return text !== null && (JSON.parse(text) as RunningMark).token === lease.token;
+  }
+
   async remove(mark: Pick<RunningMark, 'id' | 'attempt'>): Promise<void> {
     await rm(this.#path(mark), { force: true });
   }

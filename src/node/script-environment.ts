@@ -23,6 +23,8 @@ export interface EnvironmentSource {
   readonly node: NodeSettings;
   readonly place: ScriptPlace;
   readonly version: string;
+  /** Values that only the queue's file holds. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** The node's own environment. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
 }
@@ -40,6 +42,7 @@ export function scriptEnvironment(source: EnvironmentSource): Record<string, str
     PATH: DEFAULT_PATH,
     ...inheritedBy(source),
     ...source.settings.env,
+    ...source.secrets,
     ...rq,
     ...twins,
     ...ownVariables(source),

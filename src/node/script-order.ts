@@ -1,6 +1,5 @@
 /** Settings of a script in the runner's terms: limits, and who it runs as. */
 import { readFile } from 'node:fs/promises';
-import { badInput } from '../core/errors.ts';
 import type { ScriptLimits } from '../core/settings.ts';
 import type { Limits } from '../runner/order.ts';
 
@@ -18,15 +17,15 @@ export interface UserIds {
   readonly gid: number;
 }
 
-/** `user` or `user:group`, by name or number, as the machine knows them. */
-export async function scriptUser(user: string | null): Promise<UserIds | null> {
+/** `user` or `user:group`, by name or number, as the machine knows them; or what is wrong with that, in words. */
+export async function scriptUser(user: string | null): Promise<UserIds | string | null> {
   if (user === null) return null;
   const [name = '', group] = user.split(':');
   const entry = await lookUp('/etc/passwd', name);
   const groupEntry = group === undefined ? null : await lookUp('/etc/group', group);
-  if (entry === null) throw badInput('queue settings', [{ path: 'user', message: `there is no user ${name}` }]);
-  if (group !== undefined && groupEntry === null)
-    throw badInput('queue settings', [{ path: 'user', message: `there is no group ${group}` }]);
+  if (entry === null) return `there is no user ${name} on this machine`;
+  if (group !== undefined && groupEntry === null) return `there is no group ${group} on this machine`;
+  if (process.getuid?.() !== 0) return `only root can run scripts as ${user}`;
   return { uid: Number(entry[2]), gid: Number(groupEntry?.[2] ?? entry[3]) };
 }
 

@@ -6,13 +6,14 @@ import type { AttemptEnd } from '../runner/attempt.ts';
 import type { Ending } from '../runner/ending.ts';
 import { endingOf } from '../runner/ending.ts';
 import type { RunOutcome } from '../worker/run-outcome.ts';
+import { isLargeResult, LARGE_RESULT } from './outputs.ts';
 
 export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutcome {
   if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
   const ending = endingOf(end.said, end.exit, settings.handshake);
   switch (ending.kind) {
     case 'done':
-      return { kind: 'complete', result: end.said.result ?? resultOf(ending.status) };
+      return { kind: 'complete', result: resultOf(end.said.result, ending.status) };
     case 'relayed':
       return { kind: 'forward', address: ending.address };
     case 'resend':
@@ -22,8 +23,9 @@ export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutc
   }
 }
 
-/** A script that named no result leaves its last words. */
-function resultOf(status: string | null): string {
+/** A script that named no result leaves its last words; one too large for the store was made an attachment. */
+function resultOf(result: string | null, status: string | null): string {
+  if (result !== null) return isLargeResult(result) ? LARGE_RESULT : result;
   return status === null ? 'null' : JSON.stringify({ status });
 }
 

@@ -20,6 +20,7 @@ const anAttempt = (more: Partial<Attached> = {}): Attached => ({
   record: { boot: 'b', shim: { pid: 10, start: 1_010 }, script: { pid: 12, start: 1_012 } },
   known: new Map(),
   spared: new Set([99]),
+  cgroup: null,
   ...more,
 });
 

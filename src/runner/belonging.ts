@@ -1,6 +1,7 @@
 /**
  * Which processes belong to an attempt, and how that is known.
  *
+ *   cgroup    it is in the attempt's control group, where there is one
  *   session   it is in the session that the script leads
  *   known     it belonged when somebody looked before
  *   descent   its parent belongs
@@ -11,11 +12,12 @@
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
  */
 import type { PidRecord, ProcessKey } from './attempt-files.ts';
+import { processesIn } from './cgroups.ts';
 import type { ProcessStat } from './process-stat.ts';
 import { isInside } from './process-traces.ts';
 import type { Survey } from './survey.ts';
 
-export type Means = 'session' | 'known' | 'descent' | 'mark' | 'folder';
+export type Means = 'cgroup' | 'session' | 'known' | 'descent' | 'mark' | 'folder';
 
 export interface Attached {
   readonly folder: string;
@@ -25,6 +27,7 @@ export interface Attached {
   readonly known: Map<number, number>;
   /** Processes of Longhaul itself, which have the attempt's files open. */
   readonly spared: ReadonlySet<number>;
+  readonly cgroup: string | null;
 }
 
 export interface Member extends ProcessStat {
@@ -66,6 +69,7 @@ export function membersOf(all: readonly ProcessStat[], attached: Attached): Memb
 export function allMembersOf(survey: Survey, attached: Attached): Member[] {
   const { all } = survey;
   const found = membersOf(all, attached);
+  const grouped = new Set(attached.cgroup === null ? [] : processesIn(attached.cgroup));
   const owners = new Map(found.map(({ pid }) => [pid, attached]));
   const join = (_owner: Attached, each: ProcessStat, means: Means) => {
     owners.set(each.pid, attached);
@@ -73,7 +77,7 @@ export function allMembersOf(survey: Survey, attached: Attached): Member[] {
   };
   for (const each of all) {
     if (owners.has(each.pid) || !canBelong(each, attached)) continue;
-    const means = tracedBy(each, survey, attached.folder);
+    const means = grouped.has(each.pid) ? 'cgroup' : tracedBy(each, survey, attached.folder);
     if (means !== null) join(attached, each, means);
   }
   addDescendants(all, owners, join);
@@ -90,7 +94,9 @@ function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<numb
 }
 
 function tracedBy({ pid, terminal }: ProcessStat, survey: Survey, folder: string): Means | null {
-  if (survey.markOf(pid) === folder) return 'mark';
+  const mark = survey.markOf(pid);
+  // The mark of another attempt says whose it is, whatever files it has open.
+  if (mark !== null) return mark === folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
   return terminal === 0 && survey.placesOf(pid).some((place) => isInside(place, folder)) ? 'folder' : null;
 }

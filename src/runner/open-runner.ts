@@ -8,6 +8,7 @@ import { accessSync, constants } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Adoption, adopt } from './adopt.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
+import { openCgroups, removeCgroup } from './cgroups.ts';
 import { type Order, type Tools, toShimStart } from './order.ts';
 import { bootIdentity } from './process-stat.ts';
 import { Roster } from './roster.ts';
@@ -24,6 +25,8 @@ export type AdoptAnswer =
   | { readonly state: Exclude<Adoption['state'], 'never-started'>; readonly attempt: Attempt };
 
 export interface RunnerOptions {
+  /** Put each script into a control group of its own, where one can be had. Default true. */
+  readonly cgroups?: boolean;
   /** The runner process came up or died. */
   onHealth?(health: RunnerHealth): void;
   /** Something that should not happen; the runner goes on. */
@@ -41,7 +44,9 @@ export interface Runner {
 }
 
 export function openRunner(options: RunnerOptions = {}): Runner {
-  const host = { tools: findTools(), shim: fileURLToPath(new URL('./shim.sh', import.meta.url)), boot: bootIdentity() };
+  const shim = fileURLToPath(new URL('./shim.sh', import.meta.url));
+  const means = { tools: findTools(), shim, boot: bootIdentity() };
+  const cgroups = options.cgroups === false ? null : openCgroups();
   const roster = new Roster((what, error) => options.onTrouble?.(what, error));
   const link = new RunnerLink((health) => {
     if (health.pid !== null) roster.spared.add(health.pid);
@@ -52,16 +57,17 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   const takeUp = async (folder: string, given: WatchOptions): Promise<AdoptAnswer> => {
     const { state } = await adopt(folder);
     if (state === 'never-started') return { state };
-    const attempt = roster.watch(folder, { isAdopted: true, options: given });
+    const attempt = roster.watch(folder, { isAdopted: true, cgroup: cgroups?.find(folder) ?? null, options: given });
     if (state !== 'running') setImmediate(() => attempt.shimIsGone());
     return { state, attempt };
   };
 
   const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
     const news = createMailbox<ShimNews>();
-    const answer = await link.start(toShimStart(order, host), news.put);
+    const cgroup = cgroups?.make(order.folder) ?? null;
+    const answer = await link.start(toShimStart(order, { ...means, cgroup }), news.put);
     if (answer.kind === 'spawned') {
-      const attempt = roster.watch(order.folder, { isAdopted: false, options: given });
+      const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, options: given });
       // Not at once: a listener may want the attempt, which its caller does not have yet.
       setImmediate(() => news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look())));
       return { ok: true, attempt };
@@ -69,6 +75,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     // Also one that was refused is closed for good; a start that was lost can turn out to have happened.
     const found = await takeUp(order.folder, given);
     if (found.state !== 'never-started') return { ok: true, attempt: found.attempt };
+    if (cgroup !== null) removeCgroup(cgroup);
     return { ok: false, reason: answer.kind, message: answer.message };
   };
 

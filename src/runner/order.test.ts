@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Order, toShimStart } from './order.ts';
 
-const host = { tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv' }, shim: '/s/shim.sh', boot: 'B' };
+const host = {
+  tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv' },
+  shim: '/s/shim.sh',
+  boot: 'B',
+  cgroup: null,
+};
 const anOrder = (more: Partial<Order> = {}): Order => ({
   folder: '/f',
   cwd: '/f/work',
@@ -27,6 +32,12 @@ describe('an order', () => {
     );
     expect(args[2]).toBe('/f/data.json');
     expect(args[4]).toBe('umask 022; command -p chmod 0666 /dev/fd/3 /dev/fd/4');
+  });
+
+  it('goes into its control group first of all', () => {
+    expect(toShimStart(anOrder(), { ...host, cgroup: '/sys/x' }).args[4]).toBe(
+      'umask 022; echo 0 2>/dev/null >/sys/x/cgroup.procs',
+    );
   });
 
   it('sets limits, the signal before the kill', () => {

@@ -54,12 +54,21 @@ export interface ShimStart {
 
 export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 
-export function toShimStart(order: Order, host: { tools: Tools; shim: string; boot: string }): ShimStart {
+/** What an order is carried out with, beyond what it says itself. */
+export interface StartMeans {
+  readonly tools: Tools;
+  /** The path of shim.sh. */
+  readonly shim: string;
+  readonly boot: string;
+  /** The control group to go into. */
+  readonly cgroup: string | null;
+}
+
+export function toShimStart(order: Order, { tools, shim, boot, cgroup }: StartMeans): ShimStart {
   checkOrder(order);
-  const { tools, shim, boot } = host;
   const command = [...wrap(order, tools), ...order.argv];
   return {
-    args: [shim, order.folder, order.stdin ?? '/dev/null', boot, preludeOf(order), ...command],
+    args: [shim, order.folder, order.stdin ?? '/dev/null', boot, preludeOf(order, cgroup), ...command],
     cwd: order.cwd,
     env: { ...order.env, [MARK]: order.folder },
   };
@@ -73,8 +82,9 @@ function wrap({ nice, user }: Order, tools: Tools): string[] {
 }
 
 /** Shell text that is run right before the script takes over. It holds numbers, and nothing else of the order. */
-function preludeOf({ umask = 0o022, user, limits = {} }: Order): string {
+function preludeOf({ umask = 0o022, user, limits = {} }: Order, cgroup: string | null): string {
   const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
+  if (cgroup !== null) lines.push(`echo 0 2>/dev/null >${cgroup}/cgroup.procs`);
   // First a signal that names the reason, and only a little later the kill.
   if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);
   if (limits.memory !== undefined) lines.push(`ulimit -v ${Math.ceil(limits.memory / 1024)}`);

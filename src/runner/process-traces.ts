@@ -7,7 +7,7 @@ import { readProc } from './process-stat.ts';
 
 /** An environment can be as long as an argument list; beyond this nobody looks. */
 const ENVIRONMENT_LIMIT = 2 * 1024 * 1024;
-const chunk = 64 * 1024;
+const chunk = 16 * 1024;
 
 /** The value of a variable as the process was started with it; null when there is none. */
 export function readEnvironment(pid: number, name: string): string | null {

@@ -9,6 +9,12 @@ import { WatchedAttempt } from './watched-attempt.ts';
 
 export type OnTrouble = (what: string, error: unknown) => void;
 
+export interface HowToWatch {
+  readonly isAdopted: boolean;
+  readonly cgroup: string | null;
+  readonly options: WatchOptions;
+}
+
 /** All attempts are looked at once in this time, a part of them each quarter, in case no event told of a change. */
 const POLL_MS = 1_000;
 const POLL_PARTS = 4;
@@ -38,11 +44,12 @@ export class Roster {
     return [...this.#attempts];
   }
 
-  watch(folder: string, how: { readonly isAdopted: boolean; readonly options: WatchOptions }): WatchedAttempt {
+  watch(folder: string, how: HowToWatch): WatchedAttempt {
     const attempt = new WatchedAttempt({
       ...how.options,
       folder,
       isAdopted: how.isAdopted,
+      cgroup: how.cgroup,
       spared: this.spared,
       countOomKills: this.#countOomKills,
       onTrouble: this.#onTrouble,

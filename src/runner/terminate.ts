@@ -17,6 +17,7 @@ import {
   membersOf,
   shimSession,
 } from './belonging.ts';
+import { killCgroup } from './cgroups.ts';
 import { MARK } from './order.ts';
 import { bootIdentity, isAlive, isLiving, readStat } from './process-stat.ts';
 import { readEnvironment } from './process-traces.ts';
@@ -52,7 +53,7 @@ export async function terminate(attached: Attached, { graceMs }: { readonly grac
   const isGone = await waitUntilNone(attached, graceMs);
   const { left, killed } = isGone ? { left: 0, killed: 0 } : await killAll(attached);
   await endShim(attached);
-  return { left, killed, means: ALL_MEANS };
+  return { left, killed, means: attached.cgroup === null ? ALL_MEANS : ['cgroup', ...ALL_MEANS] };
 }
 
 /** Stops all processes where they are. Again, until a look finds none that runs: they may have forked meanwhile. */
@@ -111,8 +112,10 @@ async function killAll(attached: Attached): Promise<Pick<Terminated, 'left' | 'k
   if (isStarting(attached)) sendSignal(attached.record.shim, 'SIGKILL');
   for (let round = 0; ; round += 1) {
     const members = await lookClosely(attached);
+    for (const { pid } of members) killed.add(pid);
+    if (attached.cgroup !== null) killCgroup(attached.cgroup);
     for (const group of wholeGroups(members, attached)) sendToGroup(group, 'SIGKILL');
-    for (const member of members) if (sendSignal(member, 'SIGKILL')) killed.add(member.pid);
+    for (const member of members) sendSignal(member, 'SIGKILL');
     if (round >= CALM_ROUNDS) for (const pid of killOnSight(attached)) killed.add(pid);
     if (await hasNone(attached)) return { left: 0, killed: killed.size };
     if (performance.now() > until) return { left: (await lookClosely(attached)).length, killed: killed.size };

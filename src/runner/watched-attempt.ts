@@ -21,6 +21,7 @@ import {
   readPid,
 } from './attempt-files.ts';
 import type { Attached } from './belonging.ts';
+import { removeCgroup } from './cgroups.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
@@ -34,6 +35,7 @@ export interface AttemptContext extends WatchOptions {
   /** Whether there is anything to be taken up from an earlier watch. */
   readonly isAdopted: boolean;
   readonly spared: ReadonlySet<number>;
+  readonly cgroup: string | null;
   /** How often the kernel ran out of memory so far, give or take a second. */
   countOomKills(): number | null;
   onTrouble(what: string, error: unknown): void;
@@ -86,6 +88,10 @@ export class WatchedAttempt implements Attempt, Attached {
 
   get spared(): ReadonlySet<number> {
     return this.#context.spared;
+  }
+
+  get cgroup(): string | null {
+    return this.#context.cgroup;
   }
 
   get isOver(): boolean {
@@ -147,7 +153,10 @@ export class WatchedAttempt implements Attempt, Attached {
 
   async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
     this.#isTerminated = true;
-    return this.pids === null ? { left: 0, killed: 0, means: [] } : await terminate(this, options);
+    if (this.pids === null) return { left: 0, killed: 0, means: [] };
+    const answer = await terminate(this, options);
+    this.#leaveCgroup();
+    return answer;
   }
 
   async pause(): Promise<void> {
@@ -218,6 +227,7 @@ export class WatchedAttempt implements Attempt, Attached {
 
   #finish(exit: Exit | null): void {
     this.close();
+    this.#leaveCgroup();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
     if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
     const startedAt = timeOf(this.#files.pid) ?? Date.now();
@@ -230,6 +240,11 @@ export class WatchedAttempt implements Attempt, Attached {
       startedAt,
       endedAt: timeOf(this.#files.exit) ?? Date.now(),
     });
+  }
+
+  /** Not while something that was left behind is in it. */
+  #leaveCgroup(): void {
+    if (this.cgroup !== null) removeCgroup(this.cgroup);
   }
 
   #oomOf(exit: Exit | null): Oom {

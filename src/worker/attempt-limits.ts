@@ -12,6 +12,10 @@ export interface Limits {
 export interface LimitWatch {
   /** A sign of life. */
   alive(): void;
+  /** It ran for so long under an earlier process. */
+  ranBefore(ms: number): void;
+  /** While it stands still, no time passes for it. */
+  standStill(isStill: boolean): void;
   end(): void;
 }
 
@@ -26,8 +30,9 @@ export function limitsOf(job: RunningJob, settings: QueueSettings): Limits {
 export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent') => void): LimitWatch | null {
   const { maxRuntimeMs, maxSilenceMs } = limits;
   if (maxRuntimeMs === null && maxSilenceMs === null) return null;
-  const startedAt = monotonicMs();
+  let startedAt = monotonicMs();
   let aliveAt = startedAt;
+  let stillSince: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   const look = (): void => {
     const now = monotonicMs();
@@ -38,10 +43,26 @@ export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent'
     // A limit that is longer than a timer can wait is waited for in pieces.
     timer = setTimeout(look, Math.min(Math.ceil(Math.min(runtimeLeft, silenceLeft)), MAX_TIMER_MS));
   };
+  const lookAgain = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    if (stillSince === null) look();
+  };
   look();
   return {
     alive: () => {
       aliveAt = monotonicMs();
+    },
+    ranBefore(ms) {
+      startedAt -= ms;
+      lookAgain();
+    },
+    standStill(isStill) {
+      if (isStill === (stillSince !== null)) return;
+      const stoodMs = monotonicMs() - (stillSince ?? monotonicMs());
+      startedAt += stoodMs;
+      aliveAt += stoodMs;
+      stillSince = isStill ? monotonicMs() : null;
+      lookAgain();
     },
     end: () => {
       if (timer !== null) clearTimeout(timer);

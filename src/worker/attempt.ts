@@ -156,6 +156,8 @@ export class Attempt {
       replaceData: (value) => this.#sayNow({ data: value }),
       started: (pid) => void this.#sayNow({ started: { pid } }),
       alive: () => this.#limits?.alive(),
+      ranBefore: (ms) => this.#limits?.ranBefore(ms),
+      standStill: (isStill) => this.#limits?.standStill(isStill),
       heartbeatNow: () => this.#sayNow({}),
     };
   }

@@ -149,7 +149,9 @@ export class ClaimLoop {
     const { reach, onTrouble, workerId } = this.#options;
     if (isAway(error)) reach.failed(error);
     else onTrouble(error);
-    const isLost = codeOf(error) === 'outcome-unknown' && request.worker === workerId();
+    // A repeat that was never sent leaves the claim before it as unanswered as it was.
+    const isUnanswered = codeOf(error) === 'outcome-unknown' || request === this.#unanswered;
+    const isLost = isUnanswered && request.worker === workerId();
     this.#unanswered = isLost ? request : null;
     this.#isWanted = true;
     if (this.#isStopped && !isLost) return;

@@ -46,6 +46,7 @@ export class QueueWorker implements Worker {
   readonly #claims: ClaimLoop;
   readonly #forced = new AbortController();
   #id: string;
+  #concurrency: number;
   #keeper: Keeper | null = null;
   #started: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
@@ -53,10 +54,11 @@ export class QueueWorker implements Worker {
   #undo: (() => void)[] = [];
 
   constructor(options: WorkerOptions) {
-    const { store, concurrency, journalPath, pid, random } = options;
+    const { store, concurrency, mostConcurrency = 0, journalPath, pid, random } = options;
     this.#options = options;
+    this.#concurrency = concurrency;
     this.#id = options.newId();
-    this.#board = new LeaseBoard(BOARD_SHARE * concurrency + (options.own ?? []).length);
+    this.#board = new LeaseBoard(Math.max(BOARD_SHARE * concurrency, mostConcurrency) + (options.own ?? []).length);
     this.#reach = new Reach({
       onAway: (error) => this.#tell({ type: 'store-away', error }),
       onBack: () => this.#storeIsBack(),
@@ -100,6 +102,12 @@ export class QueueWorker implements Worker {
     this.#claims.resume();
   }
 
+  resize(concurrency: number): void {
+    this.#concurrency = Math.min(concurrency, this.#options.mostConcurrency ?? this.#options.concurrency);
+    this.#claims.wake();
+    this.#schedule();
+  }
+
   wake(): void {
     this.#claims.wakeNow();
   }
@@ -126,7 +134,7 @@ export class QueueWorker implements Worker {
   }
 
   #makeClaimLoop(): ClaimLoop {
-    const { store, queues, concurrency, leaseMs, newId, random } = this.#options;
+    const { store, queues, leaseMs, newId, random } = this.#options;
     return new ClaimLoop({
       jobs: store.jobs,
       queues,
@@ -134,7 +142,7 @@ export class QueueWorker implements Worker {
       newId,
       random,
       ...(leaseMs !== undefined && { leaseMs }),
-      room: () => Math.min(concurrency - this.#attempts.size, this.#board.room),
+      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#board.room),
       workerId: () => this.#id,
       schedule: () => this.#schedule(),
       onSent: () => this.#board.countClaim(),

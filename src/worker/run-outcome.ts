@@ -36,6 +36,10 @@ export interface AttemptContext {
   started(pid: number | null): void;
   /** A sign of life other than progress (output): for `maxSilence`. */
   alive(): void;
+  /** It ran for so long under an earlier process: for `maxRuntime`. */
+  ranBefore(ms: number): void;
+  /** It was paused, or goes on: the limits stand still meanwhile. */
+  standStill(isStill: boolean): void;
   /** Renews the lease now, and so learns of a cancel or a loss. Resolved when the store has answered. */
   heartbeatNow(): Promise<void>;
 }

@@ -37,7 +37,8 @@ const MAX_CALLS = 2;
 /** Settlements of one call. */
 const MAX_BATCH = 500;
 const FIRST_RETRY_MS = 100;
-const MAX_RETRY_MS = 5_000;
+/** Well below the time for which a stop waits for the last answers. */
+const MAX_RETRY_MS = 1_000;
 
 export class Settler {
   readonly #options: SettlerOptions;

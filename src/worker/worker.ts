@@ -18,6 +18,8 @@ export interface WorkerOptions {
   /** In order: what the first has is taken before the second is looked at. */
   readonly queues: readonly string[];
   readonly concurrency: number;
+  /** The most that `resize` may ever ask for. Default: what it begins with. */
+  readonly mostConcurrency?: number;
   readonly run: RunAttempt;
   /** A queue's present settings: back-off, limits, grace. Asked often, so answered from memory. */
   settingsFor(queue: string): QueueSettings;
@@ -71,6 +73,8 @@ export interface Worker {
   /** Stops claiming, and nothing else. */
   pause(): void;
   resume(): void;
+  /** How many it runs at once from now on; what runs already goes on. Never beyond `mostConcurrency`. */
+  resize(concurrency: number): void;
   /** Looks for work now: for whoever moves a clock that the store goes by. */
   wake(): void;
   running(): readonly RunningAttempt[];

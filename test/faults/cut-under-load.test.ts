@@ -1,6 +1,7 @@
 /**
  * Workers and a producer that reach Redis only through a proxy which cuts connections at random requests: before they
- * are done, after they are done, in their middle and in the middle of their replies. Every job is done exactly once.
+ * are done, after they are done, in their middle and in the middle of their replies, and which is slow now and then.
+ * Every job is done exactly once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -15,6 +16,9 @@ const LOAD_MS = proofSize({ small: 6_000, full: 120_000 });
 const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'lose-reply', 'half-reply'];
 /** One request in so many is the last of its connection. */
 const CUT_ONE_IN = 25;
+const MOST_DELAY_MS = 10;
+/** Some jobs take so long that their leases must be renewed, and the renewals are cut as well. */
+const LEASE_MS = 6_000;
 
 describeWithRedis('replies cut at random under load', () => {
   let redis: RedisServer;
@@ -30,11 +34,16 @@ describeWithRedis('replies cut at random under load', () => {
       printFigures('cut under load', { seed: random.seed });
       const proxy = await openCuttingProxy(redis.port);
       onTestFinished(() => proxy.close());
-      const arena = await openArena({ address: redis.url, connect: { namespace: 'cuts' }, settings: { lease: '5s' } });
-      const load = { kind: 'steady', prefix: 'c', everyMs: 4, atOnce: 20, maxMs: 20, isPersistent: true };
+      const arena = await openArena({
+        address: redis.url,
+        connect: { namespace: 'cuts' },
+        settings: { lease: LEASE_MS },
+      });
+      const jobs = { everyMs: 4, atOnce: 20, maxMs: 20, longEvery: 100, longMs: LEASE_MS / 2 };
+      const load = { kind: 'steady', prefix: 'c', isPersistent: true, ...jobs };
       const [adder] = await Promise.all([
         arena.startAdder({ ...load, address: proxy.url }),
-        arena.startWorkers(2, { address: proxy.url, work: { concurrency: 10 } }),
+        arena.startWorkers(2, { address: proxy.url, work: { concurrency: 16 } }),
       ]);
       adder.send({});
       const cuts = cutAtRandom(proxy, random);
@@ -71,6 +80,7 @@ function cutAtRandom(proxy: CuttingProxy, random: SeededRandom): ReadonlyMap<Fat
   const cuts = new Map<Fate, number>();
   proxy.decide = () => {
     if (random.between(1, CUT_ONE_IN) > 1) return 'pass';
+    proxy.delayMs = Math.max(0, random.between(-MOST_DELAY_MS, MOST_DELAY_MS));
     const fate = random.pick(FATES);
     cuts.set(fate, (cuts.get(fate) ?? 0) + 1);
     return fate;

@@ -6,15 +6,15 @@ export const redis = [
   {
     name: 'redis: no fence on settle',
     file: lua('settle'),
-    find: 'if not holds(job, said.token) then return answerLate',
-    replace: "if job.place ~= 'r' then return answerLate",
+    find: 'holds(job, said.token) then return answerLate',
+    replace: 'holds(job, (record.lease(job) or {}).token) then return answerLate',
     suites,
   },
   {
     name: 'redis: no fence on heartbeat',
     file: lua('heartbeat'),
-    find: 'if not holds(job, said.token) then return',
-    replace: "if job.place ~= 'r' then return",
+    find: 'holds(job, said.token) then return',
+    replace: 'holds(job, (record.lease(job) or {}).token) then return',
     suites,
   },
   {
@@ -27,22 +27,22 @@ export const redis = [
   {
     name: 'redis: cancel of a running job ignored',
     file: lua('settle'),
-    find: "if lease.cancelAskedAt ~= '-' then ended(job, 'c')",
-    replace: "if lease.cancelAskedAt == '' then ended(job, 'c')",
+    find: 'if job.fields.cancelAskedAt then',
+    replace: "if job.fields.cancelAskedAt == '' then",
     suites,
   },
   {
     name: 'redis: the next queue keeps the counters',
-    file: lua('settle'),
-    find: 'fresh(job)\n  goTo(job, said.next)',
-    replace: "job.place = 'w'\n  setLease(job, nil)\n  goTo(job, said.next)",
+    file: lua('prelude'),
+    find: 'fields.returnedAt, fields.failures, fields.resends, fields.crashes = nil, nil, nil, nil',
+    replace: 'fields.returnedAt = nil',
     suites,
   },
   {
     name: 'redis: priority reversed',
     file: lua('prelude'),
-    find: "fields.returnedAt and '-inf' or fields.priority or '0')",
-    replace: "fields.returnedAt and '-inf' or text(-number(fields.priority)))",
+    find: "'-inf' or fields.priority or '0'",
+    replace: "'-inf' or text(-number(fields.priority))",
     suites,
   },
   {
@@ -62,8 +62,8 @@ export const redis = [
   {
     name: 'redis: runAt ignored',
     file: lua('prelude'),
-    find: "if runAt > now then return put('later:'",
-    replace: "if runAt > now + 20000 then return put('later:'",
+    find: "if runAt > clock.now then return 'later:'",
+    replace: "if runAt > clock.now + 20000 then return 'later:'",
     suites,
   },
   {
@@ -76,15 +76,15 @@ export const redis = [
   {
     name: 'redis: the unique key lost on a move',
     file: lua('prelude'),
-    find: 'if isKept then takeKey(job) end',
-    replace: 'if isKept and isOver then takeKey(job) end',
+    find: 'if isKept then keys.take(job) end',
+    replace: 'if isKept and isOver then keys.take(job) end',
     suites,
   },
   {
     name: 'redis: a draft claimed',
     file: lua('add'),
-    find: "if isDraft then\n    job.place = 'p'",
-    replace: "if isDraft then\n    job.place = 'w'",
+    find: "if fields.draft then return 'p' end",
+    replace: "if fields.draft then return 'w' end",
     suites,
   },
   {
@@ -97,15 +97,15 @@ export const redis = [
   {
     name: 'redis: an expired lease never overtaken',
     file: lua('claim'),
-    find: 'if soonest[2] and tonumber(soonest[2]) <= now then overtake(queue, MAX_OVERTAKEN) end',
-    replace: '',
+    find: 'overtake(queue, K.MAX_OVERTAKEN)',
+    replace: 'overtake(queue, 0)',
     suites,
   },
   {
     name: 'redis: a token reused',
     file: lua('claim'),
-    find: 'lastToken = lastToken + 1',
-    replace: 'lastToken = lastToken % 2 + 1',
+    find: 'clock.token = clock.token + 1',
+    replace: 'clock.token = clock.token % 2 + 1',
     suites,
   },
   {
@@ -118,15 +118,15 @@ export const redis = [
   {
     name: 'redis: a gap ends every lease',
     file: lua('prelude'),
-    find: 'local to = gapFrom < lease.to and max(lease.to, gapTo + lease.ms) or lease.to',
+    find: 'local to = clock.gapFrom < lease.to and math.max(lease.to, clock.gapTo + lease.ms) or lease.to',
     replace: 'local to = lease.to',
     suites,
   },
   {
     name: 'redis: a repeated claim gives new leases',
     file: lua('claim'),
-    find: "if last and match(last, '^[^\\31]*') == requestId then",
-    replace: "if last and match(last, '^[^\\31]*') == requestId and limit == 0 then",
+    find: "if last and last:match('^[^\\31]*') == requestId then",
+    replace: "if last and last:match('^[^\\31]*') == requestId and limit == 0 then",
     suites,
   },
 ];

@@ -29,8 +29,8 @@ export const worker = [
   {
     name: 'worker: the keeper does not renew',
     file: 'src/worker/held-leases.ts',
-    find: 'const RENEW_AFTER = 1 / 4;',
-    replace: 'const RENEW_AFTER = 1_000;',
+    find: 'ageOf(lease, now) >= lease.beatMs ||',
+    replace: 'ageOf(lease, now) >= lease.beatMs * 1_000 ||',
     suites: keeping,
   },
   {

@@ -118,6 +118,7 @@ class Link {
   #fromServer = Buffer.alloc(0);
   /** Fates of the requests whose replies are still to come. */
   readonly #due: Fate[] = [];
+  readonly #delayed: Buffer[] = [];
 
   constructor(proxy: Proxy, client: Socket, server: Socket) {
     this.#proxy = proxy;
@@ -173,8 +174,10 @@ class Link {
       this.#client.end(reply.subarray(0, reply.length >> 1));
       return void this.#server.destroy();
     }
-    if (this.#proxy.delayMs === 0) this.#client.write(reply);
-    else setTimeout(() => this.#client.write(reply), this.#proxy.delayMs);
+    if (this.#proxy.delayMs === 0 && this.#delayed.length === 0) return void this.#client.write(reply);
+    this.#delayed.push(reply);
+    // Whichever timer is first takes the first reply: a delay that changes must not change their order.
+    setTimeout(() => this.#client.write(this.#delayed.shift() ?? ''), this.#proxy.delayMs);
   }
 }
 

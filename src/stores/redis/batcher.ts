@@ -16,6 +16,12 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
+export interface Batch<Item, Answer> {
+  readonly items: readonly Item[];
+  answer(answers: readonly Answer[]): void;
+  reject(error: unknown): void;
+}
+
 export class Batcher<Item, Answer> {
   readonly #send: (items: readonly Item[]) => Promise<readonly Answer[]>;
   readonly #limits: BatchLimits;
@@ -32,6 +38,17 @@ export class Batcher<Item, Answer> {
     const slices = slicesOf(items, this.#limits.size);
     if (slices.length < 2) return this.#enqueue(items);
     return (await Promise.all(slices.map((slice) => this.#enqueue(slice)))).flat();
+  }
+
+  /** What waits to be sent, for a call that takes it along. Whoever takes it must answer or reject it. */
+  takeWaiting(): Batch<Item, Answer> | null {
+    if (this.#waiting.length === 0) return null;
+    const callers = this.#takeBatch();
+    return {
+      items: itemsOf(callers),
+      answer: (answers) => handOut(callers, answers),
+      reject: (error) => rejectAll(callers, error),
+    };
   }
 
   #enqueue(items: readonly Item[]): Promise<readonly Answer[]> {
@@ -52,14 +69,14 @@ export class Batcher<Item, Answer> {
   }
 
   async #sendNext(): Promise<void> {
+    if (this.#waiting.length === 0) return;
     const callers = this.#takeBatch();
     this.#underWay += 1;
     this.#schedule();
     try {
-      const answers = await this.#send(callers.length === 1 ? (callers[0]?.items ?? []) : callers.flatMap(({ items }) => items));
-      handOut(callers, answers);
+      handOut(callers, await this.#send(itemsOf(callers)));
     } catch (error) {
-      for (const { reject } of callers) reject(error);
+      rejectAll(callers, error);
     } finally {
       this.#underWay -= 1;
       this.#schedule();
@@ -76,6 +93,14 @@ export class Batcher<Item, Answer> {
     }
     return this.#waiting.splice(0, callers);
   }
+}
+
+function itemsOf<Item, Answer>(callers: readonly Waiting<Item, Answer>[]): readonly Item[] {
+  return callers.length === 1 ? (callers[0]?.items ?? []) : callers.flatMap(({ items }) => items);
+}
+
+function rejectAll<Item, Answer>(callers: readonly Waiting<Item, Answer>[], error: unknown): void {
+  for (const { reject } of callers) reject(error);
 }
 
 function handOut<Item, Answer>(callers: readonly Waiting<Item, Answer>[], answers: readonly Answer[]): void {

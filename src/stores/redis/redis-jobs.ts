@@ -48,7 +48,23 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
     add: (items) => adds.submit(items),
     settle: (items) => settles.submit(items),
     heartbeat: (items) => beats.submit(items),
+    claim: (request) => claimAlong(ask, settles, request),
   };
+}
+
+/** A worker settles and claims in one turn. What it settles then travels with the claim, in one call. */
+async function claimAlong(ask: Ask, settles: Batcher<Settlement, SettleResult>, request: ClaimRequest): Promise<ClaimResult> {
+  const along = settles.takeWaiting();
+  if (along === null) return claim(ask, request);
+  try {
+    const said = requests.settleArguments(along.items);
+    const answer = listOf(await ask('settle-claim', [String(said.length), ...said, ...claimArguments(request)]));
+    along.answer(answers.readEach(along.items, answer[0] ?? '', answers.readTarget));
+    return readClaim(answer, 1);
+  } catch (error) {
+    along.reject(error);
+    throw error;
+  }
 }
 
 /** A list of any length, in slices that one script can take. */
@@ -108,11 +124,17 @@ const CALLS: Calls = {
 };
 
 async function claim(ask: Ask, request: ClaimRequest): Promise<ClaimResult> {
-  const { worker, queues, limit, leaseMs, requestId } = request;
-  const asked = [escapeText(worker), escapeText(requestId), String(limit), leaseMs === undefined ? '' : String(leaseMs)];
-  const answer = listOf(await ask('claim', [...asked, ...queues]));
-  const [now = '', nextAt = ''] = answer;
-  return { jobs: readJobs(answer, 2), now: Number(now), nextAt: nextAt === '' ? null : Number(nextAt) };
+  return readClaim(listOf(await ask('claim', claimArguments(request))), 0);
+}
+
+function claimArguments({ worker, queues, limit, leaseMs, requestId }: ClaimRequest): string[] {
+  const length = leaseMs === undefined ? '' : String(leaseMs);
+  return [escapeText(worker), escapeText(requestId), String(limit), length, ...queues];
+}
+
+function readClaim(answer: readonly string[], from: number): ClaimResult {
+  const [now = '', nextAt = ''] = [answer[from], answer[from + 1]];
+  return { jobs: readJobs(answer, from + 2), now: Number(now), nextAt: nextAt === '' ? null : Number(nextAt) };
 }
 
 async function find(ask: Ask, ids: readonly string[]): Promise<CallAnswer<'find'>> {

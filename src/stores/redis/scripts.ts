@@ -22,6 +22,7 @@ export const CHANGING_SCRIPTS = [
   'maintain',
   'records-put',
   'records-delete',
+  'settle-claim',
 ] as const;
 
 export const LOOKING_SCRIPTS = [
@@ -46,9 +47,10 @@ export interface Script {
   readonly isLook: boolean;
 }
 
-/** The whole text of a script, as the server gets it. */
+/** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
 export function scriptText(name: ScriptName): string {
-  return `${constantsText()}${fileText('prelude')}${fileText(name)}`;
+  const settleThenClaim = () => `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
+  return `${constantsText()}${fileText('prelude')}${name === 'settle-claim' ? settleThenClaim() : fileText(name)}`;
 }
 
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {

@@ -5,12 +5,13 @@
  * It is large enough for all pages of a full log to go into the database: then the log begins anew in the space
  * that it has, and everything but new jobs has room again.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const BALLAST_BYTES = 6 * 1024 * 1024;
 /** Not taken back before this much would be left beside it, so that it does not come and go. */
 const SPARE_BYTES = 2 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
 const RETRY_MS = 1_000;
 
 export class Ballast {
@@ -28,7 +29,7 @@ export class Ballast {
 
   /** Whether it is there, or could be put back just now. Other processes look at the same file. */
   isThere(): boolean {
-    if (existsSync(this.#path)) return true;
+    if (statSync(this.#path, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return true;
     const now = Date.now();
     if (Math.abs(now - this.#triedAt) < RETRY_MS) return false;
     this.#triedAt = now;
@@ -54,12 +55,12 @@ function hasRoom(folder: string): boolean {
   return bavail * bsize >= BALLAST_BYTES + SPARE_BYTES;
 }
 
-/** Written through, since a file of holes would hold no room. */
+/** In full, since a file of holes would hold no room. A power cut may shorten it; then it is written again. */
 function write(path: string): void {
   const file = openSync(path, 'w', 0o600);
+  const piece = Buffer.alloc(PIECE_BYTES, 'ballast ');
   try {
-    writeSync(file, Buffer.alloc(BALLAST_BYTES, 'ballast '));
-    fsyncSync(file);
+    for (let left = BALLAST_BYTES; left > 0; left -= PIECE_BYTES) writeSync(file, piece);
   } finally {
     closeSync(file);
   }

@@ -26,9 +26,17 @@ const CHECKPOINT_PAGES = 1_000;
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export function openConnection(path: string, durability: Durability): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!existsSync(path)) create(path);
-  refuseEmpty(path);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (!existsSync(path)) create(path);
+    refuseEmpty(path);
+  } catch (error) {
+    throw explain(error, path);
+  }
+  return openExisting(path, durability);
+}
+
+function openExisting(path: string, durability: Durability): Database {
   const db = openDatabase(path, OPENING_TIMEOUT_MS);
   try {
     checkVersion(db);
@@ -64,23 +72,24 @@ function create(path: string): void {
     fill(draft);
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw explain(error, path);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    for (const end of ['', '-journal']) rmSync(draft + end, { force: true });
+    for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
-  syncFolder(dirname(path));
+  sync(dirname(path));
 }
 
-/** With a plain journal, so that everything is in the one file at the end. */
+/** Without any care until the end: nobody sees the draft before it is whole and on the disk. */
 function fill(draft: string): void {
   const db = openDatabase(draft, OPENING_TIMEOUT_MS);
   try {
-    db.exec('PRAGMA journal_mode = DELETE');
-    db.exec('PRAGMA synchronous = FULL');
+    db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     applySchema(db);
+    db.exec('PRAGMA journal_mode = WAL');
   } finally {
     db.close();
   }
+  sync(draft);
 }
 
 function refuseEmpty(path: string): void {
@@ -124,8 +133,9 @@ function whyNotOpened(error: unknown, path: string): unknown {
   );
 }
 
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r');
+/** A file, or what a folder lists. */
+function sync(path: string): void {
+  const file = openSync(path, 'r');
   try {
     fsyncSync(file);
   } finally {

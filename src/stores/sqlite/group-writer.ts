@@ -56,10 +56,10 @@ export class GroupWriter {
   }
 
   #transact(requests: readonly Request[], run: (request: Request) => Outcome): Group {
+    const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.isThere();
     this.#session.begin();
     try {
       const endAt = performance.now() + MAX_GROUP_MS;
-      const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.isThere();
       const outcomes: Outcome[] = [];
       for (const request of requests) {
         outcomes.push(request[1] === 'add' && !mayAdd ? this.#full() : run(request));

@@ -180,11 +180,11 @@ export class Session {
   #noticeOthers(): void {
     const version = firstRow<readonly [number]>(this.#dataVersion)?.[0];
     if (version === this.#seenVersion) return;
-    this.#seenVersion = version;
     this.#forget();
     this.#options.clock.join(this.#numbers.load());
     this.peers.reload();
     const events = this.#log.hear();
+    this.#seenVersion = version;
     if (events.length > 0) this.#options.heard(events);
   }
 

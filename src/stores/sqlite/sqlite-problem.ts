@@ -1,4 +1,4 @@
-/** What an error of SQLite means for a caller. Decided by its number, never by its words. */
+/** What an error of SQLite or of the file system means for a caller. Decided by its code, never by its words. */
 import { LonghaulError } from '../../core/errors.ts';
 
 const BUSY = 5;
@@ -28,7 +28,14 @@ export function isBusy(error: unknown): boolean {
 }
 
 export function isFull(error: unknown): boolean {
-  return codeOf(error) === FULL || extendedCodeOf(error) === IOERR_SHMSIZE;
+  const errno = errnoOf(error);
+  return codeOf(error) === FULL || extendedCodeOf(error) === IOERR_SHMSIZE || errno === 'ENOSPC' || errno === 'EDQUOT';
+}
+
+/** `EACCES` and the like, where the file system itself said no. */
+function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** The disk did not do what it was told, so nobody knows what is on it. */
@@ -46,6 +53,8 @@ export function explain(error: unknown, path: string): unknown {
   if (error instanceof LonghaulError) return error;
   const words = error instanceof Error ? error.message : String(error);
   if (isFull(error)) return new LonghaulError('store-full', `no space left for ${path}`, { cause: error });
+  if (errnoOf(error) !== undefined)
+    return new LonghaulError('store-unavailable', `${path}: ${words}`, { cause: error });
   switch (codeOf(error)) {
     case undefined:
       return error;

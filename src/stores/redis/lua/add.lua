@@ -26,13 +26,13 @@ local function addPlain(queue, fields, at, count, first)
   local ids, records, fifo, seq, n = births.ids, births.records, fifoOf(queue), clock.seq, #births.records
   local head, known = ' ' .. clock.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
   for i = 0, count - 1 do
-    local id = ARGV[at + 2 * i]
+    local id = args[at + 2 * i]
     if jobs[id] then
       answer(first + i, 'exists', id)
     else
       seq = seq + 1
       local seqText = ('%d'):format(seq)
-      records[n + 1], records[n + 2] = id, 'f' .. seqText .. head .. ARGV[at + 2 * i + 1]
+      records[n + 1], records[n + 2] = id, 'f' .. seqText .. head .. args[at + 2 * i + 1]
       n = n + 2
       ids[#ids + 1], fifo[#fifo + 1], jobs[id] = id, seqText, known
       work.emit('added', queue, 'waiting', id)
@@ -62,7 +62,7 @@ end
 
 -- Answers the holder of its unique key, if there is one.
 local function addSpecial(id, queue, fields, at)
-  local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = ARGV[at] }
+  local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
   local holder = not fields.draft and keys.holderAgainst(job, queue)
   if holder then record.load({ holder }) end
   if holder and jobs[holder] then return holder end
@@ -70,7 +70,7 @@ local function addSpecial(id, queue, fields, at)
   births.ids[#births.ids + 1], job.seq = id, text(clock.seq)
   if fields.apart then
     work.bigTexts = work.bigTexts or {}
-    work.bigTexts['d' .. id] = ARGV[at + 1]
+    work.bigTexts['d' .. id] = args[at + 1]
   end
   record.setNumber(job, 'priority', tonumber(fields.priority or queues.settings(queue).priority))
   record.setRunAt(job, timeOf(job))
@@ -82,13 +82,13 @@ local function addSpecial(id, queue, fields, at)
 end
 
 local function addRun(at, first)
-  local kind, queue, fields, count = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+  local kind, queue, fields, count = args[at], args[at + 1], args[at + 2], tonumber(args[at + 3])
   local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queues.settings(queue), clock.seq
   local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and settings.state ~= 'down'
   if isPlain then addPlain(queue, fields, at + 4, count, first) end
   for i = isPlain and count or 0, count - 1 do
     local itemAt = at + 4 + width * i
-    local id = ARGV[itemAt]
+    local id = args[itemAt]
     if jobs[id] then
       answer(first + i, 'exists', id)
     elseif settings.state == 'down' then
@@ -98,15 +98,15 @@ local function addRun(at, first)
       if holder then answer(first + i, 'duplicate', holder) end
     end
   end
-  if clock.seq > seqBefore then work.register(queue) end
+  if clock.seq > seqBefore then rare.register(queue) end
   return at + 4 + width * count, first + count
 end
 
 local function loadAll()
   local ids, at = {}, 2
-  while ARGV[at] do
-    local width, count = ARGV[at + 2]:find('\31apart=', 1, true) and 3 or 2, tonumber(ARGV[at + 3])
-    for i = 0, count - 1 do ids[#ids + 1] = ARGV[at + 4 + width * i] end
+  while args[at] do
+    local width, count = args[at + 2]:find('\31apart=', 1, true) and 3 or 2, tonumber(args[at + 3])
+    for i = 0, count - 1 do ids[#ids + 1] = args[at + 4 + width * i] end
     at = at + 4 + width * count
   end
   record.load(ids)
@@ -114,7 +114,7 @@ end
 
 loadAll()
 local at, first = 2, 0
-while ARGV[at] do at, first = addRun(at, first) end
+while args[at] do at, first = addRun(at, first) end
 if clock.seq >= births.first then work.births = births end
 work.flush()
 work.publish()

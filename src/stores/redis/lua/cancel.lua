@@ -4,7 +4,7 @@ begin()
 
 local function isAbandoned(job)
   local settings = queues.settings(job.queue)
-  return life.isHeld(job, settings) or life.isOvertakable(job, settings)
+  return loss.isHeld(job, settings) or loss.isOvertakable(job, settings)
 end
 
 local function stop(job, details)

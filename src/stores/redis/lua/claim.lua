@@ -3,8 +3,8 @@
 -- Returns the time, the next time that matters or '', and for each job what record.show says of it.
 begin()
 
-local _, worker, requestId, limit, leaseMs = unpack(ARGV)
-local names = { select(6, unpack(ARGV)) }
+local _, worker, requestId, limit, leaseMs = unpack(args)
+local names = { select(6, unpack(args)) }
 limit = tonumber(limit)
 local taken = {}
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
@@ -124,7 +124,7 @@ local function takeFrom(queue)
   if settings.state ~= 'up' then return end
   rememberClaim()
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
-  if leaseEnd and leaseEnd <= clock.now and life.overtake(queue, K.MAX_OVERTAKEN) > 0 then
+  if leaseEnd and leaseEnd <= clock.now and loss.overtake(queue, K.MAX_OVERTAKEN) > 0 then
     runAt = soonest('later:' .. queue)
   end
   if runAt and runAt <= clock.now then promote(queue) else runAts[queue] = runAt or math.huge end
@@ -159,7 +159,7 @@ local function nextAt()
     local settings = queues.settings(queue)
     if settings.state == 'up' then
       next = math.min(next, runAts[queue] or nextRunAt(queue))
-      for _, job in ipairs(queues.notDue(queue)) do next = math.min(next, record.runAt(job)) end
+      for _, job in ipairs(census.notDue(queue)) do next = math.min(next, record.runAt(job)) end
       local leaseEnd = settings.onLost ~= 'hold' and (leaseEnds[queue] or soonest('running:' .. queue))
       if leaseEnd then next = math.min(next, leaseEnd + settings.lostGraceMs) end
     end

@@ -7,9 +7,9 @@ local function card(index, queue)
 end
 
 local answer = {}
-for _, queue in ipairs(#ARGV > 1 and { select(2, unpack(ARGV)) } or queues.byName()) do
+for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byName()) do
   local plain = call('LLEN', P .. 'fifo:' .. queue) - call('SCARD', P .. 'gone:' .. queue)
-  local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf') + #queues.notDue(queue)
+  local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf') + #census.notDue(queue)
   answer[#answer + 1] = table.concat({
     queue, card('draft', queue), plain + card('ready', queue) + card('later', queue), card('running', queue),
     card('done', queue), card('failed', queue), card('cancelled', queue), scheduled, card('relayed', queue),

@@ -5,6 +5,6 @@ begin()
 return forEach(function(job)
   if not job or job.isDeleted then return '!not-found' end
   if job.place == 'r' then return '!wrong-state' end
-  life.remove(job)
+  loss.remove(job)
   return STATE[job.place]
 end)

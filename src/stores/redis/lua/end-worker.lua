@@ -2,12 +2,12 @@
 -- ARGV: clock, id, fail or deregister. Returns how many jobs came back, or a refusal.
 begin()
 
-local _, id, kind = unpack(ARGV)
+local _, id, kind = unpack(args)
 
 -- Oldest lease first, so that what comes back keeps its order.
 local function heldBy()
   local held = {}
-  for _, job in ipairs(kind == 'fail' and life.running() or {}) do
+  for _, job in ipairs(kind == 'fail' and census.running() or {}) do
     if record.lease(job).worker == id then held[#held + 1] = job end
   end
   table.sort(held, function(a, b)
@@ -19,7 +19,7 @@ end
 
 local held = heldBy()
 local isKnown = call('HEXISTS', P .. 'workers', id) == 1
-for i = 1, #held do life.lose(held[i], queues.settings(held[i].queue), 'its worker was failed') end
+for i = 1, #held do loss.lose(held[i], queues.settings(held[i].queue), 'its worker was failed') end
 work.flush()
 work.publish()
 if not isKnown and #held == 0 then return '!worker-lost' end

@@ -1,7 +1,7 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
 -- Returns for each group: queue, group, count, first and last end, id of the last member.
 local answer = {}
-for _, queue in ipairs(#ARGV > 1 and { ARGV[2] } or queues.byName()) do
+for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
   for _, name in ipairs(call('ZRANGE', P .. 'groups:' .. queue, 0, -1)) do
     local key = P .. 'group:' .. queue .. ':' .. name
     local first, last = call('ZRANGE', key, 0, 0, 'WITHSCORES'), call('ZRANGE', key, -1, -1, 'WITHSCORES')

@@ -1,5 +1,5 @@
 -- find: jobs by id. ARGV: clock, ids. Returns what record.show says of each that there is.
-local ids, answer = { select(2, unpack(ARGV)) }, {}
+local ids, answer = { select(2, unpack(args)) }, {}
 record.load(ids)
 for i = 1, #ids do
   local job = record.jobs[ids[i]]

@@ -2,7 +2,7 @@
 -- Returns until when it is believed, or a refusal.
 begin()
 
-local _, id, kind, leaseMs, shown = unpack(ARGV)
+local _, id, kind, leaseMs, shown = unpack(args)
 local known = call('HGET', P .. 'workers', id)
 work.flush()
 if kind == 'renew' and not known then return '!worker-lost' end

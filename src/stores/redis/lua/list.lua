@@ -4,7 +4,7 @@
 clock.look()
 
 local MAX_LOOKED, PAGE, SMALL = 5000, 100, 2000
-local want = record.fields(ARGV[2])
+local want = record.fields(args[2])
 local limit, below = tonumber(want.limit), tonumber(want.after) or 9007199254740991
 
 -- ── the label of a job: core/label.ts ──
@@ -66,7 +66,7 @@ end
 local function narrowNames()
   local names, states = {}, { 'waiting', 'draft', 'running', 'done', 'failed', 'cancelled' }
   if want.state then states = { want.state } elseif want.group or want.worker then states = { 'running' } end
-  for _, queue in ipairs(want.queue and { want.queue } or queues.all()) do
+  for _, queue in ipairs(want.queue and { want.queue } or census.all()) do
     for _, state in ipairs(states) do
       for _, name in ipairs(namesOf(queue, state)) do names[#names + 1] = name end
     end

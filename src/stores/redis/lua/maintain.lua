@@ -2,15 +2,15 @@
 -- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many workers were forgotten, and yes or no for more.
 begin()
 
-local budget = tonumber(ARGV[2])
-local names = queues.byName()
+local budget = tonumber(args[2])
+local names = census.byName()
 local SWEPT = 100 -- of each kind of leftover in one call
 
 local function remove(members, key)
   local found, count = record.bySeqs(record.seqsOf(members)), 0
   for i = 1, #members do
     if found[i] and not found[i].isDeleted then
-      life.remove(found[i])
+      loss.remove(found[i])
       count = count + 1
     else
       work.drop(key, members[i])
@@ -104,7 +104,7 @@ end
 
 local overtaken, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
-  local count = budget > 0 and life.overtake(queue, budget) or 0
+  local count = budget > 0 and loss.overtake(queue, budget) or 0
   overtaken, budget = overtaken + count, budget - count
 end
 if budget > 0 then drafts = expireDrafts() end

@@ -23,7 +23,7 @@ return forEach(function(job, said)
   local token = isStolen and record.lease(job).token or nil
   if job.place ~= 'p' then job.place = 'w' end
   record.endLease(job)
-  work.goTo(job, queue)
+  rare.goTo(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil
   if isStolen then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
   life.apply(job, 'moved', { token = token, note = queue, from = from })

@@ -2,7 +2,7 @@
 -- ARGV: clock, queue, offset, limit. Returns for each job what record.show says of it.
 clock.look()
 
-local queue, offset, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local queue, offset, limit = args[2], tonumber(args[3]), tonumber(args[4])
 local MAX_SORTED = 5000 -- of those whose time has come but that no claim has taken over to the ready ones
 
 -- Returned work first and longest returned first; then priority, then time, then insertion.

@@ -18,12 +18,13 @@
 -- Invariant: a record is the truth, every index can be made again from it. Invariant: an operation reads and
 -- decides first; then work.flush writes, and whatever stops it half-way is mended by the next operation (mend).
 --
--- Functions stand in tables and not in locals: this text runs anew in every call, and making a function costs as many
--- steps as there are locals that some function has captured. It is the difference between 46 and 12 microseconds.
+-- This text runs anew in every call, so it is laid out for that: functions stand in a few tables, because making one
+-- takes as many steps as there are locals which some function has captured; tables are written whole, because growing
+-- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
-local P, call = KEYS[1], redis.call
+local P, call, args = KEYS[1], redis.call, ARGV
 local STATE = { f = 'waiting', w = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, record, work, keys, life = {}, {}, {}, {}, {}, {}
+local clock, queues, census, record, work, rare, keys, life, loss
 
 -- Every write goes through here, so that a test can stop a script at any of them.
 local function write(...)
@@ -40,896 +41,931 @@ local function number(value)
   return tonumber(value) or 0
 end
 
--- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────
-
-function clock.read()
-  local mode, given = ARGV[1]:match('^(%a*) ?(.*)$')
-  clock.mode = mode
-  if mode ~= 'store' and given ~= '' then return tonumber(given) end
-  local time = call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+local function later(make)
+  return setmetatable({}, {
+    __index = function(part, name)
+      setmetatable(part, nil)
+      make(part)
+      return part[name]
+    end,
+  })
 end
 
--- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
-function clock.look()
-  local seen, gapFrom, gapTo, high, seq, token, open =
-    unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open'))
-  local reading = clock.read()
-  seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
-  clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
-  clock.seq, clock.token, clock.open = number(seq), number(token), open
-  clock.oldSeq, clock.oldToken = clock.seq, clock.token
-  clock.now, clock.high, clock.gapFrom, clock.gapTo = reading, math.max(high, seen), 0, 0
-  if clock.mode ~= 'caller' and seen - reading <= K.CLAMP_MS then
-    clock.now, clock.gapFrom, clock.gapTo = math.max(reading, seen), gapFrom, gapTo
-    if seen > 0 and clock.now - seen > K.GAP_MS then clock.gapFrom, clock.gapTo = seen, clock.now end
-  end
-  clock.isBehind = clock.now < clock.high
-  clock.nowText = text(clock.now)
-end
+-- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────────
 
--- The fields of the clock that this call changes.
-function clock.changes()
-  local now, high, fields = clock.now, clock.high, {}
-  if clock.mode == 'caller' then
-    if now > high then fields = { 'high', clock.nowText } end
-    clock.high = math.max(now, high)
+clock = {
+  hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '',
+  seq = 0, token = 0, -- the last that were given
+  seen = 0, high = 0, oldGapFrom = 0, oldGapTo = 0, oldHigh = 0, oldSeq = 0, oldToken = 0, -- as they are stored
+
+  read = function()
+    local mode, given = args[1]:match('^(%a*) ?(.*)$')
+    clock.mode = mode
+    if mode ~= 'store' and given ~= '' then return tonumber(given) end
+    local time = call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+  end,
+
+  -- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
+  look = function()
+    local seen, gapFrom, gapTo, high, seq, token, open =
+      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open'))
+    local reading = clock.read()
+    seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
+    clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
+    clock.seq, clock.token, clock.open = number(seq), number(token), open
+    clock.oldSeq, clock.oldToken = clock.seq, clock.token
+    clock.now, clock.high, clock.gapFrom, clock.gapTo = reading, math.max(high, seen), 0, 0
+    if clock.mode ~= 'caller' and seen - reading <= K.CLAMP_MS then
+      clock.now, clock.gapFrom, clock.gapTo = math.max(reading, seen), gapFrom, gapTo
+      if seen > 0 and clock.now - seen > K.GAP_MS then clock.gapFrom, clock.gapTo = seen, clock.now end
+    end
+    clock.isBehind = clock.now < clock.high
+    clock.nowText = text(clock.now)
+  end,
+
+  -- The fields of the clock that this call changes.
+  changes = function()
+    local now, high, fields = clock.now, clock.high, {}
+    if clock.mode == 'caller' then
+      if now > high then fields = { 'high', clock.nowText } end
+      clock.high = math.max(now, high)
+      return fields
+    end
+    if now ~= clock.seen then fields = { 'seen', clock.nowText } end
+    if clock.gapFrom ~= clock.oldGapFrom or clock.gapTo ~= clock.oldGapTo then
+      fields[#fields + 1] = 'gapFrom'; fields[#fields + 1] = text(clock.gapFrom)
+      fields[#fields + 1] = 'gapTo'; fields[#fields + 1] = text(clock.gapTo)
+    end
+    if clock.isBehind and high ~= clock.oldHigh then
+      fields[#fields + 1] = 'high'; fields[#fields + 1] = text(high)
+    end
+    clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = now, clock.gapFrom, clock.gapTo, high
     return fields
-  end
-  if now ~= clock.seen then fields = { 'seen', clock.nowText } end
-  if clock.gapFrom ~= clock.oldGapFrom or clock.gapTo ~= clock.oldGapTo then
-    fields[#fields + 1] = 'gapFrom'; fields[#fields + 1] = text(clock.gapFrom)
-    fields[#fields + 1] = 'gapTo'; fields[#fields + 1] = text(clock.gapTo)
-  end
-  if clock.isBehind and high ~= clock.oldHigh then
-    fields[#fields + 1] = 'high'; fields[#fields + 1] = text(high)
-  end
-  clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = now, clock.gapFrom, clock.gapTo, high
-  return fields
-end
+  end,
+}
 
--- ── queues and their settings ───────────────────────────────────────────────────────────────────────────────────
+-- ── queues and their settings ───────────────────────────────────────────────────────────────────────────────────────
 
-queues.known = {}
+queues = {
+  known = {}, defaults = false,
 
-function queues.settings(queue)
-  local known = queues.known[queue]
-  if known then return known end
-  local stored = call('HGET', P .. 'records:queue', queue)
-  queues.defaults = queues.defaults or K.defaults()
-  known = queues.defaults
-  if stored then
-    known = cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
-    setmetatable(known, { __index = queues.defaults })
-  end
-  queues.known[queue] = known
-  return known
-end
-
--- A setting that may be null.
-function queues.orNil(value)
-  if value ~= cjson.null then return value end
-end
-
-function queues.all()
-  return call('ZRANGE', P .. 'queues', 0, -1)
-end
-
--- By bytes. Lua's own comparison goes by the locale of the server.
-function queues.isByteBefore(a, b)
-  for i = 1, math.min(#a, #b) do
-    local byteA, byteB = a:byte(i), b:byte(i)
-    if byteA ~= byteB then return byteA < byteB end
-  end
-  return #a < #b
-end
-
-function queues.byName()
-  local all = queues.all()
-  table.sort(all, queues.isByteBefore)
-  return all
-end
-
--- Jobs among the ready and plain ones whose time has not come: there are none unless the clock went back.
-function queues.notDue(queue)
-  local found = {}
-  if not clock.isBehind then return found end
-  local function collect(place, members)
-    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
-      local isHere = job and job.place == place and job.queue == queue
-      if isHere and record.runAt(job) > clock.now then found[#found + 1] = job end
+  settings = function(queue)
+    local known = queues.known[queue]
+    if known then return known end
+    local stored = call('HGET', P .. 'records:queue', queue)
+    queues.defaults = queues.defaults or K.defaults()
+    known = queues.defaults
+    if stored then
+      known = cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
+      setmetatable(known, { __index = queues.defaults })
     end
+    queues.known[queue] = known
+    return known
+  end,
+
+  -- A setting that may be null.
+  orNil = function(value)
+    if value ~= cjson.null then return value end
+  end,
+}
+
+census = later(function(census)
+  function census.all()
+    return call('ZRANGE', P .. 'queues', 0, -1)
   end
-  collect('w', call('ZRANGE', P .. 'ready:' .. queue, 0, -1))
-  collect('f', call('LRANGE', P .. 'fifo:' .. queue, 0, -1))
-  return found
-end
 
--- ── records ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-record.jobs = {} -- id → job as it is and will be, or false
-record.PIECE = 64 -- seqs in one piece of the index by insertion
-record.TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' } -- may stand in `big`, as may d, the data
-
--- What a request or a record says: \31 name=value for each thing.
-function record.fields(words)
-  local fields = {}
-  for name, value in words:gmatch('\31(%a+)=([^\31]*)') do fields[name] = value end
-  return fields
-end
-
-function record.parse(id, words)
-  local rowsAt = words:find('\31+', 1, true)
-  local dataAt = words:find('\31:', rowsAt or 1, true)
-  local headEnd = (rowsAt or dataAt) - 1
-  local place, seq, createdAt, queue, stop = words:match('^(.)(%S+) (%S+) ([^\31]+)()')
-  return {
-    id = id, place = place, seq = seq, createdAt = createdAt, queue = queue,
-    fields = stop <= headEnd and record.fields(words:sub(stop, headEnd)) or {},
-    rows = rowsAt and words:sub(rowsAt, dataAt - 1) or '',
-    data = words:sub(dataAt),
-  }
-end
-
-function record.write(job)
-  local parts, n = { job.place, job.seq, ' ', job.createdAt, ' ', job.queue }, 6
-  for name, value in pairs(job.fields) do
-    parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
-    n = n + 4
-  end
-  parts[n + 1], parts[n + 2] = job.rows, job.data
-  return table.concat(parts)
-end
-
--- Loads what is not yet known. Lua's stack holds 8,000 arguments; lists are far shorter.
-function record.load(ids)
-  local jobs, missing, n = record.jobs, {}, 0
-  for i = 1, #ids do
-    local id = ids[i]
-    if jobs[id] == nil then
-      n = n + 1
-      missing[n], jobs[id] = id, false
+  -- By bytes. Lua's own comparison goes by the locale of the server.
+  function census.isByteBefore(a, b)
+    for i = 1, math.min(#a, #b) do
+      local byteA, byteB = a:byte(i), b:byte(i)
+      if byteA ~= byteB then return byteA < byteB end
     end
+    return #a < #b
   end
-  for from = 1, n, work.STEP do
-    local to = math.min(from + work.STEP - 1, n)
-    local found = call('HMGET', P .. 'j', unpack(missing, from, to))
-    for i = from, to do
-      local words = found[i - from + 1]
-      if words then jobs[missing[i]] = record.parse(missing[i], words) end
+
+  function census.byName()
+    local all = census.all()
+    table.sort(all, census.isByteBefore)
+    return all
+  end
+
+  -- Jobs among the ready and plain ones whose time has not come: there are none unless the clock went back.
+  function census.notDue(queue)
+    local found = {}
+    if not clock.isBehind then return found end
+    local function collect(place, members)
+      for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+        local isHere = job and job.place == place and job.queue == queue
+        if isHere and record.runAt(job) > clock.now then found[#found + 1] = job end
+      end
     end
+    collect('w', call('ZRANGE', P .. 'ready:' .. queue, 0, -1))
+    collect('f', call('LRANGE', P .. 'fifo:' .. queue, 0, -1))
+    return found
   end
-end
 
--- The ids of seqs, false where there is none.
-function record.idsOf(seqs)
-  local ids, from, n, PIECE = {}, 1, #seqs, record.PIECE
-  while from <= n do
-    local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
-    repeat
-      fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
-      to = to + 1
-    until to > n or math.floor(seqs[to] / PIECE) ~= piece
-    local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
-    for i = from, to - 1 do ids[i] = found[i - from + 1] end
-    from = to
+  -- Every running job, queue by queue, the earliest end of a lease first.
+  function census.running()
+    local running = {}
+    for _, queue in ipairs(census.all()) do
+      local members = call('ZRANGE', P .. 'running:' .. queue, 0, -1)
+      for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+        if job then running[#running + 1] = job end
+      end
+    end
+    return running
   end
-  return ids
-end
+end)
 
--- The jobs of seqs, in their order; false for what is only a leftover.
-function record.bySeqs(seqs)
-  local ids, known, found, jobs = record.idsOf(seqs), {}, {}, record.jobs
-  for i = 1, #seqs do
-    if ids[i] then known[#known + 1] = ids[i] end
-  end
-  record.load(known)
-  for i = 1, #seqs do
-    local job = ids[i] and jobs[ids[i]]
-    found[i] = job and tonumber(job.seq) == tonumber(seqs[i]) and job or false
-  end
-  return found
-end
+-- ── records ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Members of indexes end in 13 hexadecimal digits of seq; those of a fifo are the bare seq.
-function record.seqsOf(members)
-  local seqs = {}
-  for i = 1, #members do
-    local member = members[i]
-    seqs[i] = #member >= 13 and tonumber(member:sub(-13), 16) or tonumber(member)
-  end
-  return seqs
-end
+record = {
+  jobs = {}, -- id → job as it is and will be, or false
+  PIECE = 64, -- seqs in one piece of the index by insertion
+  TEXTS = { r = 'result', v = 'checkpoint', t = 'detail' }, -- may stand in `big`, as may d, the data
 
-function record.runAt(job)
-  return tonumber(job.fields.runAt or job.createdAt)
-end
+  -- What a request or a record says: \31 name=value for each thing.
+  fields = function(words)
+    local fields = {}
+    for name, value in words:gmatch('\31(%a+)=([^\31]*)') do fields[name] = value end
+    return fields
+  end,
 
-function record.setRunAt(job, at)
-  local value = text(at)
-  job.fields.runAt = value ~= job.createdAt and value or nil
-end
+  parse = function(id, words)
+    local rowsAt = words:find('\31+', 1, true)
+    local dataAt = words:find('\31:', rowsAt or 1, true)
+    local headEnd = (rowsAt or dataAt) - 1
+    local place, seq, createdAt, queue, stop = words:match('^(.)(%S+) (%S+) ([^\31]+)()')
+    return {
+      id = id, place = place, seq = seq, createdAt = createdAt, queue = queue,
+      fields = stop <= headEnd and record.fields(words:sub(stop, headEnd)) or {},
+      rows = rowsAt and words:sub(rowsAt, dataAt - 1) or '',
+      data = words:sub(dataAt),
+    }
+  end,
 
--- Sets a counter or a time; 0 is the default of all of them.
-function record.setNumber(job, name, value)
-  job.fields[name] = value ~= 0 and text(value) or nil
-end
+  write = function(job)
+    local parts, n = { job.place, job.seq, ' ', job.createdAt, ' ', job.queue }, 6
+    for name, value in pairs(job.fields) do
+      parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
+      n = n + 4
+    end
+    parts[n + 1], parts[n + 2] = job.rows, job.data
+    return table.concat(parts)
+  end,
 
--- The lease: token, length, end, start, worker. What was reported and asked since stands in fields of its own.
-function record.lease(job)
-  local lease = job.lease
-  if not lease and job.fields.lease then
-    local token, ms, to, claimedAt, worker = job.fields.lease:match('^(%S+) (%S+) (%S+) (%S+) (.*)$')
-    lease = { token = token, ms = tonumber(ms), to = tonumber(to), claimedAt = claimedAt, worker = worker }
+  -- Loads what is not yet known. Lua's stack holds 8,000 arguments; lists are far shorter.
+  load = function(ids)
+    local jobs, missing, n = record.jobs, {}, 0
+    for i = 1, #ids do
+      local id = ids[i]
+      if jobs[id] == nil then
+        n = n + 1
+        missing[n], jobs[id] = id, false
+      end
+    end
+    for from = 1, n, work.STEP do
+      local to = math.min(from + work.STEP - 1, n)
+      local found = call('HMGET', P .. 'j', unpack(missing, from, to))
+      for i = from, to do
+        local words = found[i - from + 1]
+        if words then jobs[missing[i]] = record.parse(missing[i], words) end
+      end
+    end
+  end,
+
+  -- The ids of seqs, false where there is none.
+  idsOf = function(seqs)
+    local ids, from, n, PIECE = {}, 1, #seqs, record.PIECE
+    while from <= n do
+      local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
+      repeat
+        fields[to - from + 1] = ('%d'):format(seqs[to] % PIECE)
+        to = to + 1
+      until to > n or math.floor(seqs[to] / PIECE) ~= piece
+      local found = call('HMGET', P .. 's:' .. piece, unpack(fields))
+      for i = from, to - 1 do ids[i] = found[i - from + 1] end
+      from = to
+    end
+    return ids
+  end,
+
+  -- The jobs of seqs, in their order; false for what is only a leftover.
+  bySeqs = function(seqs)
+    local ids, known, found, jobs = record.idsOf(seqs), {}, {}, record.jobs
+    for i = 1, #seqs do
+      if ids[i] then known[#known + 1] = ids[i] end
+    end
+    record.load(known)
+    for i = 1, #seqs do
+      local job = ids[i] and jobs[ids[i]]
+      found[i] = job and tonumber(job.seq) == tonumber(seqs[i]) and job or false
+    end
+    return found
+  end,
+
+  -- Members of indexes end in 13 hexadecimal digits of seq; those of a fifo are the bare seq.
+  seqsOf = function(members)
+    local seqs = {}
+    for i = 1, #members do
+      local member = members[i]
+      seqs[i] = #member >= 13 and tonumber(member:sub(-13), 16) or tonumber(member)
+    end
+    return seqs
+  end,
+
+  runAt = function(job)
+    return tonumber(job.fields.runAt or job.createdAt)
+  end,
+
+  setRunAt = function(job, at)
+    local value = text(at)
+    job.fields.runAt = value ~= job.createdAt and value or nil
+  end,
+
+  -- Sets a counter or a time; 0 is the default of all of them.
+  setNumber = function(job, name, value)
+    job.fields[name] = value ~= 0 and text(value) or nil
+  end,
+
+  -- The lease: token, length, end, start, worker. What was reported and asked since stands in fields of its own.
+  lease = function(job)
+    local lease = job.lease
+    if not lease and job.fields.lease then
+      local token, ms, to, claimedAt, worker = job.fields.lease:match('^(%S+) (%S+) (%S+) (%S+) (.*)$')
+      lease = { token = token, ms = tonumber(ms), to = tonumber(to), claimedAt = claimedAt, worker = worker }
+      job.lease = lease
+    end
+    return lease
+  end,
+
+  renewLease = function(job, lease)
     job.lease = lease
-  end
-  return lease
-end
+    job.fields.lease =
+      lease.token .. ' ' .. text(lease.ms) .. ' ' .. text(lease.to) .. ' ' .. lease.claimedAt .. ' ' .. lease.worker
+  end,
 
-function record.renewLease(job, lease)
-  job.lease = lease
-  job.fields.lease =
-    lease.token .. ' ' .. text(lease.ms) .. ' ' .. text(lease.to) .. ' ' .. lease.claimedAt .. ' ' .. lease.worker
-end
+  endLease = function(job)
+    local fields = job.fields
+    job.lease, fields.lease = nil, nil
+    fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
+  end,
 
-function record.endLease(job)
-  local fields = job.fields
-  job.lease, fields.lease = nil, nil
-  fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
-end
+  holds = function(job, token)
+    return job and job.place == 'r' and record.lease(job).token == token
+  end,
 
-function record.holds(job, token)
-  return job and job.place == 'r' and record.lease(job).token == token
-end
-
--- A text that may be long: `value` in the record, or `apart` in `big`.
-function record.setText(job, letter, value, apart)
-  local fields = job.fields
-  if apart or fields.apart then
-    local letters, address = fields.apart or '', letter .. job.id
-    letters = letters:gsub(letter, '') .. (apart and letter or '')
-    fields.apart = letters ~= '' and letters or nil
-    work.bigTexts = work.bigTexts or {}
-    work.bigTexts[address] = apart or false
-  end
-  if letter == 'd' then job.data = '\31:' .. value else fields[record.TEXTS[letter]] = value end
-end
-
--- The same for what a request says.
-function record.say(job, letter, value, said)
-  record.setText(job, letter, value, said.texts and said.texts[letter])
-end
-
--- A job in an answer: id, record, and its texts that stand apart.
-function record.show(answer, job)
-  answer[#answer + 1] = job.id
-  answer[#answer + 1] = job.written or record.write(job)
-  for letter in (job.fields.apart or ''):gmatch('.') do
-    answer[#answer + 1] = call('HGET', P .. 'big', letter .. job.id) or ''
-  end
-end
-
--- Whether a record of the bookkeeping (records-*) has not expired: version \31 expiry \31 time of change \31 value.
-function record.isLiving(words)
-  local expiresAt = tonumber(words:match('^[^\31]*\31([^\31]*)'))
-  return not expiresAt or expiresAt > clock.now
-end
-
--- ── the unit of work ────────────────────────────────────────────────────────────────────────────────────────────
-
-work.STEP = 4000 -- arguments of one command
-work.events = {}
-
--- What will be written. Parts that few operations need are made when they are needed.
-function work.reset()
-  work.touched, work.lists, work.order = {}, {}, {} -- jobs; key of an index → what enters and leaves it; in order
-  work.births, work.bigTexts, work.newQueues, work.claims, work.deleted = nil, nil, nil, nil, nil
-  work.popped, work.dropped, work.left, work.groups, work.addresses, work.keys = nil, nil, nil, nil, nil, nil
-end
-work.reset()
-
-function work.writeMany(command, key, list)
-  local STEP, n = work.STEP, #list
-  if n == 0 then return end
-  if n <= STEP then return write(command, P .. key, unpack(list)) end
-  for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
-end
-
-function work.list(key)
-  local list = work.lists[key]
-  if not list then
-    list = { key = key, entries = {}, members = {} }
-    work.lists[key] = list
-    work.order[#work.order + 1] = list
-  end
-  return list
-end
-
-function work.put(key, score, member)
-  local entries = work.list(key).entries
-  local n = #entries
-  entries[n + 1], entries[n + 2] = score, member
-end
-
-function work.drop(key, member)
-  local members = work.list(key).members
-  members[#members + 1] = member
-end
-
-function work.hex(job)
-  local hex = job.hex
-  if not hex then
-    hex = ('%013x'):format(job.seq)
-    job.hex = hex
-  end
-  return hex
-end
-
--- Ready jobs of one priority stand by time, then insertion; returned work by when it came back.
-function work.readyMember(job)
-  local time = tonumber(job.fields.returnedAt) or record.runAt(job)
-  return ('%011x'):format(math.max(0, math.min(time, 17592186044415))) .. work.hex(job)
-end
-
--- The index a job stands in, its member and its score. The fifo is none of them.
-function work.place(job)
-  local place, fields, queue = job.place, job.fields, job.queue
-  if place == 'r' then return 'running:' .. queue, work.hex(job), text(record.lease(job).to) end
-  if place == 'd' then return 'done:' .. queue, work.hex(job), fields.endedAt end
-  if place == 'w' then
-    local runAt = record.runAt(job)
-    if runAt > clock.now then return 'later:' .. queue, work.hex(job), text(runAt) end
-    return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'
-  end
-  if place == 'p' then return 'draft:' .. queue, work.hex(job), job.createdAt end
-  if place ~= 'f' then return STATE[place] .. ':' .. queue, work.hex(job), fields.endedAt end
-end
-
--- The indexes besides: groups of failures, and what was handed on.
-function work.side(job)
-  local fields = job.fields
-  if job.place == 'x' then return 'group:' .. job.queue .. ':' .. fields.group end
-  if job.place == 'd' and fields.forwardedTo then return 'relayed:' .. job.queue end
-end
-
--- Before a job is changed: what it was decides which indexes it leaves. A waiting one may stand in either of two.
-function work.touch(job)
-  if job.isTouched then return end
-  job.isTouched = true
-  work.touched[#work.touched + 1] = job
-  job.oldTags = job.fields.tags
-  local place = job.place
-  if place == 'f' then
-    job.wasIn = job.queue
-  elseif place == 'w' then
-    job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
-  else
-    job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
-  end
-end
-
--- Once it is changed: it enters what it is in now, and leaves what it is no longer in.
-function work.settleIn(job)
-  local key, member, score, side, tags
-  if not job.isDeleted then
-    key, member, score = work.place(job)
-    side, tags = work.side(job), job.fields.tags
-  end
-  local oldKey, oldLater, oldSide = job.oldKey, job.oldLater, job.oldSide
-  if key then work.put(key, score, member) end
-  if oldKey and (oldKey ~= key or job.oldMember ~= member) then work.drop(oldKey, job.oldMember) end
-  if oldLater and oldLater ~= key then work.drop(oldLater, work.hex(job)) end
-  if side or oldSide then work.settleSide(job, side, oldSide) end
-  if tags ~= job.oldTags then work.settleTags(job, tags) end
-end
-
-function work.settleSide(job, side, oldSide)
-  if side then work.put(side, job.fields.endedAt, work.hex(job)) end
-  if side and job.place == 'x' then work.put('groups:' .. job.queue, 0, job.fields.group) end
-  if oldSide and oldSide ~= side then
-    work.drop(oldSide, work.hex(job))
-    work.groups = work.groups or {}
-    work.groups[#work.groups + 1] = oldSide
-  end
-end
-
-function work.tagKeys(tags)
-  local found = {}
-  for tag in (tags and tags .. '\30' or ''):gmatch('([^\30]*)\30') do found['tag:' .. tag] = true end
-  return found
-end
-
-function work.settleTags(job, tags)
-  local new = work.tagKeys(tags)
-  for key in pairs(new) do work.put(key, tonumber(job.seq), work.hex(job)) end
-  for key in pairs(work.tagKeys(job.oldTags)) do
-    if not new[key] then work.drop(key, work.hex(job)) end
-  end
-end
-
-function work.register(queue)
-  work.newQueues = work.newQueues or {}
-  if work.newQueues[queue] or call('ZSCORE', P .. 'queues', queue) then return end
-  work.newQueues[queue] = true
-  work.newQueues[#work.newQueues + 1] = queue
-end
-
-function work.goTo(job, queue)
-  if job.queue == queue then return end
-  job.queue = queue
-  work.register(queue)
-end
-
--- Entries of a fifo that are taken from its head, and those among them that were only leftovers.
-function work.pop(queue, count, leftover)
-  work.popped, work.dropped = work.popped or {}, work.dropped or {}
-  work.popped[queue] = count
-  local dropped = work.dropped[queue] or {}
-  work.dropped[queue] = dropped
-  if leftover then dropped[#dropped + 1] = leftover end
-  return #dropped
-end
-
-function work.emit(event, queue, state, id)
-  local group = work.events[#work.events]
-  if not group or group[1] ~= event or group[3] ~= queue or group[2] ~= state then
-    group = { event, state, queue }
-    work.events[#work.events + 1] = group
-  end
-  group[#group + 1] = id
-end
-
-function work.publish()
-  local lines = {}
-  for i = 1, #work.events do lines[i] = table.concat(work.events[i], '\31') end
-  if #lines > 0 then call('PUBLISH', P .. 'events', table.concat(lines, '\30')) end
-end
-
--- What leaves a fifo: for the mender, and from the middle for the set of those that are gone.
-function work.logFifo(lines, job)
-  lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
-  if job.isPopped then return end
-  work.left = work.left or {}
-  work.left[job.wasIn] = work.left[job.wasIn] or {}
-  table.insert(work.left[job.wasIn], job.seq)
-end
-
--- What a mender must know if this operation does not come to its end: who was touched, and what was to be left.
-function work.log()
-  local touched, order, seqs, lines = work.touched, work.order, {}, {}
-  for i = 1, #touched do
-    local job = touched[i]
-    seqs[i] = job.seq
-    if job.wasIn and (job.isDeleted or job.place ~= 'f') then work.logFifo(lines, job) end
-  end
-  if work.births then seqs[#seqs + 1] = text(work.births.first) .. '-' .. text(clock.seq) end
-  for queue, leftovers in pairs(work.dropped or {}) do
-    if #leftovers > 0 then lines[#lines + 1] = 'fifo:' .. queue .. '\31' .. table.concat(leftovers, '\31') end
-  end
-  for i = 1, #order do
-    local members = order[i].members
-    if #members > 0 then lines[#lines + 1] = order[i].key .. '\31' .. table.concat(members, '\31') end
-  end
-  if work.addresses then lines[#lines + 1] = 'keys\31' .. table.concat(work.addresses, '\31') end
-  return table.concat(seqs, ' ') .. '\30' .. table.concat(lines, '\30')
-end
-
--- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
-function work.writePieces(births)
-  local pieces, last, PIECE = {}, nil, record.PIECE
-  for i = 1, #births.ids do
-    local seq = births.first + i - 1
-    local piece = math.floor(seq / PIECE)
-    if not last or last.piece ~= piece then
-      last = { piece = piece }
-      pieces[#pieces + 1] = last
+  -- A text that may be long: `value` in the record, or `apart` in `big`.
+  setText = function(job, letter, value, apart)
+    local fields = job.fields
+    if apart or fields.apart then
+      local letters, address = fields.apart or '', letter .. job.id
+      letters = letters:gsub(letter, '') .. (apart and letter or '')
+      fields.apart = letters ~= '' and letters or nil
+      work.bigTexts = work.bigTexts or {}
+      work.bigTexts[address] = apart or false
     end
-    local n = #last
-    last[n + 1], last[n + 2] = ('%d'):format(seq % PIECE), births.ids[i]
-  end
-  local directory = {}
-  for i = 1, #pieces do
-    local piece = pieces[i].piece
-    work.writeMany('HSET', 's:' .. piece, pieces[i])
-    directory[#directory + 1] = piece
-    directory[#directory + 1] = piece
-  end
-  work.writeMany('ZADD', 's', directory)
-end
+    if letter == 'd' then job.data = '\31:' .. value else fields[record.TEXTS[letter]] = value end
+  end,
 
-function work.writeQueues(names)
-  if #names == 0 then return end
-  local count, entries = call('ZCARD', P .. 'queues'), {}
-  for i = 1, #names do
-    entries[#entries + 1] = count + i
-    entries[#entries + 1] = names[i]
-  end
-  work.writeMany('ZADD', 'queues', entries)
-end
+  -- The same for what a request says.
+  say = function(job, letter, value, said)
+    record.setText(job, letter, value, said.texts and said.texts[letter])
+  end,
 
--- Sets what has a text and answers the addresses of what has none any more.
-function work.writeBigTexts(texts)
-  local set, gone = {}, {}
-  for address, value in pairs(texts) do
-    if value then
-      set[#set + 1] = address
-      set[#set + 1] = value
+  -- A job in an answer: id, record, and its texts that stand apart.
+  show = function(answer, job)
+    answer[#answer + 1] = job.id
+    answer[#answer + 1] = job.written or record.write(job)
+    for letter in (job.fields.apart or ''):gmatch('.') do
+      answer[#answer + 1] = call('HGET', P .. 'big', letter .. job.id) or ''
+    end
+  end,
+
+  -- Whether a record of the bookkeeping (records-*) has not expired: version \31 expiry \31 time of change \31 value.
+  isLiving = function(words)
+    local expiresAt = tonumber(words:match('^[^\31]*\31([^\31]*)'))
+    return not expiresAt or expiresAt > clock.now
+  end,
+}
+
+-- ── the unit of work ────────────────────────────────────────────────────────────────────────────────────────────────
+
+work = {
+  STEP = 4000, -- arguments of one command
+  events = {},
+  touched = {}, lists = {}, order = {}, -- jobs; key of an index → what enters and leaves it; in order
+  births = nil, bigTexts = nil, newQueues = nil, claims = nil, deleted = nil, popped = nil, dropped = nil, left = nil,
+  groups = nil, addresses = nil, keys = nil, -- each made when it is needed
+
+  -- What will be written. Parts that few operations need are made when they are needed.
+  reset = function()
+    work.touched, work.lists, work.order = {}, {}, {} -- jobs; key of an index → what enters and leaves it; in order
+    work.births, work.bigTexts, work.newQueues, work.claims, work.deleted = nil, nil, nil, nil, nil
+    work.popped, work.dropped, work.left, work.groups, work.addresses, work.keys = nil, nil, nil, nil, nil, nil
+  end,
+
+  writeMany = function(command, key, list)
+    local STEP, n = work.STEP, #list
+    if n == 0 then return end
+    if n <= STEP then return write(command, P .. key, unpack(list)) end
+    for from = 1, n, STEP do write(command, P .. key, unpack(list, from, math.min(from + STEP - 1, n))) end
+  end,
+
+  list = function(key)
+    local list = work.lists[key]
+    if not list then
+      list = { key = key, entries = {}, members = {} }
+      work.lists[key] = list
+      work.order[#work.order + 1] = list
+    end
+    return list
+  end,
+
+  put = function(key, score, member)
+    local entries = work.list(key).entries
+    local n = #entries
+    entries[n + 1], entries[n + 2] = score, member
+  end,
+
+  drop = function(key, member)
+    local members = work.list(key).members
+    members[#members + 1] = member
+  end,
+
+  hex = function(job)
+    local hex = job.hex
+    if not hex then
+      hex = ('%013x'):format(job.seq)
+      job.hex = hex
+    end
+    return hex
+  end,
+
+  -- Ready jobs of one priority stand by time, then insertion; returned work by when it came back.
+  readyMember = function(job)
+    local time = tonumber(job.fields.returnedAt) or record.runAt(job)
+    return ('%011x'):format(math.max(0, math.min(time, 17592186044415))) .. work.hex(job)
+  end,
+
+  -- The index a job stands in, its member and its score. The fifo is none of them.
+  place = function(job)
+    local place, fields, queue = job.place, job.fields, job.queue
+    if place == 'r' then return 'running:' .. queue, work.hex(job), text(record.lease(job).to) end
+    if place == 'd' then return 'done:' .. queue, work.hex(job), fields.endedAt end
+    if place == 'w' then
+      local runAt = record.runAt(job)
+      if runAt > clock.now then return 'later:' .. queue, work.hex(job), text(runAt) end
+      return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'
+    end
+    if place == 'p' then return 'draft:' .. queue, work.hex(job), job.createdAt end
+    if place ~= 'f' then return STATE[place] .. ':' .. queue, work.hex(job), fields.endedAt end
+  end,
+
+  -- The indexes besides: groups of failures, and what was handed on.
+  side = function(job)
+    local fields = job.fields
+    if job.place == 'x' then return 'group:' .. job.queue .. ':' .. fields.group end
+    if job.place == 'd' and fields.forwardedTo then return 'relayed:' .. job.queue end
+  end,
+
+  -- Before a job is changed: what it was decides which indexes it leaves. A waiting one may stand in either of two.
+  touch = function(job)
+    if job.isTouched then return end
+    job.isTouched = true
+    work.touched[#work.touched + 1] = job
+    job.oldTags = job.fields.tags
+    local place = job.place
+    if place == 'f' then
+      job.wasIn = job.queue
+    elseif place == 'w' then
+      job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
     else
-      gone[#gone + 1] = address
+      job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
     end
-  end
-  work.writeMany('HSET', 'big', set)
-  return gone
-end
+  end,
 
--- One HSET holds all records of a call, and a claim's memory with them: either all of it is done or none.
-function work.writeRecords()
-  local set, touched = work.births and work.births.records or {}, work.touched
-  local n = #set
-  for i = 1, #touched do
-    local job = touched[i]
+  -- Once it is changed: it enters what it is in now, and leaves what it is no longer in.
+  settleIn = function(job)
+    local key, member, score, side, tags
     if not job.isDeleted then
-      local written = record.write(job)
-      job.written, set[n + 1], set[n + 2] = written, job.id, written
+      key, member, score = work.place(job)
+      side, tags = work.side(job), job.fields.tags
+    end
+    local oldKey, oldLater, oldSide = job.oldKey, job.oldLater, job.oldSide
+    if key then work.put(key, score, member) end
+    if oldKey and (oldKey ~= key or job.oldMember ~= member) then work.drop(oldKey, job.oldMember) end
+    if oldLater and oldLater ~= key then work.drop(oldLater, work.hex(job)) end
+    if side or oldSide then rare.settleSide(job, side, oldSide) end
+    if tags ~= job.oldTags then rare.settleTags(job, tags) end
+  end,
+
+  -- Entries of a fifo that are taken from its head, and those among them that were only leftovers.
+  pop = function(queue, count, leftover)
+    work.popped, work.dropped = work.popped or {}, work.dropped or {}
+    work.popped[queue] = count
+    local dropped = work.dropped[queue] or {}
+    work.dropped[queue] = dropped
+    if leftover then dropped[#dropped + 1] = leftover end
+    return #dropped
+  end,
+
+  emit = function(event, queue, state, id)
+    local group = work.events[#work.events]
+    if not group or group[1] ~= event or group[3] ~= queue or group[2] ~= state then
+      group = { event, state, queue }
+      work.events[#work.events + 1] = group
+    end
+    group[#group + 1] = id
+  end,
+
+  publish = function()
+    local lines = {}
+    for i = 1, #work.events do lines[i] = table.concat(work.events[i], '\31') end
+    if #lines > 0 then call('PUBLISH', P .. 'events', table.concat(lines, '\30')) end
+    work.events = {}
+  end,
+
+  -- What leaves a fifo: for the mender, and from the middle for the set of those that are gone.
+  logFifo = function(lines, job)
+    lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
+    if job.isPopped then return end
+    work.left = work.left or {}
+    work.left[job.wasIn] = work.left[job.wasIn] or {}
+    table.insert(work.left[job.wasIn], job.seq)
+  end,
+
+  -- What a mender must know if this operation does not come to its end: who was touched, and what was to be left.
+  log = function()
+    local touched, order, seqs, lines = work.touched, work.order, {}, {}
+    for i = 1, #touched do
+      local job = touched[i]
+      seqs[i] = job.seq
+      if job.wasIn and (job.isDeleted or job.place ~= 'f') then work.logFifo(lines, job) end
+    end
+    if work.births then seqs[#seqs + 1] = text(work.births.first) .. '-' .. text(clock.seq) end
+    for queue, leftovers in pairs(work.dropped or {}) do
+      if #leftovers > 0 then lines[#lines + 1] = 'fifo:' .. queue .. '\31' .. table.concat(leftovers, '\31') end
+    end
+    for i = 1, #order do
+      local members = order[i].members
+      if #members > 0 then lines[#lines + 1] = order[i].key .. '\31' .. table.concat(members, '\31') end
+    end
+    if work.addresses then lines[#lines + 1] = 'keys\31' .. table.concat(work.addresses, '\31') end
+    return table.concat(seqs, ' ') .. '\30' .. table.concat(lines, '\30')
+  end,
+
+  -- One HSET holds all records of a call, and a claim's memory with them: either all of it is done or none.
+  writeRecords = function()
+    local set, touched = work.births and work.births.records or {}, work.touched
+    local n = #set
+    for i = 1, #touched do
+      local job = touched[i]
+      if not job.isDeleted then
+        local written = record.write(job)
+        job.written, set[n + 1], set[n + 2] = written, job.id, written
+        n = n + 2
+      end
+    end
+    if work.claims then set[n + 1], set[n + 2] = unpack(work.claims) end
+    work.writeMany('HSET', 'j', set)
+  end,
+
+  writeFifos = function()
+    local births = work.births
+    for i = 1, births and #births.queues or 0 do
+      work.writeMany('RPUSH', 'fifo:' .. births.queues[i], births.fifo[births.queues[i]])
+    end
+    for queue, count in pairs(work.popped or {}) do
+      work.writeMany('SREM', 'gone:' .. queue, work.dropped[queue])
+      write('LTRIM', P .. 'fifo:' .. queue, count, -1)
+    end
+    for queue, seqs in pairs(work.left or {}) do work.writeMany('SADD', 'gone:' .. queue, seqs) end
+  end,
+
+  -- Entering first and leaving after: what is stopped in between stands in two places, never in none.
+  writeIndexes = function()
+    local order = work.order
+    for i = 1, #order do work.writeMany('ZADD', order[i].key, order[i].entries) end
+    for i = 1, #order do work.writeMany('ZREM', order[i].key, order[i].members) end
+    for _, key in ipairs(work.groups or {}) do
+      -- A group of failures that has lost its last member is no group.
+      local queue, name = key:match('^group:([^:]*):(.*)$')
+      if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
+    end
+  end,
+
+  -- The first write: the time, the counters, and what is under way.
+  open = function()
+    local meta = clock.changes()
+    local n = #meta
+    if clock.seq ~= clock.oldSeq then
+      meta[n + 1], meta[n + 2], clock.oldSeq = 'seq', text(clock.seq), clock.seq
       n = n + 2
     end
+    if clock.token ~= clock.oldToken then
+      meta[n + 1], meta[n + 2], clock.oldToken = 'token', text(clock.token), clock.token
+      n = n + 2
+    end
+    local isIdle = #work.touched == 0 and not work.births and not work.popped and #work.order == 0
+    if not isIdle then meta[n + 1], meta[n + 2] = 'open', work.log() end
+    if #meta > 0 then write('HSET', P, unpack(meta)) end
+    return not isIdle
+  end,
+
+  -- Writes all that was decided. The first write says what is under way and the last that it is done.
+  flush = function()
+    local touched = work.touched
+    for i = 1, #touched do work.settleIn(touched[i]) end
+    if not work.open() then return end
+    if work.births then rare.writePieces(work.births) end
+    if work.newQueues then rare.writeQueues(work.newQueues) end
+    local forgotten = work.bigTexts and rare.writeBigTexts(work.bigTexts)
+    work.writeRecords()
+    if work.deleted then work.writeMany('HDEL', 'j', work.deleted.ids) end
+    if work.keys then keys.write(work.keys) end
+    if work.births or work.popped or work.left then work.writeFifos() end
+    work.writeIndexes()
+    if forgotten then work.writeMany('HDEL', 'big', forgotten) end
+    if work.deleted then rare.writeDeletions(work.deleted) end
+    write('HSET', P, 'open', '')
+    for i = 1, #touched do
+      local job = touched[i]
+      job.isTouched, job.wasIn, job.isPopped = nil, nil, nil
+      job.oldKey, job.oldLater, job.oldSide = nil, nil, nil
+    end
+    work.reset()
+  end,
+}
+
+rare = later(function(rare)
+  function rare.settleSide(job, side, oldSide)
+    if side then work.put(side, job.fields.endedAt, work.hex(job)) end
+    if side and job.place == 'x' then work.put('groups:' .. job.queue, 0, job.fields.group) end
+    if oldSide and oldSide ~= side then
+      work.drop(oldSide, work.hex(job))
+      work.groups = work.groups or {}
+      work.groups[#work.groups + 1] = oldSide
+    end
   end
-  if work.claims then set[n + 1], set[n + 2] = unpack(work.claims) end
-  work.writeMany('HSET', 'j', set)
-end
 
-function work.writeFifos()
-  local births = work.births
-  for i = 1, births and #births.queues or 0 do
-    work.writeMany('RPUSH', 'fifo:' .. births.queues[i], births.fifo[births.queues[i]])
+  function rare.tagKeys(tags)
+    local found = {}
+    for tag in (tags and tags .. '\30' or ''):gmatch('([^\30]*)\30') do found['tag:' .. tag] = true end
+    return found
   end
-  for queue, count in pairs(work.popped or {}) do
-    work.writeMany('SREM', 'gone:' .. queue, work.dropped[queue])
-    write('LTRIM', P .. 'fifo:' .. queue, count, -1)
+
+  function rare.settleTags(job, tags)
+    local new = rare.tagKeys(tags)
+    for key in pairs(new) do work.put(key, tonumber(job.seq), work.hex(job)) end
+    for key in pairs(rare.tagKeys(job.oldTags)) do
+      if not new[key] then work.drop(key, work.hex(job)) end
+    end
   end
-  for queue, seqs in pairs(work.left or {}) do work.writeMany('SADD', 'gone:' .. queue, seqs) end
-end
 
--- Entering first and leaving after: what is stopped in between stands in two places, never in none.
-function work.writeIndexes()
-  local order = work.order
-  for i = 1, #order do work.writeMany('ZADD', order[i].key, order[i].entries) end
-  for i = 1, #order do work.writeMany('ZREM', order[i].key, order[i].members) end
-  for _, key in ipairs(work.groups or {}) do
-    -- A group of failures that has lost its last member is no group.
-    local queue, name = key:match('^group:([^:]*):(.*)$')
-    if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
+  function rare.register(queue)
+    work.newQueues = work.newQueues or {}
+    if work.newQueues[queue] or call('ZSCORE', P .. 'queues', queue) then return end
+    work.newQueues[queue] = true
+    work.newQueues[#work.newQueues + 1] = queue
   end
-end
 
-function work.writeDeletions(deleted)
-  for i = 1, #deleted do
-    local job = deleted[i]
-    local piece = math.floor(job.seq / record.PIECE)
-    write('HDEL', P .. 's:' .. piece, job.seq % record.PIECE)
-    if call('EXISTS', P .. 's:' .. piece) == 0 then write('ZREM', P .. 's', piece) end
-    record.jobs[job.id] = false
+  function rare.goTo(job, queue)
+    if job.queue == queue then return end
+    job.queue = queue
+    rare.register(queue)
   end
-end
 
--- The first write: the time, the counters, and what is under way.
-function work.open()
-  local meta = clock.changes()
-  local n = #meta
-  if clock.seq ~= clock.oldSeq then
-    meta[n + 1], meta[n + 2], clock.oldSeq = 'seq', text(clock.seq), clock.seq
-    n = n + 2
-  end
-  if clock.token ~= clock.oldToken then
-    meta[n + 1], meta[n + 2], clock.oldToken = 'token', text(clock.token), clock.token
-    n = n + 2
-  end
-  local isIdle = #work.touched == 0 and not work.births and not work.popped and #work.order == 0
-  if not isIdle then meta[n + 1], meta[n + 2] = 'open', work.log() end
-  if #meta > 0 then write('HSET', P, unpack(meta)) end
-  return not isIdle
-end
-
--- Writes all that was decided. The first write says what is under way and the last that it is done.
-function work.flush()
-  local touched = work.touched
-  for i = 1, #touched do work.settleIn(touched[i]) end
-  if not work.open() then return end
-  if work.births then work.writePieces(work.births) end
-  if work.newQueues then work.writeQueues(work.newQueues) end
-  local forgotten = work.bigTexts and work.writeBigTexts(work.bigTexts)
-  work.writeRecords()
-  if work.deleted then work.writeMany('HDEL', 'j', work.deleted.ids) end
-  if work.keys then keys.write(work.keys) end
-  if work.births or work.popped or work.left then work.writeFifos() end
-  work.writeIndexes()
-  if forgotten then work.writeMany('HDEL', 'big', forgotten) end
-  if work.deleted then work.writeDeletions(work.deleted) end
-  write('HSET', P, 'open', '')
-  for i = 1, #touched do
-    local job = touched[i]
-    job.isTouched, job.wasIn, job.isPopped = nil, nil, nil
-    job.oldKey, job.oldLater, job.oldSide = nil, nil, nil
-  end
-  work.reset()
-end
-
--- ── unique keys: address → "<until> <id>" ───────────────────────────────────────────────────────────────────────
-
-keys.known = {}
-
-function keys.of(job)
-  if not job.fields.unique then return nil end
-  local scope, ends, periodMs, key = job.fields.unique:match('^(%S+) (%S+) (%S+) (.*)$')
-  return { scope = scope, ends = ends, periodMs = tonumber(periodMs), key = key }
-end
-
-function keys.address(unique, queue)
-  return unique.scope == 'store' and 's:' .. unique.key or 'q:' .. queue .. ':' .. unique.key
-end
-
-function keys.entry(address)
-  if keys.known[address] == nil then keys.known[address] = call('HGET', P .. 'keys', address) end
-  return keys.known[address]
-end
-
-function keys.holder(address)
-  local entry = keys.entry(address)
-  if not entry then return nil end
-  local to, id = entry:match('^(%S+) (.*)$')
-  if to == '-' or tonumber(to) > clock.now then return id end
-end
-
-function keys.set(address, entry)
-  work.keys = work.keys or {}
-  keys.known[address], work.keys[address] = entry, entry
-end
-
-function keys.release(address, id)
-  local entry = keys.entry(address)
-  if entry and entry:match('^%S+ (.*)$') == id then keys.set(address, false) end
-end
-
--- Takes the key if it is free. A period is counted from the first taking.
-function keys.take(job)
-  local unique = keys.of(job)
-  if not unique then return end
-  local address = keys.address(unique, job.queue)
-  if keys.holder(address) then return end
-  keys.set(address, (unique.ends == 'period' and text(clock.now + unique.periodMs) or '-') .. ' ' .. job.id)
-end
-
-function keys.isOver(unique, state)
-  if unique.ends == 'period' then return false end
-  return state == 'done' or state == 'failed' or state == 'cancelled' or (unique.ends == 'started' and state == 'running')
-end
-
--- The job that stands in the way of this one's unique key in that queue, if any.
-function keys.holderAgainst(job, queue)
-  local unique = keys.of(job)
-  local holder = unique and keys.holder(keys.address(unique, queue))
-  if holder ~= job.id then return holder end
-end
-
-function keys.isHeldBy(job)
-  local unique = keys.of(job)
-  return unique and keys.holder(keys.address(unique, job.queue)) == job.id
-end
-
-function keys.note(address)
-  work.addresses = work.addresses or {}
-  work.addresses[#work.addresses + 1] = address
-end
-
--- A key that a job holds ends with it or goes along to its next queue.
-function keys.follow(job, queueBefore)
-  local unique = keys.of(job)
-  local from, to = keys.address(unique, queueBefore), keys.address(unique, job.queue)
-  local isOver, hasMoved = keys.isOver(unique, STATE[job.place]), from ~= to
-  local isKept = hasMoved and not isOver and keys.holder(from) == job.id
-  keys.note(from)
-  if isOver or hasMoved then keys.release(from, job.id) end
-  if isKept then keys.take(job) end
-end
-
-function keys.write(changes)
-  local set, gone, periods = {}, {}, {}
-  for address, entry in pairs(changes) do
-    if entry then
-      set[#set + 1] = address
-      set[#set + 1] = entry
-      local to = entry:match('^%S+')
-      if to ~= '-' then
-        periods[#periods + 1] = to
-        periods[#periods + 1] = address
+  -- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
+  function rare.writePieces(births)
+    local pieces, last, PIECE = {}, nil, record.PIECE
+    for i = 1, #births.ids do
+      local seq = births.first + i - 1
+      local piece = math.floor(seq / PIECE)
+      if not last or last.piece ~= piece then
+        last = { piece = piece }
+        pieces[#pieces + 1] = last
       end
-    else
-      gone[#gone + 1] = address
+      local n = #last
+      last[n + 1], last[n + 2] = ('%d'):format(seq % PIECE), births.ids[i]
+    end
+    local directory = {}
+    for i = 1, #pieces do
+      local piece = pieces[i].piece
+      work.writeMany('HSET', 's:' .. piece, pieces[i])
+      directory[#directory + 1] = piece
+      directory[#directory + 1] = piece
+    end
+    work.writeMany('ZADD', 's', directory)
+  end
+
+  function rare.writeQueues(names)
+    if #names == 0 then return end
+    local count, entries = call('ZCARD', P .. 'queues'), {}
+    for i = 1, #names do
+      entries[#entries + 1] = count + i
+      entries[#entries + 1] = names[i]
+    end
+    work.writeMany('ZADD', 'queues', entries)
+  end
+
+  -- Sets what has a text and answers the addresses of what has none any more.
+  function rare.writeBigTexts(texts)
+    local set, gone = {}, {}
+    for address, value in pairs(texts) do
+      if value then
+        set[#set + 1] = address
+        set[#set + 1] = value
+      else
+        gone[#gone + 1] = address
+      end
+    end
+    work.writeMany('HSET', 'big', set)
+    return gone
+  end
+
+  function rare.writeDeletions(deleted)
+    for i = 1, #deleted do
+      local job = deleted[i]
+      local piece = math.floor(job.seq / record.PIECE)
+      write('HDEL', P .. 's:' .. piece, job.seq % record.PIECE)
+      if call('EXISTS', P .. 's:' .. piece) == 0 then write('ZREM', P .. 's', piece) end
+      record.jobs[job.id] = false
     end
   end
-  work.writeMany('ZADD', 'periods', periods)
-  work.writeMany('HSET', 'keys', set)
-  work.writeMany('HDEL', 'keys', gone)
-  work.writeMany('ZREM', 'periods', gone)
-end
+end)
 
--- ── the lifecycle: core/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────
+-- ── unique keys: address → "<until> <id>" ───────────────────────────────────────────────────────────────────────────
 
--- Cuts a note as JavaScript counts: in units of UTF-16, of which a character of four bytes has two.
-function life.cut(note)
-  local MOST = K.MAX_NOTE_LENGTH
-  if #note <= MOST then return note end
-  local units, at = 0, 1
-  while at <= #note do
-    local byte = note:byte(at)
-    local size = byte < 128 and 1 or byte < 224 and 2 or byte < 240 and 3 or 4
-    units = units + (size == 4 and 2 or 1)
-    if units > MOST then return note:sub(1, at - 1) end
-    at = at + size
+keys = later(function(keys)
+  keys.known = {}
+
+  function keys.of(job)
+    if not job.fields.unique then return nil end
+    local scope, ends, periodMs, key = job.fields.unique:match('^(%S+) (%S+) (%S+) (.*)$')
+    return { scope = scope, ends = ends, periodMs = tonumber(periodMs), key = key }
   end
-  return note
-end
 
--- Appends a row to the history; the first of a job is not stored and never goes.
-function life.remember(job, event, token, by, note)
-  local fields, place = job.fields, job.place
-  local row = '\31+' .. K.EVENT[event] .. (place == 'f' and 'w' or place) .. text(clock.now - job.createdAt) .. ' '
-    .. (fields.attempt or '0') .. (token and ' ' .. token or '') .. (by and '\30b' .. by or '')
-  if note then row = row .. '\30n' .. life.cut(note) end
-  local rows, count = job.rows .. row, number(fields.rows) + 1
-  if count > K.MAX_HISTORY - 1 then
-    local second = rows:find('\31+', 3, true)
-    rows, count = rows:sub(second), count - 1
+  function keys.address(unique, queue)
+    return unique.scope == 'store' and 's:' .. unique.key or 'q:' .. queue .. ':' .. unique.key
   end
-  job.rows, fields.rows = rows, text(count)
-end
 
--- The record is changed: its history, its unique key and the event follow.
-function life.apply(job, event, details)
-  life.remember(job, event, details.token, details.by, details.note)
-  if job.fields.unique then keys.follow(job, details.from or job.queue) end
-  work.emit(event, job.queue, STATE[job.place], job.id)
-end
-
-function life.ended(job, place)
-  job.place = place
-  record.endLease(job)
-  local fields = job.fields
-  fields.endedAt, fields.returnedAt, fields.delayMs = clock.nowText, nil, nil
-end
-
--- Back in the queue, before everything else; `since` puts it in line among the others that came back.
-function life.returned(job, since, runAt)
-  job.place = 'w'
-  record.endLease(job)
-  job.fields.returnedAt = text(since)
-  record.setRunAt(job, runAt)
-end
-
-function life.setFailure(job, group, message, detail, apart)
-  job.fields.group, job.fields.message = group, message
-  record.setText(job, 't', detail, apart)
-end
-
-function life.fresh(job)
-  job.place = 'w'
-  record.endLease(job)
-  local fields = job.fields
-  fields.returnedAt, fields.failures, fields.resends, fields.crashes = nil, nil, nil, nil
-  fields.progress, fields.forwardedTo, fields.endedAt = nil, nil, nil
-  record.setText(job, 'r', nil)
-  life.setFailure(job, nil, nil, nil)
-end
-
--- A lease that ended while the store saw nobody at all gets its whole length again.
-function life.isOvertakable(job, settings)
-  if job.place ~= 'r' or settings.onLost == 'hold' then return false end
-  local lease = record.lease(job)
-  local to = clock.gapFrom < lease.to and math.max(lease.to, clock.gapTo + lease.ms) or lease.to
-  return clock.now >= to + settings.lostGraceMs
-end
-
-function life.isHeld(job, settings)
-  return job.place == 'r' and settings.onLost == 'hold' and clock.now >= record.lease(job).to
-end
-
-function life.retriesOf(job, settings)
-  return tonumber(job.fields.retries) or settings.retries
-end
-
-function life.loseAsFailure(job, settings, why)
-  local failures, since = number(job.fields.failures) + 1, math.min(record.lease(job).to, clock.now)
-  record.setNumber(job, 'failures', failures)
-  if failures <= life.retriesOf(job, settings) then return life.returned(job, since, clock.now) end
-  life.ended(job, 'x')
-  life.setFailure(job, queues.orNil(settings.exhaustedGroup) or 'lost', why)
-end
-
-function life.loseAsCrash(job, settings, why)
-  local crashes, since = number(job.fields.crashes) + 1, math.min(record.lease(job).to, clock.now)
-  record.setNumber(job, 'crashes', crashes)
-  if crashes < settings.maxCrashes then
-    local delays = K.crashDelays()
-    return life.returned(job, since, clock.now + delays[math.min(crashes, #delays)])
+  function keys.entry(address)
+    if keys.known[address] == nil then keys.known[address] = call('HGET', P .. 'keys', address) end
+    return keys.known[address]
   end
-  life.ended(job, 'x')
-  life.setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
-end
 
--- What becomes of a job whose attempt is lost.
-function life.lost(job, settings, why)
-  if settings.onLost == 'fail' then
-    life.ended(job, 'x')
-    life.setFailure(job, 'lost', why)
-  elseif settings.lostCountsAs == 'failure' then
-    life.loseAsFailure(job, settings, why)
-  else
-    life.loseAsCrash(job, settings, why)
+  function keys.holder(address)
+    local entry = keys.entry(address)
+    if not entry then return nil end
+    local to, id = entry:match('^(%S+) (.*)$')
+    if to == '-' or tonumber(to) > clock.now then return id end
   end
-end
 
--- The attempt's worker is gone: its lease ended, or somebody failed the worker.
-function life.lose(job, settings, why)
-  work.touch(job)
-  local lease, event = record.lease(job), 'lost'
-  if job.fields.cancelAskedAt then
-    event = 'cancelled'
-    life.ended(job, 'c')
-  else
-    life.lost(job, settings, why)
+  function keys.set(address, entry)
+    work.keys = work.keys or {}
+    keys.known[address], work.keys[address] = entry, entry
   end
-  life.apply(job, event, { token = lease.token, by = lease.worker, note = why })
-end
 
--- Ends the attempts of a queue whose lease nobody renewed. Returns how many.
-function life.overtake(queue, limit)
-  local settings = queues.settings(queue)
-  if settings.onLost == 'hold' then return 0 end
-  local members = call('ZRANGEBYSCORE', P .. 'running:' .. queue, '-inf', clock.nowText, 'LIMIT', 0, limit)
-  local expired, count = record.bySeqs(record.seqsOf(members)), 0
-  for i = 1, #members do
-    local job = expired[i]
-    if job and life.isOvertakable(job, settings) then
-      life.lose(job, settings, 'its lease was not renewed')
-      count = count + 1
-    end
+  function keys.release(address, id)
+    local entry = keys.entry(address)
+    if entry and entry:match('^%S+ (.*)$') == id then keys.set(address, false) end
   end
-  if count > 0 then work.flush() end
-  return count
-end
 
--- Every running job, queue by queue, the earliest end of a lease first.
-function life.running()
-  local running = {}
-  for _, queue in ipairs(queues.all()) do
-    local members = call('ZRANGE', P .. 'running:' .. queue, 0, -1)
-    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
-      if job then running[#running + 1] = job end
-    end
-  end
-  return running
-end
-
-function life.remove(job)
-  work.touch(job)
-  job.isDeleted = true
-  work.deleted = work.deleted or { ids = {} }
-  table.insert(work.deleted, job)
-  table.insert(work.deleted.ids, job.id)
-  for letter in (job.fields.apart or ''):gmatch('.') do
-    work.bigTexts = work.bigTexts or {}
-    work.bigTexts[letter .. job.id] = false
-  end
-  local unique = keys.of(job)
-  if unique then
+  -- Takes the key if it is free. A period is counted from the first taking.
+  function keys.take(job)
+    local unique = keys.of(job)
+    if not unique then return end
     local address = keys.address(unique, job.queue)
-    keys.note(address)
-    keys.release(address, job.id)
+    if keys.holder(address) then return end
+    keys.set(address, (unique.ends == 'period' and text(clock.now + unique.periodMs) or '-') .. ' ' .. job.id)
   end
-  work.emit('deleted', job.queue, STATE[job.place], job.id)
-end
 
--- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────
+  function keys.isOver(unique, state)
+    if unique.ends == 'period' then return false end
+    return state == 'done' or state == 'failed' or state == 'cancelled' or (unique.ends == 'started' and state == 'running')
+  end
+
+  -- The job that stands in the way of this one's unique key in that queue, if any.
+  function keys.holderAgainst(job, queue)
+    local unique = keys.of(job)
+    local holder = unique and keys.holder(keys.address(unique, queue))
+    if holder ~= job.id then return holder end
+  end
+
+  function keys.isHeldBy(job)
+    local unique = keys.of(job)
+    return unique and keys.holder(keys.address(unique, job.queue)) == job.id
+  end
+
+  function keys.note(address)
+    work.addresses = work.addresses or {}
+    work.addresses[#work.addresses + 1] = address
+  end
+
+  -- A key that a job holds ends with it or goes along to its next queue.
+  function keys.follow(job, queueBefore)
+    local unique = keys.of(job)
+    local from, to = keys.address(unique, queueBefore), keys.address(unique, job.queue)
+    local isOver, hasMoved = keys.isOver(unique, STATE[job.place]), from ~= to
+    local isKept = hasMoved and not isOver and keys.holder(from) == job.id
+    keys.note(from)
+    if isOver or hasMoved then keys.release(from, job.id) end
+    if isKept then keys.take(job) end
+  end
+
+  function keys.write(changes)
+    local set, gone, periods = {}, {}, {}
+    for address, entry in pairs(changes) do
+      if entry then
+        set[#set + 1] = address
+        set[#set + 1] = entry
+        local to = entry:match('^%S+')
+        if to ~= '-' then
+          periods[#periods + 1] = to
+          periods[#periods + 1] = address
+        end
+      else
+        gone[#gone + 1] = address
+      end
+    end
+    work.writeMany('ZADD', 'periods', periods)
+    work.writeMany('HSET', 'keys', set)
+    work.writeMany('HDEL', 'keys', gone)
+    work.writeMany('ZREM', 'periods', gone)
+  end
+end)
+
+-- ── the lifecycle: core/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────────
+
+life = {
+  -- Cuts a note as JavaScript counts: in units of UTF-16, of which a character of four bytes has two.
+  cut = function(note)
+    local MOST = K.MAX_NOTE_LENGTH
+    if #note <= MOST then return note end
+    local units, at = 0, 1
+    while at <= #note do
+      local byte = note:byte(at)
+      local size = byte < 128 and 1 or byte < 224 and 2 or byte < 240 and 3 or 4
+      units = units + (size == 4 and 2 or 1)
+      if units > MOST then return note:sub(1, at - 1) end
+      at = at + size
+    end
+    return note
+  end,
+
+  -- Appends a row to the history; the first of a job is not stored and never goes.
+  remember = function(job, event, token, by, note)
+    local fields, place = job.fields, job.place
+    local row = '\31+' .. K.EVENT[event] .. (place == 'f' and 'w' or place) .. text(clock.now - job.createdAt) .. ' '
+      .. (fields.attempt or '0') .. (token and ' ' .. token or '') .. (by and '\30b' .. by or '')
+    if note then row = row .. '\30n' .. life.cut(note) end
+    local rows, count = job.rows .. row, number(fields.rows) + 1
+    if count > K.MAX_HISTORY - 1 then
+      local second = rows:find('\31+', 3, true)
+      rows, count = rows:sub(second), count - 1
+    end
+    job.rows, fields.rows = rows, text(count)
+  end,
+
+  -- The record is changed: its history, its unique key and the event follow.
+  apply = function(job, event, details)
+    life.remember(job, event, details.token, details.by, details.note)
+    if job.fields.unique then keys.follow(job, details.from or job.queue) end
+    work.emit(event, job.queue, STATE[job.place], job.id)
+  end,
+
+  ended = function(job, place)
+    job.place = place
+    record.endLease(job)
+    local fields = job.fields
+    fields.endedAt, fields.returnedAt, fields.delayMs = clock.nowText, nil, nil
+  end,
+
+  setFailure = function(job, group, message, detail, apart)
+    job.fields.group, job.fields.message = group, message
+    record.setText(job, 't', detail, apart)
+  end,
+}
+
+loss = later(function(loss)
+  -- Back in the queue, before everything else; `since` puts it in line among the others that came back.
+  function loss.returned(job, since, runAt)
+    job.place = 'w'
+    record.endLease(job)
+    job.fields.returnedAt = text(since)
+    record.setRunAt(job, runAt)
+  end
+
+  function loss.fresh(job)
+    job.place = 'w'
+    record.endLease(job)
+    local fields = job.fields
+    fields.returnedAt, fields.failures, fields.resends, fields.crashes = nil, nil, nil, nil
+    fields.progress, fields.forwardedTo, fields.endedAt = nil, nil, nil
+    record.setText(job, 'r', nil)
+    life.setFailure(job, nil, nil, nil)
+  end
+
+  -- A lease that ended while the store saw nobody at all gets its whole length again.
+  function loss.isOvertakable(job, settings)
+    if job.place ~= 'r' or settings.onLost == 'hold' then return false end
+    local lease = record.lease(job)
+    local to = clock.gapFrom < lease.to and math.max(lease.to, clock.gapTo + lease.ms) or lease.to
+    return clock.now >= to + settings.lostGraceMs
+  end
+
+  function loss.isHeld(job, settings)
+    return job.place == 'r' and settings.onLost == 'hold' and clock.now >= record.lease(job).to
+  end
+
+  function loss.retriesOf(job, settings)
+    return tonumber(job.fields.retries) or settings.retries
+  end
+
+  function loss.loseAsFailure(job, settings, why)
+    local failures, since = number(job.fields.failures) + 1, math.min(record.lease(job).to, clock.now)
+    record.setNumber(job, 'failures', failures)
+    if failures <= loss.retriesOf(job, settings) then return loss.returned(job, since, clock.now) end
+    life.ended(job, 'x')
+    life.setFailure(job, queues.orNil(settings.exhaustedGroup) or 'lost', why)
+  end
+
+  function loss.loseAsCrash(job, settings, why)
+    local crashes, since = number(job.fields.crashes) + 1, math.min(record.lease(job).to, clock.now)
+    record.setNumber(job, 'crashes', crashes)
+    if crashes < settings.maxCrashes then
+      local delays = K.crashDelays()
+      return loss.returned(job, since, clock.now + delays[math.min(crashes, #delays)])
+    end
+    life.ended(job, 'x')
+    life.setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
+  end
+
+  -- What becomes of a job whose attempt is lost.
+  function loss.lost(job, settings, why)
+    if settings.onLost == 'fail' then
+      life.ended(job, 'x')
+      life.setFailure(job, 'lost', why)
+    elseif settings.lostCountsAs == 'failure' then
+      loss.loseAsFailure(job, settings, why)
+    else
+      loss.loseAsCrash(job, settings, why)
+    end
+  end
+
+  -- The attempt's worker is gone: its lease ended, or somebody failed the worker.
+  function loss.lose(job, settings, why)
+    work.touch(job)
+    local lease, event = record.lease(job), 'lost'
+    if job.fields.cancelAskedAt then
+      event = 'cancelled'
+      life.ended(job, 'c')
+    else
+      loss.lost(job, settings, why)
+    end
+    life.apply(job, event, { token = lease.token, by = lease.worker, note = why })
+  end
+
+  -- Ends the attempts of a queue whose lease nobody renewed. Returns how many.
+  function loss.overtake(queue, limit)
+    local settings = queues.settings(queue)
+    if settings.onLost == 'hold' then return 0 end
+    local members = call('ZRANGEBYSCORE', P .. 'running:' .. queue, '-inf', clock.nowText, 'LIMIT', 0, limit)
+    local expired, count = record.bySeqs(record.seqsOf(members)), 0
+    for i = 1, #members do
+      local job = expired[i]
+      if job and loss.isOvertakable(job, settings) then
+        loss.lose(job, settings, 'its lease was not renewed')
+        count = count + 1
+      end
+    end
+    if count > 0 then work.flush() end
+    return count
+  end
+
+  function loss.remove(job)
+    work.touch(job)
+    job.isDeleted = true
+    work.deleted = work.deleted or { ids = {} }
+    table.insert(work.deleted, job)
+    table.insert(work.deleted.ids, job.id)
+    for letter in (job.fields.apart or ''):gmatch('.') do
+      work.bigTexts = work.bigTexts or {}
+      work.bigTexts[letter .. job.id] = false
+    end
+    local unique = keys.of(job)
+    if unique then
+      local address = keys.address(unique, job.queue)
+      keys.note(address)
+      keys.release(address, job.id)
+    end
+    work.emit('deleted', job.queue, STATE[job.place], job.id)
+  end
+end)
+
+-- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────────
 
 -- Hardly ever runs, so it may be slow. Who was touched goes where its record says; what was to be left is left.
 local function mend()
@@ -952,9 +988,9 @@ local function mend()
     local key, member, score = work.place(job)
     local side, hex = work.side(job), work.hex(job)
     if key then enters(key, score, member) end
-    if side then work.settleSide(job, side) end
+    if side then rare.settleSide(job, side) end
     if side then rightful[side .. '\31' .. hex] = true end
-    for tagKey in pairs(work.tagKeys(job.fields.tags)) do enters(tagKey, tonumber(job.seq), hex) end
+    for tagKey in pairs(rare.tagKeys(job.fields.tags)) do enters(tagKey, tonumber(job.seq), hex) end
     if job.place == 'f' and not call('LPOS', P .. 'fifo:' .. job.queue, job.seq) then
       write('RPUSH', P .. 'fifo:' .. job.queue, job.seq)
     end
@@ -1025,10 +1061,12 @@ end
 
 -- A changing operation begins with the time, what an earlier one left undone, and leases after a step of the clock.
 local function begin()
+  if clock.hasBegun then return end
+  clock.hasBegun = true
   clock.look()
   if clock.open and clock.open ~= '' then mend() end
   if clock.mode == 'caller' or clock.seen - clock.now <= K.CLAMP_MS then return end
-  for _, job in ipairs(life.running()) do
+  for _, job in ipairs(census.running()) do
     work.touch(job)
     local lease = record.lease(job)
     lease.to = clock.now + lease.ms
@@ -1039,14 +1077,14 @@ end
 
 -- One request of several: its first word, what it says, and where the next one begins. Texts that stand apart follow it.
 local function request(at)
-  local words = ARGV[at]
+  local words = args[at]
   local kind = words:match('^[^\31]*')
   local said = record.fields(words)
   at = at + 1
   if said.apart then
     said.texts = {}
     for letter in said.apart:gmatch('.') do
-      said.texts[letter] = ARGV[at]
+      said.texts[letter] = args[at]
       at = at + 1
     end
   end
@@ -1056,9 +1094,9 @@ end
 -- Each request of a list: id, then its words. `each` answers a word or a refusal, which begins with `!`.
 local function forEach(each)
   local ids, kinds, saids, at = {}, {}, {}, 2
-  while ARGV[at] do
+  while args[at] do
     local n = #ids + 1
-    ids[n] = ARGV[at]
+    ids[n] = args[at]
     kinds[n], saids[n], at = request(at + 1)
   end
   record.load(ids)
@@ -1074,5 +1112,17 @@ local function target(job, said)
   if not job then return nil, '!not-found' end
   if said.attempt and number(job.fields.attempt) ~= tonumber(said.attempt) then return nil, '!moved-on' end
   return job
+end
+
+-- Two operations in one call, at one moment. ARGV: clock, how many arguments are the first one's, those, then the
+-- second one's. Returns what the second does, with what the first does before it.
+local function inTurn(first, second)
+  local all, count = args, tonumber(args[2])
+  args = { all[1], unpack(all, 3, 2 + count) }
+  local said = first()
+  args = { all[1], unpack(all, 3 + count) }
+  local answer = second()
+  table.insert(answer, 1, said)
+  return answer
 end
 

@@ -2,11 +2,11 @@
 -- ARGV: clock, kind, prefix or '', the key to go on from with = before it or '', limit. Returns key and record of each.
 clock.look()
 
-local _, kind, prefix, after, limit = unpack(ARGV)
+local _, kind, prefix, after, limit = unpack(args)
 limit = tonumber(limit)
 local PAGE = math.max(1, math.min(limit, 1000))
 local from = '[' .. prefix
-if after ~= '' and not queues.isByteBefore(after:sub(2), prefix) then from = '(' .. after:sub(2) end
+if after ~= '' and not census.isByteBefore(after:sub(2), prefix) then from = '(' .. after:sub(2) end
 
 local answer = {}
 while #answer < 2 * limit do

@@ -2,7 +2,7 @@
 -- Returns the new version or a refusal. Versions come from one counter, so that none is ever given twice.
 clock.look()
 
-local _, kind, key, value, ifVersion, expiresAt = unpack(ARGV)
+local _, kind, key, value, ifVersion, expiresAt = unpack(args)
 local known = call('HGET', P .. 'records:' .. kind, key)
 local version = known and record.isLiving(known) and known:match('^[^\31]*') or '0'
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!version-conflict' end

@@ -17,14 +17,14 @@ return forEach(function(job, said)
   if refusal then return refusal end
   local from, queue = job.queue, said.queue or job.queue
   if STATE[job.place] == 'waiting' and from == queue then return 'waiting' end
-  local held = life.isHeld(job, queues.settings(from))
+  local held = loss.isHeld(job, queues.settings(from))
   refusal = refusalOf(job, queue, held)
   if refusal then return refusal end
   work.touch(job)
   local token = held and record.lease(job).token or nil
   if job.place == 'd' then record.setText(job, 'v', nil) end
-  life.fresh(job)
-  work.goTo(job, queue)
+  loss.fresh(job)
+  rare.goTo(job, queue)
   record.setRunAt(job, clock.now + number(said.delayMs))
   if held then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
   life.apply(job, 'requeued', { token = token, from = from })

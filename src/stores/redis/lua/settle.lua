@@ -19,8 +19,8 @@ function settle.complete(job, said)
     life.setFailure(job, nil, nil, nil)
     return 'completed'
   end
-  life.fresh(job)
-  work.goTo(job, said.next)
+  loss.fresh(job)
+  rare.goTo(job, said.next)
   record.setRunAt(job, clock.now + number(said.delayMs))
   record.setText(job, 'v', nil)
   job.fields.interruptions = nil
@@ -38,7 +38,7 @@ function settle.fail(job, said, kind)
   local settings, group = queues.settings(job.queue), said.group
   local failures = number(job.fields.failures) + 1
   record.setNumber(job, 'failures', failures)
-  if failures <= life.retriesOf(job, settings) and not said.final then
+  if failures <= loss.retriesOf(job, settings) and not said.final then
     job.place = 'w'
     record.endLease(job)
     record.setRunAt(job, clock.now + number(said.delayMs))
@@ -66,13 +66,13 @@ function settle.resend(job, said)
 end
 
 function settle.release(job, said)
-  life.returned(job, clock.now, clock.now)
+  loss.returned(job, clock.now, clock.now)
   record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
   return 'released', said.reason
 end
 
 function settle.crash(job, said)
-  life.lost(job, queues.settings(job.queue), said.reason)
+  loss.lost(job, queues.settings(job.queue), said.reason)
   return 'lost', said.reason
 end
 

@@ -3,7 +3,7 @@
 clock.look()
 
 local running = {}
-for _, job in ipairs(life.running()) do
+for _, job in ipairs(census.running()) do
   local worker = record.lease(job).worker
   running[worker] = running[worker] or {}
   table.insert(running[worker], job.id)

@@ -1,0 +1,98 @@
+/**
+ * All queues of this node: follows the folder of the queues, look by look.
+ *
+ * Invariant: a queue that was seen once keeps its lane as long as the node lives, also when its file is gone, because
+ * its scripts may still run.
+ */
+import type { RunningJob } from '../core/job.ts';
+import type { Store } from '../core/store.ts';
+import type { SettingsKeeper } from '../worker/settings-keeper.ts';
+import { applyDefinition } from './apply-definition.ts';
+import type { QueueDefinition } from './queue-folder.ts';
+import type { LaneOptions } from './queue-lane.ts';
+import { QueueLane } from './queue-lane.ts';
+
+export interface LanesOptions extends Pick<LaneOptions, 'scriptFolders' | 'makeWorker'> {
+  readonly store: Store;
+  readonly settings: SettingsKeeper;
+  onProblem(queue: string, problem: string | null, notices: readonly string[]): void;
+}
+
+const GONE = 'its file is gone';
+
+export class QueueLanes {
+  readonly #options: LanesOptions;
+  readonly #lanes = new Map<string, QueueLane>();
+  /** What each file said when it was last brought into the settings. */
+  readonly #applied = new Map<string, string>();
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  get(queue: string): QueueLane | undefined {
+    return this.#lanes.get(queue);
+  }
+
+  problems(): ReadonlyMap<string, string | null> {
+    return new Map([...this.#lanes].map(([name, lane]) => [name, lane.problem]));
+  }
+
+  /** `own`: attempts of an earlier node, also of queues that have no file any more. */
+  async takeIn(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
+    const names = new Set(definitions.map(({ name }) => name));
+    const orphaned = new Set(own.map(({ queue }) => queue).filter((queue) => !names.has(queue)));
+    for (const definition of [...definitions, ...[...orphaned].map(withoutFile)])
+      await this.#takeInOne(
+        definition,
+        own.filter(({ queue }) => queue === definition.name),
+      );
+    for (const [name, lane] of this.#lanes) if (!names.has(name)) lane.report(GONE);
+  }
+
+  async leave(absenceMs: number): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.leave(absenceMs)));
+  }
+
+  async #takeInOne(definition: QueueDefinition, own: readonly RunningJob[]): Promise<void> {
+    const { name } = definition;
+    await this.#apply(definition);
+    const { concurrency, script } = this.#options.settings.at(name);
+    // A file that cannot be read leaves in force what it said before.
+    const inForce = definition.problem === null ? definition : { ...definition, script };
+    const lane = this.#lanes.get(name);
+    if (lane === undefined) return this.#startLane(inForce, { concurrency, own });
+    lane.resize(concurrency);
+    await lane.look(inForce);
+  }
+
+  async #apply(definition: QueueDefinition): Promise<void> {
+    const { store, settings } = this.#options;
+    const text = JSON.stringify(definition);
+    if (this.#applied.get(definition.name) === text) return;
+    const isApplied = definition.problem !== null || (await applyDefinition(store, definition));
+    await settings.follow([definition.name]);
+    if (isApplied) this.#applied.set(definition.name, text);
+  }
+
+  async #startLane(
+    definition: QueueDefinition,
+    { concurrency, own }: { concurrency: number; own: readonly RunningJob[] },
+  ): Promise<void> {
+    const { scriptFolders, makeWorker, onProblem } = this.#options;
+    const lane = new QueueLane({
+      queue: definition.name,
+      concurrency,
+      scriptFolders,
+      own,
+      makeWorker,
+      onProblem: (queue, problem) => onProblem(queue, problem, definition.notices),
+    });
+    this.#lanes.set(definition.name, lane);
+    await lane.start(definition);
+  }
+}
+
+function withoutFile(name: string): QueueDefinition {
+  return { name, settings: {}, script: null, secrets: {}, notices: [], problem: GONE };
+}

@@ -1,0 +1,68 @@
+/**
+ * The scripts that this node attends, by token, and the wishes to pause them.
+ *
+ * A wish can come before its script has begun, so it is remembered. That a script is paused stands in its folder too:
+ * a node that comes back knows a script it stopped from one that stopped itself.
+ */
+import type { RunningJob } from '../core/job.ts';
+import type { Attempt } from '../runner/attempt.ts';
+import type { AttemptContext } from '../worker/run-outcome.ts';
+import { notePause, readAttemptRecord } from './attempt-record.ts';
+
+export interface RunningScript {
+  readonly job: RunningJob;
+  readonly context: AttemptContext;
+  readonly attempt: Attempt;
+}
+
+export class RunningScripts {
+  readonly #scripts = new Map<number, RunningScript>();
+  readonly #wishes = new Map<number, boolean>();
+  readonly #onTrouble: (what: string, error: unknown) => void;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(onTrouble: (what: string, error: unknown) => void) {
+    this.#onTrouble = onTrouble;
+  }
+
+  add(script: RunningScript): void {
+    const { token, pauseAskedAt } = script.job.lease;
+    this.#scripts.set(token, script);
+    this.#heed(script, this.#wishes.get(token) ?? pauseAskedAt !== null);
+  }
+
+  remove({ lease }: RunningJob): void {
+    this.#scripts.delete(lease.token);
+    this.#wishes.delete(lease.token);
+  }
+
+  pauseAsked({ lease }: RunningJob, isAsked: boolean): void {
+    this.#wishes.set(lease.token, isAsked);
+    const script = this.#scripts.get(lease.token);
+    if (script !== undefined) this.#heed(script, isAsked);
+  }
+
+  folders(): readonly string[] {
+    return [...this.#scripts.values()].map(({ attempt }) => attempt.folder);
+  }
+
+  /** One after the other: a pause takes several looks, and the wish to go on must not be overtaken by it. */
+  #heed(script: RunningScript, isPaused: boolean): void {
+    this.#last = this.#last
+      .then(() => heed(script, isPaused))
+      .catch((error: unknown) => this.#onTrouble(`job ${script.job.id} could not be paused or go on`, error));
+  }
+}
+
+async function heed({ attempt, context }: RunningScript, isPaused: boolean): Promise<void> {
+  const wasPaused = (await readAttemptRecord(attempt.folder))?.pausedAt != null;
+  context.standStill(isPaused);
+  if (isPaused === wasPaused) return;
+  if (isPaused) {
+    await notePause(attempt.folder, true);
+    await attempt.pause();
+  } else {
+    await attempt.resume();
+    await notePause(attempt.folder, false);
+  }
+}

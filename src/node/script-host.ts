@@ -1,0 +1,24 @@
+/** What running scripts needs of the node: folders, the runner, files, settings, and somebody to tell. A contract alone. */
+import type { Blobs } from '../blobs/blobs.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { Runner } from '../runner/open-runner.ts';
+import type { Duplicator } from './duplicate.ts';
+import type { Home } from './home.ts';
+import type { RunningMarks } from './running-marks.ts';
+import type { RunningScripts } from './running-scripts.ts';
+
+export interface ScriptHost extends Duplicator {
+  readonly home: Home;
+  readonly runner: Runner;
+  readonly blobs: Blobs;
+  readonly marks: RunningMarks;
+  readonly running: RunningScripts;
+  readonly version: string;
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  settingsFor(queue: string): QueueSettings;
+  /** Values for the environment that nobody else may see, by the queue's file. */
+  secretsOf(queue: string): Readonly<Record<string, string>>;
+  /** The queue's scripts cannot be started as things stand: it waits, and looks again soon. */
+  onScriptProblem(queue: string, problem: string): void;
+  onTrouble(what: string, error: unknown): void;
+}

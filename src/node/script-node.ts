@@ -1,0 +1,191 @@
+/**
+ * The node at work.
+ *
+ *     what is ours is found and its leases renewed ──▶ lanes start with it ──▶ the folder is watched
+ *
+ * Stopping it stops no script: leases are extended, and the next node of this home takes them up.
+ */
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { RunningJob } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import { putDeadline } from '../runner/deadline.ts';
+import type { Runner } from '../runner/open-runner.ts';
+import { openRunner } from '../runner/open-runner.ts';
+import { idSource } from '../worker/id-source.ts';
+import { SettingsKeeper } from '../worker/settings-keeper.ts';
+import { startUpkeep } from '../worker/upkeep.ts';
+import type { Worker } from '../worker/worker.ts';
+import { createWorker } from '../worker/worker.ts';
+import type { WorkerEvent } from '../worker/worker-event.ts';
+import { findOwn } from './adoption.ts';
+import { Attachments } from './attachments.ts';
+import { JobFiles } from './job-files.ts';
+import type { NodeNews, NodeOptions } from './open-node.ts';
+import { readQueueFolder } from './queue-folder.ts';
+import { QueueLanes } from './queue-lanes.ts';
+import { recordProblem } from './queue-problem.ts';
+import { RunningMarks } from './running-marks.ts';
+import { RunningScripts } from './running-scripts.ts';
+import type { ScriptHost } from './script-host.ts';
+import { runScript } from './script-run.ts';
+
+const LOOK_EVERY_MS = 2_000;
+/** A queue can grow to this while its node runs; beyond it, with the next start. */
+const MOST_CONCURRENCY = 512;
+/** What ending a tree may take after its grace: nobody gives the attempt up before that. */
+const TIME_TO_KILL_MS = 15_000;
+
+export class ScriptNode {
+  readonly blobs: Blobs;
+  readonly attachments: Attachments;
+  readonly #options: NodeOptions;
+  readonly #runner: Runner;
+  readonly #marks: RunningMarks;
+  readonly #settings: SettingsKeeper;
+  readonly #lanes: QueueLanes;
+  readonly #files: JobFiles;
+  readonly #scripts: ScriptHost;
+  readonly #undo: (() => void)[] = [];
+  #looking: Promise<void> = Promise.resolve();
+  #isLookDue = false;
+  #isStopping = false;
+
+  constructor(options: NodeOptions, blobs: Blobs) {
+    const { home, store, settings } = options;
+    const onTrouble = (what: string, error: unknown): void => this.#tell({ type: 'trouble', what, error });
+    this.#options = options;
+    this.blobs = blobs;
+    this.attachments = new Attachments(store, blobs);
+    this.#marks = new RunningMarks(join(home.root, 'running'));
+    this.#settings = new SettingsKeeper(store);
+    this.#runner = openRunner({ onTrouble });
+    this.#files = new JobFiles({ home, store, blobs, attachments: this.attachments, onTrouble });
+    this.#scripts = this.#scriptHost(new RunningScripts(onTrouble), onTrouble);
+    this.#lanes = new QueueLanes({
+      store,
+      settings: this.#settings,
+      scriptFolders: [home.queues, ...settings.scriptDirs],
+      makeWorker: (lane) => this.#makeWorker(lane),
+      onProblem: (queue, problem, notices) => this.#problem(queue, problem, notices),
+    });
+  }
+
+  queues(): ReadonlyMap<string, string | null> {
+    return this.#lanes.problems();
+  }
+
+  sweep(): Promise<void> {
+    return this.#files.sweep();
+  }
+
+  async start(): Promise<void> {
+    const { home, store } = this.#options;
+    const own = await findOwn(this.#scripts);
+    if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
+    await this.#lanes.takeIn(await readQueueFolder(home), own);
+    const upkeep = startUpkeep(store, (error) => this.#scripts.onTrouble('maintenance', error));
+    const timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    const watcher = watch(home.queues, () => void this.look());
+    this.#files.start();
+    this.#undo.push(
+      () => upkeep.stop(),
+      () => clearInterval(timer),
+      () => watcher.close(),
+    );
+  }
+
+  /** One look after the other, and one for all that was asked for meanwhile. One that fails is told; the next comes soon. */
+  look(): Promise<void> {
+    if (this.#isLookDue) return this.#looking;
+    this.#isLookDue = true;
+    this.#looking = this.#looking
+      .then(async () => {
+        this.#isLookDue = false;
+        if (!this.#isStopping) await this.#lanes.takeIn(await readQueueFolder(this.#options.home));
+      })
+      .catch((error: unknown) => this.#scripts.onTrouble('the folder of the queues could not be read', error));
+    return this.#looking;
+  }
+
+  async stop(absenceMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const undo of this.#undo.splice(0)) undo();
+    await this.#looking;
+    await this.#files.stop();
+    await this.#lanes.leave(absenceMs);
+    // After the leases were made longer: what is overdue too early is better than two copies.
+    if (this.#options.store.isShared)
+      for (const folder of this.#scripts.running.folders()) putDeadline(folder, absenceMs);
+    await this.#runner.stop();
+    this.#settings.close();
+    await this.blobs.close();
+  }
+
+  #makeWorker({ queue, concurrency, own }: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker {
+    const { store, home, host, pid } = this.#options;
+    return createWorker({
+      store,
+      queues: [queue],
+      concurrency,
+      mostConcurrency: Math.max(concurrency, MOST_CONCURRENCY),
+      own,
+      run: (job, context) => runScript(this.#scripts, job, context),
+      settingsFor: (name) => withTimeToKill(this.#settings.at(name)),
+      host,
+      pid,
+      journalPath: home.journal,
+      saysStarted: true,
+      random: Math.random,
+      newId: idSource(),
+      onEvent: (event) => this.#heard(event),
+    });
+  }
+
+  #heard(event: WorkerEvent): void {
+    this.#tell({ type: 'worker', event });
+    if (event.type === 'pause-asked') this.#scripts.running.pauseAsked(event.job, event.isAsked);
+    if (event.type !== 'ended') return;
+    this.#marks
+      .remove(event.job)
+      .catch((error: unknown) => this.#scripts.onTrouble('a mark could not be removed', error));
+  }
+
+  #problem(queue: string, problem: string | null, notices: readonly string[]): void {
+    const { store, host } = this.#options;
+    this.#tell({ type: 'queue', queue, problem, notices });
+    recordProblem(store, { queue, problem, host }).catch((error: unknown) =>
+      this.#scripts.onTrouble(`the problem of queue ${queue} could not be recorded`, error),
+    );
+  }
+
+  #scriptHost(running: RunningScripts, onTrouble: ScriptHost['onTrouble']): ScriptHost {
+    const { store, home, settings, version, inherited } = this.#options;
+    return {
+      store,
+      home,
+      version,
+      inherited,
+      running,
+      node: settings,
+      runner: this.#runner,
+      blobs: this.blobs,
+      marks: this.#marks,
+      attachments: this.attachments,
+      hasQueue: (name) => this.#lanes.get(name) !== undefined,
+      settingsFor: (queue) => this.#settings.at(queue),
+      secretsOf: (queue) => this.#lanes.get(queue)?.secrets ?? {},
+      onScriptProblem: (queue, problem) => this.#lanes.get(queue)?.report(problem),
+      onTrouble,
+    };
+  }
+
+  #tell(news: NodeNews): void {
+    this.#options.onNews?.(news);
+  }
+}
+
+function withTimeToKill(settings: QueueSettings): QueueSettings {
+  return { ...settings, graceMs: settings.graceMs + TIME_TO_KILL_MS };
+}

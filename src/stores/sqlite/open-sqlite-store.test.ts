@@ -1,0 +1,160 @@
+/** The store as a whole: its thread, its end, and what its users hear when the thread dies. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
+import type { Job } from '../../core/job.ts';
+import type { StoreEvent } from '../../core/job-store.ts';
+import type { Store } from '../../core/store.ts';
+import { openSqliteStore, openWithEngine } from './open-sqlite-store.ts';
+
+removeFoldersAtTheEnd();
+
+const aJob = (id: string) => ({ id, queue: 'mail', data: '{}' });
+const manyJobs = (count: number) => Array.from({ length: count }, (_, each) => aJob(`job-${each}`));
+const claim = async (store: Store, requestId = 'first'): Promise<readonly Job[]> =>
+  (await store.jobs.claim({ worker: 'w', queues: ['mail'], limit: 10, requestId })).jobs;
+
+/** A frame of the log that ends a transaction has the size of the database in it. */
+function commitsInLog(path: string): number {
+  const log = readFileSync(`${path}-wal`);
+  const salt = log.subarray(16, 24);
+  let commits = 0;
+  for (let at = 32; at < log.length && log.subarray(at + 8, at + 16).equals(salt); at += 24 + 4096)
+    if (log.readUInt32BE(at + 4) > 0) commits += 1;
+  return commits;
+}
+
+function openFilesUnder(folder: string): readonly string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${name}`);
+      return file.startsWith(folder) ? [file] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('calls that are made at once', () => {
+  it('end in few commits', async () => {
+    const path = await aDatabasePath();
+    const store = await openSqliteStore({ path });
+    const before = commitsInLog(path);
+    await Promise.all(manyJobs(500).map((job) => store.jobs.add([job])));
+    expect(commitsInLog(path) - before).toBeLessThanOrEqual(5);
+    await store.close();
+  });
+
+  it('end in one commit when a settlement is followed by a claim', async () => {
+    const path = await aDatabasePath();
+    const store = await openSqliteStore({ path });
+    await store.jobs.add([aJob('a'), aJob('b')]);
+    const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['mail'], limit: 1, requestId: '1' });
+    const before = commitsInLog(path);
+    const token = jobs[0]?.lease?.token ?? 0;
+    await Promise.all([store.jobs.settle([{ id: 'a', token, kind: 'complete' }]), claim(store, '2')]);
+    expect(commitsInLog(path) - before).toBe(1);
+    await store.close();
+  });
+
+  it('write nothing when they change nothing', async () => {
+    const path = await aDatabasePath();
+    const store = await openSqliteStore({ path });
+    await store.jobs.add([{ ...aJob('a'), delayMs: 60_000 }]);
+    const before = commitsInLog(path);
+    for (let each = 0; each < 5; each++) expect(await claim(store, String(each))).toEqual([]);
+    await store.jobs.count();
+    expect(commitsInLog(path)).toBe(before);
+    await store.close();
+  });
+
+  it('are not lost to one that cannot be sent', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const unsendable = store.jobs.add([{ ...aJob('a'), data: (() => undefined) as never }]);
+    const others = Promise.all([store.jobs.add([aJob('b')]), store.jobs.count()]);
+    await expect(unsendable).rejects.toMatchObject({ code: 'bad-input' });
+    expect(await others).toMatchObject([[{ outcome: 'added' }], []]);
+    await store.close();
+  });
+});
+
+describe('a store that is closed', () => {
+  it('answers what is under way, takes no more, and leaves nothing behind', async () => {
+    const path = await aDatabasePath();
+    const { store, engine } = await openWithEngine({ path });
+    const ended = new Promise((resolve) => engine.once('exit', resolve));
+    const underWay = Promise.all(manyJobs(300).map((job) => store.jobs.add([job])));
+    await Promise.all([store.close(), store.close()]);
+    expect(await ended).toBe(0);
+    expect(await underWay).toHaveLength(300);
+    expect(openFilesUnder(dirname(path))).toEqual([]);
+    expect(readdirSync(dirname(path)).sort()).toEqual(['ballast', 'clock', 'store.db', 'wake']);
+    await expect(store.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
+    await store.close();
+  });
+
+  it('has everything when it is opened again, and gives no token twice', async () => {
+    const path = await aDatabasePath();
+    const first = await openSqliteStore({ path });
+    await first.jobs.add(manyJobs(3));
+    const [, , last] = await claim(first);
+    await first.jobs.settle([{ id: last?.id ?? '', token: last?.lease?.token ?? 0, kind: 'release', reason: 'over' }]);
+    await first.close();
+    const second = await openSqliteStore({ path });
+    expect(await second.jobs.count()).toMatchObject([{ queue: 'mail', running: 2, waiting: 1 }]);
+    const [again] = await claim(second, 'second');
+    expect(again).toMatchObject({ id: last?.id, attempt: 2 });
+    expect(again?.lease?.token).toBeGreaterThan(last?.lease?.token ?? 0);
+    await second.close();
+  });
+});
+
+describe('an engine that dies', () => {
+  it('leaves what was under way unknown, and takes no more', async () => {
+    const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
+    await store.jobs.count();
+    const underWay = Promise.allSettled(manyJobs(200).map((job) => store.jobs.add([job])));
+    await new Promise((resolve) => setImmediate(resolve));
+    await engine.terminate();
+    const outcomes = new Set(
+      (await underWay).map((each) => (each.status === 'fulfilled' ? 'ok' : (each.reason as { code: string }).code)),
+    );
+    outcomes.delete('ok');
+    expect([...outcomes]).toEqual(outcomes.size === 0 ? [] : ['outcome-unknown']);
+    await expect(store.jobs.add([aJob('z')])).rejects.toMatchObject({ code: 'store-unavailable' });
+    await store.close();
+  });
+});
+
+describe('a keeper', () => {
+  it('speaks to the same engine, hears its events, and ends alone', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const description = store.describe();
+    const keeperModule = (await import(description?.module ?? '')) as { openStore(options: unknown): Promise<Store> };
+    const keeper = await keeperModule.openStore(description?.options);
+    await store.jobs.add([aJob('a')]);
+    const [job] = await claim(store);
+    const heard = new Promise<readonly StoreEvent[]>((resolve) => keeper.jobs.subscribe(resolve));
+    const beat = { id: 'a', token: job?.lease?.token ?? 0, progress: { percent: 50, text: null } };
+    expect(await keeper.jobs.heartbeat([beat])).toMatchObject([{ ok: true }]);
+    expect(await heard).toMatchObject([{ type: 'progress', id: 'a' }]);
+    await keeper.close();
+    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
+    expect(await store.jobs.find(['a'])).toMatchObject([{ progress: { percent: 50 } }]);
+    await store.close();
+  });
+
+  it('is told when the engine is gone', async () => {
+    const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
+    const description = store.describe();
+    const keeperModule = (await import(description?.module ?? '')) as { openStore(options: unknown): Promise<Store> };
+    const keeper = await keeperModule.openStore(description?.options);
+    await keeper.jobs.count();
+    await engine.terminate();
+    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|unavailable/) });
+    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await keeper.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,180 @@
+/** What a script may use, what it used, and what is kept of what it prints. */
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesOf } from '../../src/runner/attempt-files.ts';
+import { readLogIndex } from '../../src/runner/log-index.ts';
+import { readLog, readLogLines } from '../../src/runner/read-log.ts';
+import { searchLog } from '../../src/runner/search-log.ts';
+import { MAX_SAMPLES, type Usage } from '../../src/runner/usage.ts';
+import { proofSize } from '../support/proof.ts';
+import { aHome, aRunner, eventually, logOf, started } from './runner-workbench.ts';
+
+const isRoot = process.getuid?.() === 0;
+const MB = 1024 * 1024;
+
+describe('limits', () => {
+  it('of processor time end a script by a signal that says so', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'while :; do :; done', order: { limits: { cpu: 1 } } });
+    const { exit, usage } = await attempt.end;
+    expect(exit?.signal).toBe('SIGXCPU');
+    expect(usage.cpuSeconds).toBeGreaterThan(0.4);
+  });
+
+  it('of memory fail what asks for more, and nobody else', async () => {
+    const text = 'perl -e \'my $x = "x" x (400 * 1024 * 1024); print "had it\\n"\' && echo went well';
+    const runner = aRunner();
+    const home = aHome();
+    const [limited, free] = await Promise.all([
+      started(runner, home, { text, order: { limits: { memory: 200 * MB } } }),
+      started(runner, home, { text }),
+    ]);
+    expect((await limited.end).exit?.status).not.toBe(0);
+    expect((await free.end).exit?.status).toBe(0);
+  });
+
+  it('of file size end a script that writes without end', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'exec dd if=/dev/zero of=big bs=64k count=1000',
+      order: { limits: { fileSize: MB } },
+    });
+    expect((await attempt.end).exit?.signal).toBe('SIGXFSZ');
+    expect(statSync(join(attempt.folder, 'work', 'big')).size).toBe(MB);
+  });
+
+  it.runIf(isRoot)('of processes hold a user who forks without end, and nobody else', async () => {
+    // A user of its own, since the kernel counts all processes of a user together.
+    const bomb = 'bomb() { bomb | bomb & }; bomb; sleep 1; echo over';
+    const attempt = await started(aRunner(), aHome(), {
+      text: '',
+      order: {
+        cwd: '/',
+        argv: ['/bin/bash', '-c', bomb],
+        user: { uid: 61_234, gid: 61_234 },
+        limits: { processes: 25, cpu: 20 },
+      },
+    });
+    await attempt.end;
+    expect(logOf(attempt)).toContain('fork');
+    expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
+  });
+});
+
+describe('accounting', () => {
+  it('samples a running tree, keeps the series, and adds up', { timeout: 60_000 }, async () => {
+    const home = aHome();
+    const text = `perl -e 'my $x = "x" x (60 * 1024 * 1024); my $until = time + 5; my $n = 0; $n++ while time < $until;' & head -c 20000000 /dev/zero > out; wait`;
+    const attempt = await started(aRunner(), home, { text });
+    await eventually(
+      () => attempt.usage.samples.length,
+      (count) => count > 0,
+    );
+    const { usage, endedAt, startedAt } = await attempt.end;
+    expect(usage.cpuSeconds).toBeGreaterThan(0.2);
+    expect(usage.peakRssBytes).toBeGreaterThan(60 * MB);
+    expect(usage.peakProcesses).toBeGreaterThanOrEqual(2);
+    expect(usage.writtenBytes).toBeGreaterThan(20_000_000);
+    expect(usage.samples.length).toBeLessThanOrEqual(MAX_SAMPLES);
+    expect(endedAt - startedAt).toBeGreaterThan(3_500);
+    const saved = JSON.parse(readFileSync(filesOf(attempt.folder).usage, 'utf8')) as Usage;
+    expect(saved).toEqual(usage);
+    // Whoever adopts it goes on from there.
+    const answer = await aRunner().adopt(attempt.folder);
+    expect(answer.state === 'ended' && (await answer.attempt.end).usage).toEqual(usage);
+  });
+
+  it('calls a kill by somebody no death for want of memory', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'kill -KILL $$' });
+    expect(await attempt.end).toMatchObject({ oom: 'no', exit: { signal: 'SIGKILL' } });
+  });
+
+  it('costs nothing on disk for what is over in a moment', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'true' });
+    await attempt.end;
+    expect([filesOf(attempt.folder).usage, filesOf(attempt.folder).logIndex].some(existsSync)).toBe(false);
+  });
+});
+
+describe('a log that is being written', () => {
+  it('is read, searched and indexed while it grows, and complete at the end', { timeout: 60_000 }, async () => {
+    const lines = proofSize({ small: 30_000, full: 600_000 });
+    const runner = aRunner();
+    const before = process.memoryUsage().rss;
+    const text = `perl -e '$| = 1; for (1 .. ${lines}) { print "line $_ ", "." x 90, "\\n" } sleep 3; print "the very last\\n"'`;
+    const sizes: number[] = [];
+    const attempt = await started(runner, aHome(), {
+      text,
+      listener: { onOutput: ({ size }) => void sizes.push(size) },
+    });
+    const found = await eventually(
+      () => searchLog(attempt.folder, { text: `line ${lines} .` }),
+      ({ matches }) => matches.length === 1,
+      40_000,
+    );
+    expect(found.matches[0]).toMatchObject({ line: lines, text: expect.stringMatching(`^line ${lines} \\.+$`) });
+    await eventually(
+      () => readLogIndex(filesOf(attempt.folder).logIndex).entries.length,
+      (count) => count > 2,
+    );
+    const piece = await readLogLines(attempt.folder, { from: lines - 1, count: 1 });
+    expect(piece.bytes.toString()).toBe(`line ${lines - 1} ${'.'.repeat(90)}\n`);
+    const { size } = attempt.log;
+    const tail = await readLog(attempt.folder, { from: size - 200 }, { isRunning: true });
+    expect(tail.bytes.toString()).toContain(`line ${lines} `);
+    await attempt.end;
+    expect(logOf(attempt).split('\n')).toHaveLength(lines + 2);
+    expect(logOf(attempt).endsWith('the very last\n')).toBe(true);
+    expect(sizes.at(-1)).toBe(statSync(filesOf(attempt.folder).log).size);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB);
+  });
+
+  it('is cut at its cap while the script goes on', { timeout: 60_000 }, async () => {
+    const text = `perl -e '$| = 1; for (1 .. 200000) { print "line $_ ", "." x 90, "\\n" } sleep 2; print "the very last\\n"'`;
+    const attempt = await started(aRunner(), aHome(), { text, maxLogBytes: MB });
+    const { exit } = await attempt.end;
+    expect(exit?.status).toBe(0);
+    const log = logOf(attempt);
+    expect(log.length).toBeLessThan(MB);
+    expect(log.startsWith('line 1 ')).toBe(true);
+    expect(log.endsWith('the very last\n')).toBe(true);
+    expect(log.match(/\n\[longhaul: \d+ bytes of output were dropped here/g)).toHaveLength(1);
+    expect(attempt.log.generation).toBeGreaterThan(0);
+  });
+
+  it('says that it began anew when a script opened its own output by name', async () => {
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'echo first line is lost; while [ ! -e go ]; do sleep 0.02; done; echo oops > /dev/stdout; sleep 1',
+    });
+    await eventually(
+      () => attempt.log.size,
+      (size) => size > 5,
+    );
+    // Counted by the keeper: a second must pass between a look and the next entry.
+    await eventually(() => existsSync(filesOf(attempt.folder).logIndex), Boolean);
+    appendFileSync(join(attempt.folder, 'work', 'go'), '');
+    await attempt.end;
+    expect(logOf(attempt)).toBe('oops\n');
+    expect(attempt.log).toEqual({ size: 5, generation: 1 });
+  });
+});
+
+describe('a script that says far too much', () => {
+  it('costs neither memory nor the others their turn', { timeout: 60_000 }, async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const before = process.memoryUsage().rss;
+    const noisy = await started(runner, home, {
+      text: 'head -c 100000000 /dev/zero | tr "\\0" x >&3; yes "run noise" | head -n 2000000 >&3; echo >&3; echo done at last >&3',
+    });
+    const startedAt = performance.now();
+    for (let round = 0; round < 5; round += 1) {
+      const other = await started(runner, home, { text: 'echo done other >&3' });
+      expect((await other.end).said.completion).toMatchObject({ kind: 'done' });
+    }
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    const { said, exit } = await noisy.end;
+    expect(exit?.status).toBe(0);
+    expect(said).toMatchObject({ status: 'at last', completion: { kind: 'done' } });
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB);
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * What the tests of scripts as jobs share: a home folder with queues made of files, `longhaul serve` as a process of
+ * its own on it, and a connection of the test's own to its store. Nothing of it is left when the test is over.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll } from 'vitest';
+import type { Longhaul } from '../../src/library/index.ts';
+import { connect } from '../../src/library/index.ts';
+import type { JobView } from '../../src/library/job-view.ts';
+import type { AttemptRecord } from '../../src/node/attempt-record.ts';
+import { type Ended, type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
+import { endAllOf, eventually, scripts } from './runner-workbench.ts';
+
+export { eventually, markedWith } from './runner-workbench.ts';
+
+const root = join(import.meta.dirname, '../..');
+export const cli = join(root, 'dist/cli/main.js');
+
+export interface Served {
+  readonly pid: number;
+  readonly lines: readonly string[];
+  readonly ended: Promise<Ended>;
+  /** Waits for a line that it printed or will print. */
+  says(words: string | RegExp, timeoutMs?: number): Promise<string>;
+  kill9(): Promise<Ended>;
+  terminate(): Promise<Ended>;
+}
+
+export class Bench {
+  readonly home = mkdtempSync(join(tmpdir(), 'longhaul-scripts-'));
+  readonly queues = join(this.home, 'queues');
+  readonly #children = new Set<GuardedProcess>();
+  #longhaul: Promise<Longhaul> | null = null;
+
+  constructor() {
+    mkdirSync(this.queues, { mode: 0o700 });
+    afterAll(() => this.close());
+  }
+
+  /** A queue whose script is this text (bash, unless it says otherwise), with its settings beside it. */
+  queue(name: string, text: string, settings?: object): string {
+    if (settings !== undefined) this.settings(name, settings);
+    const path = join(this.queues, name);
+    writeFileSync(`${path}~`, text.startsWith('#!') ? text : `#!/bin/bash\n${text}\n`, { mode: 0o755 });
+    // By a rename: a script that runs keeps the file it began with.
+    cpSync(`${path}~`, `${path}.new~`);
+    chmodSync(`${path}.new~`, 0o755);
+    execFileSync('mv', [`${path}.new~`, path]);
+    return path;
+  }
+
+  settings(name: string, settings: object | string): void {
+    writeFileSync(
+      join(this.queues, `${name}.json`),
+      typeof settings === 'string' ? settings : JSON.stringify(settings),
+    );
+  }
+
+  /** A copy of a fixture that the queues may run. */
+  fixture(file: string): string {
+    const path = join(this.queues, `.${file}`);
+    if (file.endsWith('.c')) execFileSync('cc', ['-O1', '-o', path, join(scripts, file)]);
+    else cpSync(join(scripts, file), path);
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Served> {
+    const child = await spawnGuarded(process.execPath, [cli, 'serve', '--home', this.home, ...args], {
+      env: { ...process.env, ...env },
+    });
+    this.#children.add(child);
+    void child.ended.then(() => this.#children.delete(child));
+    const served = watchLines(child);
+    await served.says(/^longhaul serves/);
+    return served;
+  }
+
+  /** The command line, as a person uses it. */
+  run(...words: string[]): { code: number; output: string } {
+    try {
+      const env = { ...process.env, LONGHAUL_HOME: this.home };
+      return {
+        code: 0,
+        output: execFileSync(process.execPath, [cli, ...words], { encoding: 'utf8', env, stdio: 'pipe' }),
+      };
+    } catch (error) {
+      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+      return { code: status, output: stdout + stderr };
+    }
+  }
+
+  longhaul(): Promise<Longhaul> {
+    this.#longhaul ??= connect(this.home);
+    return this.#longhaul;
+  }
+
+  async add(queue: string, data: unknown = null, options: object = {}): Promise<string> {
+    return (await (await this.longhaul()).queue(queue).add(data, options)).id;
+  }
+
+  async find(id: string): Promise<JobView> {
+    const job = await (await this.longhaul()).find(id);
+    if (job === null) throw new Error(`there is no job ${id}`);
+    return job;
+  }
+
+  /** The job, once it is in this state. */
+  until(id: string, state: string | ((job: JobView) => boolean), ms = 15_000): Promise<JobView> {
+    const isSo = typeof state === 'string' ? (job: JobView) => job.state === state : state;
+    return eventually(() => this.find(id), isSo, ms);
+  }
+
+  folder(id: string, attempt = 1): string {
+    return join(this.home, 'jobs', id, 'attempts', String(attempt));
+  }
+
+  log(id: string, attempt = 1): string {
+    const path = join(this.folder(id, attempt), 'log');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  }
+
+  record(id: string, attempt = 1): AttemptRecord {
+    return JSON.parse(readFileSync(join(this.folder(id, attempt), 'attempt.json'), 'utf8')) as AttemptRecord;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#children) child.signal('SIGKILL');
+    await Promise.all([...this.#children].map(({ ended }) => ended));
+    await (await this.#longhaul)?.close();
+    await endAllOf(this.home);
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+function watchLines(child: GuardedProcess): Served {
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => lines.push(line));
+  const end = (signal: NodeJS.Signals) => {
+    child.signal(signal);
+    return child.ended;
+  };
+  return {
+    pid: child.pid,
+    lines,
+    ended: child.ended,
+    kill9: () => end('SIGKILL'),
+    terminate: () => end('SIGTERM'),
+    async says(words, timeoutMs = 10_000) {
+      const fits = (line: string) => (typeof words === 'string' ? line.includes(words) : words.test(line));
+      const seen = await eventually(
+        () => ({ found: lines.find(fits), tail: lines.slice(-10), isAlive: child.isAlive }),
+        ({ found, isAlive }) => found !== undefined || !isAlive,
+        timeoutMs,
+      );
+      if (seen.found === undefined) throw new Error(`it ended without saying ${words}: ${lines.join('\n')}`);
+      return seen.found;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/** One SQLite file in the hands of several processes: nothing is given twice, lost, or waited for without a word. */
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Job } from '../../src/core/job.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
+import { aDatabasePath, removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
+import { type Fixture, startFixture } from '../support/processes.ts';
+import { proofSize } from '../support/proof.ts';
+
+removeFoldersAtTheEnd();
+
+const JOBS = proofSize({ small: 600, full: 6_000 });
+const aJob = (id: string) => ({ id, queue: 'mail', data: '{}' });
+
+let calls = 0;
+async function ask(fixture: Fixture, message: object): Promise<unknown> {
+  calls += 1;
+  const id = calls;
+  fixture.send({ id, store: 'it', ...message });
+  const { answer, error } = await fixture.next((said) => said['id'] === id, 20_000);
+  if (error !== undefined) throw new Error(JSON.stringify(error));
+  return answer;
+}
+
+async function aProcessOn(path: string): Promise<Fixture> {
+  const fixture = await startFixture('sqlite-process.mjs');
+  await ask(fixture, { op: 'open', options: { path } });
+  return fixture;
+}
+
+const open: { close(): Promise<void> }[] = [];
+afterAll(async () => void (await Promise.all(open.map((store) => store.close()))));
+async function aStoreOn(path: string) {
+  const store = await openSqliteStore({ path });
+  open.push(store);
+  return store;
+}
+
+/** Claims until nothing is left; answers what it got. */
+async function claimAll(fixture: Fixture, worker: string): Promise<readonly Job[]> {
+  const claimed: Job[] = [];
+  for (let round = 0; ; round++) {
+    const request = { worker, queues: ['mail'], limit: 7, requestId: `${worker}-${round}` };
+    const { jobs } = (await ask(fixture, { op: 'jobs', name: 'claim', args: [request] })) as { jobs: readonly Job[] };
+    if (jobs.length === 0) return claimed;
+    claimed.push(...jobs);
+  }
+}
+
+describe('three processes on one file', () => {
+  it('add and claim at once, and nobody gets what another has', async () => {
+    const path = await aDatabasePath();
+    const processes = await Promise.all([1, 2, 3].map(() => aProcessOn(path)));
+    await Promise.all(
+      Array.from({ length: JOBS }, (_, each) =>
+        ask(processes[each % 3] as Fixture, { op: 'jobs', name: 'add', args: [[aJob(`job-${each}`)]] }),
+      ),
+    );
+    const claimed = (await Promise.all(processes.map((each, place) => claimAll(each, `w${place}`)))).flat();
+    expect(new Set(claimed.map(({ id }) => id)).size).toBe(JOBS);
+    expect(new Set(claimed.map(({ seq }) => seq)).size).toBe(JOBS);
+    expect(new Set(claimed.map(({ lease }) => lease?.token)).size).toBe(JOBS);
+    const store = await aStoreOn(path);
+    expect(await store.jobs.count()).toMatchObject([{ queue: 'mail', running: JOBS, waiting: 0 }]);
+  });
+});
+
+describe('a process that is killed', () => {
+  it('leaves everything that it was told is done, and tokens go on growing', async () => {
+    const path = await aDatabasePath();
+    const first = await aProcessOn(path);
+    await ask(first, { op: 'jobs', name: 'add', args: [[aJob('a'), aJob('b')]] });
+    const claim = { worker: 'w', queues: ['mail'], limit: 1, requestId: '1' };
+    const { jobs } = (await ask(first, { op: 'jobs', name: 'claim', args: [claim] })) as { jobs: readonly Job[] };
+    await first.kill9();
+    const store = await aStoreOn(path);
+    expect(await store.jobs.find(['a', 'b'])).toMatchObject([{ state: 'running' }, { state: 'waiting' }]);
+    const next = await store.jobs.claim({ worker: 'v', queues: ['mail'], limit: 1, requestId: '2' });
+    expect(next.jobs[0]?.lease?.token).toBeGreaterThan(jobs[0]?.lease?.token ?? Number.NaN);
+  });
+});
+
+describe('a file that another process keeps locked', () => {
+  it('can be read all the while, and a writer hears after five seconds who it is', async () => {
+    const path = await aDatabasePath();
+    const store = await aStoreOn(path);
+    await store.jobs.add([aJob('a')]);
+    const locker = await startFixture('proof-locker.mjs', [path]);
+    locker.send({});
+    await locker.next(({ type }) => type === 'locked');
+    const from = performance.now();
+    const refused = store.jobs.add([aJob('b')]).then(
+      () => 'added',
+      (error: unknown) => error,
+    );
+    expect(await store.jobs.find(['a'])).toMatchObject([{ id: 'a' }]);
+    const readMs = performance.now() - from;
+    expect(await refused).toMatchObject({
+      code: 'store-unavailable',
+      message: expect.stringContaining(`process ${locker.pid}`),
+    });
+    const waitedMs = performance.now() - from;
+    expect(readMs).toBeLessThan(2_000);
+    expect(waitedMs).toBeGreaterThan(4_900);
+    locker.send({});
+    await locker.next(({ type }) => type === 'unlocked');
+    expect(await store.jobs.add([aJob('b')])).toMatchObject([{ outcome: 'added' }]);
+  });
+
+  it('is written as soon as it is let go', async () => {
+    const path = await aDatabasePath();
+    const store = await aStoreOn(path);
+    const locker = await startFixture('proof-locker.mjs', [path]);
+    locker.send({});
+    await locker.next(({ type }) => type === 'locked');
+    const added = store.jobs.add([aJob('a')]);
+    await store.jobs.count();
+    locker.send({});
+    expect(await added).toMatchObject([{ outcome: 'added' }]);
+  });
+});
+
+describe('a process that listens', () => {
+  it('hears of a job that another adds in less than 50 ms', async () => {
+    const path = await aDatabasePath();
+    const [store, listener] = [await aStoreOn(path), await aProcessOn(path)];
+    await ask(listener, { op: 'listen' });
+    const delays: number[] = [];
+    for (let time = 0; time < 20; time++) {
+      await store.jobs.add([aJob(`wake-${time}`)]);
+      const from = performance.now();
+      await listener.next(({ events }) => JSON.stringify(events ?? '').includes(`wake-${time}"`));
+      delays.push(performance.now() - from);
+    }
+    delays.sort((a, b) => a - b);
+    process.stdout.write(`\nfigures: an event reaches another process after ${delays[10]?.toFixed(1)} ms (median)\n`);
+    expect(delays[10]).toBeLessThan(50);
+  });
+});
