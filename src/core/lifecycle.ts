@@ -1,3 +1,4 @@
+// Long because it is the one place that decides, and a reader wants a job's whole life on one page.
 /**
  * The place that decides. Every change in a job's life is one of these pure functions; a store only keeps what
  * they answer (memory, sqlite) or restates them where it must (redis, in Lua; the model suite holds the two equal).
@@ -13,7 +14,6 @@
  * Nothing here reads a clock, draws a number or touches a store. A function that may say no returns a refusal
  * code; one that may not is only called when its caller has checked.
  */
-// Long because it is the one place that decides, and a reader wants a job's whole life on one page.
 import { crashDelayMs } from './backoff.ts';
 import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';

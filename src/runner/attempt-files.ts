@@ -4,7 +4,7 @@
  * Whoever reads them may come between two writes of the shim, so a line counts only with its newline. Nothing here
  * decides what a missing file means: that is adoption's (adopt.ts).
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 
@@ -108,12 +108,7 @@ export const readPid = (folder: string): PidRecord | null => parsePid(readIfTher
 
 export const readExit = (folder: string): Exit | null => parseExit(readIfThere(filesOf(folder).exit) ?? '');
 
-/** Null when there is no such file. */
+/** Null when there is no such file. Asked first: a thousand attempts that run are asked for their end every second. */
 export function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? null : readFileSync(path, 'utf8');
 }

@@ -17,6 +17,7 @@ const aProcess = (pid: number, more: Partial<ProcessStat> = {}): ProcessStat => 
 
 const anAttempt = (more: Partial<Attached> = {}): Attached => ({
   folder: '/nowhere',
+  realFolder: '/nowhere',
   record: { boot: 'b', shim: { pid: 10, start: 1_010 }, script: { pid: 12, start: 1_012 } },
   known: new Map(),
   spared: new Set([99]),

@@ -21,6 +21,8 @@ export type Means = 'cgroup' | 'session' | 'known' | 'descent' | 'mark' | 'folde
 
 export interface Attached {
   readonly folder: string;
+  /** Without symbolic links, as /proc shows paths. */
+  readonly realFolder: string;
   /** Replaced once, when the script's own line is there. */
   record: PidRecord;
   /** Start times by pid of those that were found to belong at the last look. */
@@ -77,7 +79,7 @@ export function allMembersOf(survey: Survey, attached: Attached): Member[] {
   };
   for (const each of all) {
     if (owners.has(each.pid) || !canBelong(each, attached)) continue;
-    const means = grouped.has(each.pid) ? 'cgroup' : tracedBy(each, survey, attached.folder);
+    const means = grouped.has(each.pid) ? 'cgroup' : tracedBy(each, survey, attached);
     if (means !== null) join(attached, each, means);
   }
   addDescendants(all, owners, join);
@@ -93,12 +95,12 @@ function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<numb
   return script !== null && (start === undefined || start === script.start);
 }
 
-function tracedBy({ pid, terminal }: ProcessStat, survey: Survey, folder: string): Means | null {
+function tracedBy({ pid, terminal }: ProcessStat, survey: Survey, { folder, realFolder }: Attached): Means | null {
   const mark = survey.markOf(pid);
   // The mark of another attempt says whose it is, whatever files it has open.
   if (mark !== null) return mark === folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
-  return terminal === 0 && survey.placesOf(pid).some((place) => isInside(place, folder)) ? 'folder' : null;
+  return terminal === 0 && survey.placesOf(pid).some((place) => isInside(place, realFolder)) ? 'folder' : null;
 }
 
 export function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {

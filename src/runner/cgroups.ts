@@ -5,7 +5,7 @@
  * means alone. Only the script goes into it; the shim stays outside, since it has the exit status to write.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Cgroups {
@@ -14,6 +14,8 @@ export interface Cgroups {
   /** The one that an attempt was started in; null when it has none, or none any more. */
   find(attempt: string): string | null;
 }
+
+const NEW_FOR_MS = 60_000;
 
 /** Null where there are none to be had. */
 export function openCgroups(): Cgroups | null {
@@ -49,10 +51,12 @@ function ownCgroup(): string | null {
   });
 }
 
-/** What a runner that was killed left behind. One that is in use cannot be removed. */
+/** What a runner that was killed left behind. One that is in use cannot be removed; a new one is about to be used. */
 function removeEmpty(base: string): void {
   for (const each of readdirSync(base, { withFileTypes: true })) {
-    if (each.isDirectory()) removeCgroup(join(base, each.name));
+    const path = join(base, each.name);
+    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (each.isDirectory() && Date.now() - madeAt > NEW_FOR_MS) removeCgroup(path);
   }
 }
 

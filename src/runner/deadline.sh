@@ -4,7 +4,7 @@
 #
 # FOLDER/deadline holds seconds since boot, as /proc/uptime counts them, so that no clock step can move it. Whoever
 # renews the lease replaces the file; it is looked at again only when the time it named has come.
-lh_folder=$1 lh_shim=$2 PATH=$(command -p getconf PATH)
+lh_folder=$1 lh_shim=$2 PATH=/usr/local/bin:/usr/bin:/bin
 exec 2>/dev/null
 trap 'kill $!; exit 0' USR1
 while read -r lh_at <"$lh_folder/deadline" && read -r lh_now lh_rest </proc/uptime && [ "${lh_now%.*}" -lt "$lh_at" ]; do

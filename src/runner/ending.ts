@@ -45,6 +45,3 @@ function improperly(completion: Completion | null, exit: Pick<Exit, 'status'>): 
   const what = completion?.kind ?? '';
   return `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${what} but exit status was ${exit.status}`;
 }
-
-/** RQ's words for a resend beyond the limit, for whoever counts. */
-export const HIT_MAX_RESENDS = 'HIT MAX RESEND COUNT - MOVING TO ERR';

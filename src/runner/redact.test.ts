@@ -38,7 +38,7 @@ describe('a redactor', () => {
         const masked = mask(plain, ...secrets);
         expect(masked).toHaveLength(plain.length);
         for (const each of secrets) expect(masked).not.toContain(each);
-        for (const [index, char] of [...masked].entries()) if (char !== '*') expect(char).toBe(plain[index]);
+        for (let at = 0; at < plain.length; at += 1) expect(['*', plain[at]]).toContain(masked[at]);
       }),
       { numRuns: 300 },
     );

@@ -16,8 +16,10 @@ export interface HowToWatch {
 }
 
 /** All attempts are looked at once in this time, a part of them each quarter, in case no event told of a change. */
-const POLL_MS = 1_000;
+const POLL_MS = 2_000;
 const POLL_PARTS = 4;
+/** So many attempts are sampled in every third round only: a curve of 240 points needs no more. */
+const MANY_ATTEMPTS = 50;
 const OOM_FRESH_MS = 1_000;
 
 export class Roster {
@@ -29,6 +31,7 @@ export class Roster {
   readonly #units = readUnits();
   readonly #chores: readonly NodeJS.Timeout[];
   #part = 0;
+  #round = 0;
   #isSampling = false;
   #isStopped = false;
 
@@ -81,7 +84,9 @@ export class Roster {
 
   async #sample(): Promise<void> {
     const attempts = this.attempts().filter(({ pids }) => pids !== null);
+    this.#round += 1;
     if (this.#isSampling || attempts.length === 0) return;
+    if (attempts.length > MANY_ATTEMPTS && this.#round % 3 !== 0) return;
     this.#isSampling = true;
     try {
       const samples = await sampleAll(attempts, this.#units);

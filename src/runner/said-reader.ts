@@ -5,8 +5,8 @@
  * batch, so that what is passed on stays small. Everything counts in the fold (said.ts), whatever was left out. Only
  * when the unread part gets so long that the disk is in danger is it dropped, but for its end.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
-import { dropBacklog } from './drop-backlog.ts';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { BACKLOG_LIMIT, dropBacklog } from './drop-backlog.ts';
 import { parseVerb, type Verb } from './parse-verb.ts';
 import { hear, NOTHING_SAID, type Said } from './said.ts';
 import { type SaidLine, SaidLines } from './said-lines.ts';
@@ -31,12 +31,15 @@ export interface SaidBatch {
 }
 
 const SLICE_BYTES = 64 * 1024;
+/** One for all readers: a slice is made into lines before anybody else can read. */
+const buffer = Buffer.allocUnsafe(SLICE_BYTES);
 
 export class SaidReader {
   readonly #path: string;
   readonly #lines = new SaidLines(0);
-  readonly #buffer = Buffer.allocUnsafe(SLICE_BYTES);
   readonly #actFrom: number;
+  /** What was said before anybody listened is read in full, however much it is. */
+  readonly #foundSize: number;
   #said = NOTHING_SAID;
   #dropped = 0;
 
@@ -44,6 +47,7 @@ export class SaidReader {
   constructor(path: string, actFrom = 0) {
     this.#path = path;
     this.#actFrom = actFrom;
+    this.#foundSize = sizeOf(path);
   }
 
   get said(): Said {
@@ -56,9 +60,12 @@ export class SaidReader {
 
   /** One batch at most; null when there is nothing new. */
   read(): SaidBatch | null {
-    this.#dropped = dropBacklog(this.#path, this.#lines.offset);
+    const size = sizeOf(this.#path);
+    if (size <= this.#lines.offset) return null;
+    const keptTo = Math.max(this.#lines.offset, this.#foundSize);
+    this.#dropped = size - keptTo > BACKLOG_LIMIT ? dropBacklog(this.#path, keptTo) : 0;
     const length = this.#fill();
-    return length === 0 ? null : this.#toBatch(this.#lines.take(this.#buffer.subarray(0, length)));
+    return length === 0 ? null : this.#toBatch(this.#lines.take(buffer.subarray(0, length)));
   }
 
   /** After the end: what was said without a newline. */
@@ -68,16 +75,11 @@ export class SaidReader {
   }
 
   #fill(): number {
-    let file: number | null = null;
+    const file = openSync(this.#path, 'r');
     try {
-      file = openSync(this.#path, 'r');
-      return readSync(file, this.#buffer, 0, SLICE_BYTES, this.#lines.offset);
-    } catch (error) {
-      // Nothing was said yet.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-      throw error;
+      return readSync(file, buffer, 0, SLICE_BYTES, this.#lines.offset);
     } finally {
-      if (file !== null) closeSync(file);
+      closeSync(file);
     }
   }
 
@@ -98,6 +100,8 @@ export class SaidReader {
     };
   }
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** In their order, but of those that replace one another only the last. */
 function withoutNeedless(all: readonly Heard[]): Heard[] {

@@ -8,7 +8,7 @@
 import { readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MARK } from './order.ts';
-import { isLiving, type ProcessStat, readStat } from './process-stat.ts';
+import { type ProcessStat, readLiving, readProc } from './process-stat.ts';
 import { placesOf, readEnvironment } from './process-traces.ts';
 
 const SLICE = 200;
@@ -24,10 +24,28 @@ export interface Survey {
   placesOf(pid: number): readonly string[];
 }
 
-/** Pids, the newest first. */
+/** Pids, the newest first, without those that are known to be zombies. */
 export function listProcesses(): number[] {
-  const names = readdirSync('/proc').filter((name) => name.charCodeAt(0) >= 0x30 && name.charCodeAt(0) <= 0x39);
-  return names.map(Number).sort((a, b) => b - a);
+  forgetZombiesInTime();
+  const pids = readdirSync('/proc').map(Number);
+  return pids.filter((pid) => pid > 0 && !zombies.pids.has(pid)).sort((a, b) => b - a);
+}
+
+/**
+ * Where the first process of a machine or a container reaps nobody there may be thousands of zombies, and reading all
+ * of them at every look would cost more than all else. One stays a zombie for as long as its number is its own: until
+ * the numbers that the kernel gives out, of which it tells the last one, have begun anew.
+ */
+const zombies = { pids: new Set<number>(), lastPid: 0, forgetAt: 0 };
+const ZOMBIES_KEPT_MS = 5_000;
+
+function forgetZombiesInTime(): void {
+  const lastPid = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1) ?? 0);
+  if (lastPid < zombies.lastPid || performance.now() > zombies.forgetAt) {
+    zombies.pids.clear();
+    zombies.forgetAt = performance.now() + ZOMBIES_KEPT_MS;
+  }
+  zombies.lastPid = lastPid;
 }
 
 async function makeSurvey(): Promise<Survey> {
@@ -35,9 +53,10 @@ async function makeSurvey(): Promise<Survey> {
   let vanished = 0;
   for (const [index, pid] of listProcesses().entries()) {
     if (index % SLICE === SLICE - 1) await nextTurn();
-    const stat = readStat(pid);
+    const stat = readLiving(pid);
     if (stat === null) vanished += 1;
-    else if (isLiving(stat)) all.push(stat);
+    else if (stat === 'zombie') zombies.pids.add(pid);
+    else all.push(stat);
   }
   const marks = new Map<number, string | null>();
   const places = new Map<number, readonly string[]>();

@@ -6,8 +6,9 @@
  * More than one look, because a process may fork and end between the listing of /proc and the reading of its line.
  * The shim is not signalled: it has the exit status to write. Only one that does not end by itself afterwards is killed.
  */
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readPid } from './attempt-files.ts';
+import { readExit, readPid } from './attempt-files.ts';
 import {
   type Attached,
   allMembersOf,
@@ -47,13 +48,14 @@ const CALM_ROUNDS = 3;
 
 export async function terminate(attached: Attached, { graceMs }: { readonly graceMs: number }): Promise<Terminated> {
   if (attached.record.boot !== bootIdentity()) return { left: 0, killed: 0, means: [] };
+  const hasCgroup = attached.cgroup !== null && existsSync(attached.cgroup);
   // Not before the script can be named: one that comes after the TERM would have the whole grace to itself.
   await waitUntil(() => !isStarting(attached), START_WAIT_MS);
   await signalAll(attached, ['SIGTERM', 'SIGCONT']);
   const isGone = await waitUntilNone(attached, graceMs);
   const { left, killed } = isGone ? { left: 0, killed: 0 } : await killAll(attached);
   await endShim(attached);
-  return { left, killed, means: attached.cgroup === null ? ALL_MEANS : ['cgroup', ...ALL_MEANS] };
+  return { left, killed, means: hasCgroup ? ['cgroup', ...ALL_MEANS] : ALL_MEANS };
 }
 
 /** Stops all processes where they are. Again, until a look finds none that runs: they may have forked meanwhile. */
@@ -87,12 +89,11 @@ async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolea
   }
 }
 
-/** The cheap look first: as long as it finds somebody, the close ones need not be made. */
+/** What the look itself shows comes first: as long as that is somebody, nothing need be read of the others. */
 async function hasNone(attached: Attached): Promise<boolean> {
-  const { all } = await takeSurvey();
-  if (isStarting(attached) || membersOf(all, attached).length > 0) return false;
   for (let looks = 0, needed = EMPTY_LOOKS.calm; looks < needed; looks += 1) {
     const survey = await takeSurvey();
+    if (isStarting(attached) || membersOf(survey.all, attached).length > 0) return false;
     if (allMembersOf(survey, attached).length > 0) return false;
     if (survey.vanished > 0) needed = EMPTY_LOOKS.lively;
   }
@@ -138,9 +139,10 @@ function killOnSight(attached: Attached): number[] {
   });
 }
 
-/** The shim writes how the script ended and goes. One that was killed before may have left its helpers. */
-async function endShim({ record }: Attached): Promise<void> {
+/** The shim writes how the script ended and goes. Only one that did not may have left helpers behind. */
+async function endShim({ folder, record }: Attached): Promise<void> {
   await waitUntil(() => !isAlive(record.shim), SHIM_WAIT_MS);
+  if (!isAlive(record.shim) && readExit(folder) !== null) return;
   const { all } = await takeSurvey();
   for (const process of shimSession(all, record)) sendSignal(process, 'SIGKILL');
 }

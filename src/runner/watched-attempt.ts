@@ -6,9 +6,10 @@
  * Invariant: looks are made one after the other, and whether it is over is asked before the last reading, never after
  * it: otherwise what was said in between would be lost.
  */
-import { statSync, writeFileSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { realpathSync, statSync, writeFileSync } from 'node:fs';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { loadUsage, readOomKills, saveUsage } from './accounting.ts';
+import { withdraw } from './adopt.ts';
 import { type AnswerPipe, createAnswerPipe } from './answer-pipe.ts';
 import type { Attempt, AttemptEnd, AttemptListener, Oom, WatchOptions } from './attempt.ts';
 import {
@@ -47,6 +48,8 @@ const WATCH_AFTER_MS = 100;
 /** Of 64 KiB each: a script that says more than that in a look is read later than it speaks. */
 const SLICES_A_LOOK = 4;
 const SAVE_EVERY_MS = 10_000;
+/** Between the making of the shim's file and its first line there is nothing that takes time. */
+const PIDS_WAIT_MS = 5_000;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
 export class WatchedAttempt implements Attempt, Attached {
@@ -88,6 +91,10 @@ export class WatchedAttempt implements Attempt, Attached {
 
   get spared(): ReadonlySet<number> {
     return this.#context.spared;
+  }
+
+  get realFolder(): string {
+    return realpathSync(this.folder);
   }
 
   get cgroup(): string | null {
@@ -153,7 +160,7 @@ export class WatchedAttempt implements Attempt, Attached {
 
   async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
     this.#isTerminated = true;
-    if (this.pids === null) return { left: 0, killed: 0, means: [] };
+    if (!(await this.#hasStarted())) return { left: 0, killed: 0, means: [] };
     const answer = await terminate(this, options);
     this.#leaveCgroup();
     return answer;
@@ -172,6 +179,14 @@ export class WatchedAttempt implements Attempt, Attached {
     if (sample.at - this.#savedAt < SAVE_EVERY_MS) return;
     this.#savedAt = sample.at;
     saveUsage(this.#files.usage, this.#usage);
+  }
+
+  /** Whether there can be anything to end. A shim that has not come to its first line yet is kept from it. */
+  async #hasStarted(): Promise<boolean> {
+    for (const until = performance.now() + PIDS_WAIT_MS; this.pids === null; await sleep(5)) {
+      if (this.#isOver || performance.now() > until || withdraw(this.folder)) return false;
+    }
+    return true;
   }
 
   get #isHere(): boolean {

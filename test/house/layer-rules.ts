@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   server: ['core', 'wire', 'node'],
   'doors/*': ['core', 'wire', 'node'],
   library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*'],
-  cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*'],
+  cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*', 'library'],
   testing: ['core', 'stores/memory', 'library'],
   demo: ['library'],
 };

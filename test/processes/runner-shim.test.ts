@@ -104,9 +104,9 @@ describe('what a script finds', () => {
   it('files that nobody else may read', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'echo a; echo run b >&3', order: { umask: 0 } });
     await attempt.end;
-    for (const name of ['log', 'said', 'pid', 'exit'] as const) {
-      expect(statSync(filesOf(attempt.folder)[name]).mode & 0o777, name).toBe(0o600);
-    }
+    const files = filesOf(attempt.folder);
+    const modes = [files.log, files.said, files.pid, files.exit].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
   });
 });
 
@@ -211,7 +211,7 @@ describe('the shim itself', () => {
     const other = await started(aRunner(), aHome(), { text: 'while [ ! -e go ]; do sleep 0.05; done; echo went on' });
     const pids = await eventually(
       () => other.pids,
-      (seen) => seen?.script != null,
+      (seen) => Boolean(seen?.script),
     );
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGQUIT'] as const) process.kill(pids!.shim.pid, signal);
     writeFileSync(join(other.folder, 'work', 'go'), '');

@@ -138,9 +138,11 @@ export function hasProgram(name: string): boolean {
   });
 }
 
+export const C_COMPILER = 'cc';
+
 /** Compiles a fixture written in C. */
 export function compiled(source: string, home: string): string {
   const target = join(home, 'compiled');
-  execFileSync('cc', ['-O1', '-o', target, join(scripts, source)]);
+  execFileSync(C_COMPILER, ['-O1', '-o', target, join(scripts, source)]);
   return target;
 }

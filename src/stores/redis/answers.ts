@@ -56,7 +56,13 @@ export function readBeat(word: string, { id }: { readonly id: string }): Heartbe
 /** The script names only what was not simply added. */
 export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddResult[] {
   const results = jobs.map(
-    ({ id, queue, draft }): AddResult => ({ ok: true, outcome: 'added', id, queue, state: draft === true ? 'draft' : 'waiting' }),
+    ({ id, queue, draft }): AddResult => ({
+      ok: true,
+      outcome: 'added',
+      id,
+      queue,
+      state: draft === true ? 'draft' : 'waiting',
+    }),
   );
   for (const line of linesOf(answer, PART)) {
     const [at = '', outcome = '', state = '', queue = '', id = ''] = line.split(FIELD);

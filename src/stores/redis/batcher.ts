@@ -113,5 +113,7 @@ function handOut<Item, Answer>(callers: readonly Waiting<Item, Answer>[], answer
 
 export function slicesOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
   if (items.length <= size) return [items];
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 }

@@ -41,8 +41,7 @@ function fieldsOf(record: string): Fields {
     fields[record.slice(at + 1, equals)] = record.slice(equals + 1, next);
     at = next;
   }
-  fields['checksum'] = record.slice(dataAt + 2, dataAt + 10);
-  fields['data'] = record.slice(dataAt + 10);
+  fields['data'] = record.slice(dataAt + 2);
   return fields;
 }
 
@@ -82,8 +81,9 @@ function readJob(id: string, record: string, fields: Fields): Job {
 }
 
 function checkedData(id: string, fields: Fields): string {
-  const data = unescapeText(fields['data'] ?? '');
-  if (checksum(data) === fields['checksum']) return data;
+  const { data: stored = '' } = fields;
+  const data = unescapeText(stored.slice(8));
+  if (checksum(data) === stored.slice(0, 8)) return data;
   throw new LonghaulError('data-corrupt', `the data of job ${id} is not what was added: its checksum does not fit`);
 }
 
@@ -138,8 +138,19 @@ export function readHistory(record: string): HistoryRow[] {
   const [createdAt = ''] = record.split(' ', 2).slice(1);
   const at = Number(createdAt);
   const wasDraft = fieldsOf(record)['draft'] !== undefined;
-  const added = { at, event: 'added', state: wasDraft ? 'draft' : 'waiting', attempt: 0, token: null, by: null, note: null } as const;
-  const rows = record.slice(0, record.indexOf(`${FIELD}:`)).split(`${FIELD}+`).slice(1);
+  const added = {
+    at,
+    event: 'added',
+    state: wasDraft ? 'draft' : 'waiting',
+    attempt: 0,
+    token: null,
+    by: null,
+    note: null,
+  } as const;
+  const rows = record
+    .slice(0, record.indexOf(`${FIELD}:`))
+    .split(`${FIELD}+`)
+    .slice(1);
   return [added, ...rows.map((row) => readRow(row, at))];
 }
 

@@ -32,7 +32,11 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   const calls = new OpenCalls(scripts, events);
   const { clock } = settings;
   return {
-    jobs: createRedisJobs({ clock, run: (name, args) => calls.run(name, args), subscribe: (listener) => events.subscribe(listener) }),
+    jobs: createRedisJobs({
+      clock,
+      run: (name, args) => calls.run(name, args),
+      subscribe: (listener) => events.subscribe(listener),
+    }),
     records: createRedisRecords({ clock, run: (name, args) => calls.run(name, args) }),
     isShared: true,
     notices,
@@ -56,7 +60,8 @@ class OpenCalls {
   run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
     if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
     const { settling } = this.#events;
-    const answer = settling === undefined ? this.#scripts.run(name, args) : settling.then(() => this.#scripts.run(name, args));
+    const answer =
+      settling === undefined ? this.#scripts.run(name, args) : settling.then(() => this.#scripts.run(name, args));
     this.#open.add(answer);
     const forget = () => this.#open.delete(answer);
     answer.then(forget, forget);

@@ -5,8 +5,21 @@
  * own; claims never do.
  */
 import type { ClockSource } from '../../core/clock.ts';
-import type { AddResult, CallOptions, Heartbeat, HeartbeatResult, JobStore, NewJob, Settlement, SettleResult } from '../../core/job-store.ts';
-import type { ClaimRequest, ClaimResult, JobPage, JobQuery, WorkerBeat } from '../../core/job-store.ts';
+import type {
+  AddResult,
+  CallOptions,
+  ClaimRequest,
+  ClaimResult,
+  Heartbeat,
+  HeartbeatResult,
+  JobPage,
+  JobQuery,
+  JobStore,
+  NewJob,
+  Settlement,
+  SettleResult,
+  WorkerBeat,
+} from '../../core/job-store.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
 import * as answers from './answers.ts';
@@ -30,7 +43,8 @@ type Calls = { readonly [Name in CallName]: (ask: Ask, argument: CallArgument<Na
 /** As many as a script can take without keeping the others waiting for more than a few milliseconds. */
 const BATCH = { size: 1_000, batches: 2 };
 
-const listOf = (answer: ScriptAnswer): readonly string[] => (Array.isArray(answer) ? (answer as readonly string[]) : []);
+const listOf = (answer: ScriptAnswer): readonly string[] =>
+  Array.isArray(answer) ? (answer as readonly string[]) : [];
 
 export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): JobStore {
   const askAt = (options: CallOptions | undefined): Ask => {
@@ -53,7 +67,11 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
 }
 
 /** A worker settles and claims in one turn. What it settles then travels with the claim, in one call. */
-async function claimAlong(ask: Ask, settles: Batcher<Settlement, SettleResult>, request: ClaimRequest): Promise<ClaimResult> {
+async function claimAlong(
+  ask: Ask,
+  settles: Batcher<Settlement, SettleResult>,
+  request: ClaimRequest,
+): Promise<ClaimResult> {
   const along = settles.takeWaiting();
   if (along === null) return claim(ask, request);
   try {
@@ -84,14 +102,17 @@ function overList<Item extends { readonly id: string }, Answer>(
   write: (items: readonly Item[]) => string[],
   read: (word: string, item: Item) => Answer,
 ): (ask: Ask, items: readonly Item[]) => Promise<readonly Answer[]> {
-  return (ask, items) =>
-    inSlices(items, async (slice) => answers.readEach(slice, await ask(name, write(slice)), read));
+  return (ask, items) => inSlices(items, async (slice) => answers.readEach(slice, await ask(name, write(slice)), read));
 }
 
 const overIds =
   (name: 'commit' | 'delete') =>
   (ask: Ask, ids: readonly string[]): Promise<CallAnswer<'commit'>> =>
-    overList(name, (items: readonly { id: string }[]) => requests.idArguments(items.map(({ id }) => id)), answers.readTarget)(
+    overList(
+      name,
+      (items: readonly { id: string }[]) => requests.idArguments(items.map(({ id }) => id)),
+      answers.readTarget,
+    )(
       ask,
       ids.map((id) => ({ id })),
     );
@@ -114,8 +135,7 @@ const CALLS: Calls = {
     return typeof record === 'string' ? readHistory(record) : [];
   },
   list: (ask, query) => (query.order === 'claim' ? peek(ask, query) : list(ask, query)),
-  count: async (ask, queues) =>
-    queues?.length === 0 ? [] : answers.readCounts(await ask('count', queues ?? [])),
+  count: async (ask, queues) => (queues?.length === 0 ? [] : answers.readCounts(await ask('count', queues ?? []))),
   failures: async (ask, queue) => answers.readFailures(await ask('failures', queue === undefined ? [] : [queue])),
   keepWorker,
   endWorker: async (ask, { id, kind }) => answers.readEnd(await ask('end-worker', [escapeText(id), kind]), id),

@@ -3,7 +3,16 @@
  * optional first one and then \x1f name=value for each thing said. Texts that stand apart follow the words.
  */
 import type { UniqueKey } from '../../core/job.ts';
-import type { Heartbeat, JobChanges, JobQuery, Move, NewJob, Requeue, Settlement, Target } from '../../core/job-store.ts';
+import type {
+  Heartbeat,
+  JobChanges,
+  JobQuery,
+  Move,
+  NewJob,
+  Requeue,
+  Settlement,
+  Target,
+} from '../../core/job-store.ts';
 import { checksum } from './job-record.ts';
 import { escapeText, FIELD, INLINE_LIMIT, PART } from './layout.ts';
 
@@ -29,12 +38,12 @@ class Words {
   /** A text that may be long. Data also carries its checksum. */
   text(letter: string, name: string, value: string | null | undefined): this {
     if (value === undefined || value === null) return this;
-    const prefix = letter === 'd' ? checksum(value) : '';
+    const text = (letter === 'd' ? checksum(value) : '') + escapeText(value);
     const isLong = value.length > INLINE_LIMIT;
-    this.#words += `${FIELD}${name}=${prefix}${isLong ? '' : escapeText(value)}`;
+    this.#words += `${FIELD}${name}=${isLong ? '' : text}`;
     if (!isLong) return this;
     this.#letters += letter;
-    this.#texts.push(escapeText(value));
+    this.#texts.push(text);
     return this;
   }
 
@@ -64,8 +73,8 @@ export function addArguments(jobs: readonly NewJob[]): string[] {
       runs.push(run);
     }
     run.count += 1;
-    const data = escapeText(job.data);
-    run.args.push(job.id, `${FIELD}:${checksum(job.data)}${isLong ? '' : data}`);
+    const data = checksum(job.data) + escapeText(job.data);
+    run.args.push(job.id, `${FIELD}:${isLong ? '' : data}`);
     if (isLong) run.args.push(data);
   }
   return runs.flatMap(runArguments);
@@ -141,7 +150,8 @@ function settleWords(said: Settlement): Words {
     case 'retry': {
       const { group, message, detail } = said.failure;
       const isFinal = said.kind === 'fail' && said.final === true;
-      const failure = textWord('group', group) + textWord('message', message) + word('final', isFinal ? 'yes' : undefined);
+      const failure =
+        textWord('group', group) + textWord('message', message) + word('final', isFinal ? 'yes' : undefined);
       return new Words(words + failure + word('delayMs', said.delayMs)).text('t', 'detail', detail);
     }
     case 'resend':

@@ -48,6 +48,9 @@ export class ScriptRunner {
     const patienceMs = String(Math.floor(commandTimeoutMs / 2));
     const reached = Number(await this.#connection.send(['WAIT', String(replicas), patienceMs]));
     if (reached >= replicas) return;
-    throw new LonghaulError('outcome-unknown', `only ${reached} of ${replicas} replicas have it; the call may be repeated`);
+    throw new LonghaulError(
+      'outcome-unknown',
+      `only ${reached} of ${replicas} replicas have it; the call may be repeated`,
+    );
   }
 }

@@ -49,7 +49,8 @@ export interface Script {
 
 /** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
 export function scriptText(name: ScriptName): string {
-  const settleThenClaim = () => `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
+  const settleThenClaim = () =>
+    `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
   return `${constantsText()}${fileText('prelude')}${name === 'settle-claim' ? settleThenClaim() : fileText(name)}`;
 }
 

@@ -36,12 +36,17 @@ function checkVersion(facts: string): string[] {
   const version = valkey || factIn(facts, 'redis_version');
   const numbers = numbersOf(version);
   if (isBefore(numbers, OLDEST)) {
-    throw new LonghaulError('store-incompatible', `Redis ${version} is too old: ${OLDEST.join('.')} or newer is needed`);
+    throw new LonghaulError(
+      'store-incompatible',
+      `Redis ${version} is too old: ${OLDEST.join('.')} or newer is needed`,
+    );
   }
   const fixes = (valkey ? FIXED_VALKEY : FIXED).map(numbersOf);
   const line = fixes.find((fix) => fix[0] === numbers[0] && fix[1] === numbers[1]);
   const isFixed = line === undefined ? !isBefore(numbers, fixes.at(-1) ?? []) : !isBefore(numbers, line);
-  return isFixed ? [] : [`version ${version} has a known hole in its script engine (CVE-2025-49844): update the server`];
+  return isFixed
+    ? []
+    : [`version ${version} has a known hole in its script engine (CVE-2025-49844): update the server`];
 }
 
 /** A server that throws keys away when it is full would throw away jobs. */

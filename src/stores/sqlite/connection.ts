@@ -30,10 +30,10 @@ export function openConnection(path: string, durability: Durability): Database {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!existsSync(path)) create(path);
     refuseEmpty(path);
+    return openExisting(path, durability);
   } catch (error) {
-    throw explain(error, path);
+    throw whyNotOpened(error, path);
   }
-  return openExisting(path, durability);
 }
 
 function openExisting(path: string, durability: Durability): Database {
@@ -45,7 +45,7 @@ function openExisting(path: string, durability: Durability): Database {
     return db;
   } catch (error) {
     db.close();
-    throw whyNotOpened(error, path);
+    throw error;
   }
 }
 

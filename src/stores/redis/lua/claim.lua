@@ -118,6 +118,7 @@ local function soonest(key)
 end
 
 local leaseEnds, runAts = {}, {} -- of queues that were served: the soonest of each, as far as it was found out
+local isAlone = #work.touched == 0 -- what was settled before it in the same call still stands among the running ones
 
 local function takeFrom(queue)
   local settings = queues.settings(queue)
@@ -131,7 +132,7 @@ local function takeFrom(queue)
   local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken
   serve(queue, ms)
   local mine = #taken > before and clock.now + ms or math.huge
-  if not leaseEnd or leaseEnd > clock.now then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
+  if isAlone and (not leaseEnd or leaseEnd > clock.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
 
 -- Answers the leases of the worker's latest request again, as far as they still hold.

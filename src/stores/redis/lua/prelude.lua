@@ -354,7 +354,7 @@ record = {
 
 work = {
   STEP = 4000, -- arguments of one command
-  events = {},
+  events = {}, isFollowed = false,
   touched = {}, lists = {}, order = {}, -- jobs; key of an index → what enters and leaves it; in order
   births = nil, bigTexts = nil, newQueues = nil, claims = nil, deleted = nil, popped = nil, dropped = nil, left = nil,
   groups = nil, addresses = nil, keys = nil, -- each made when it is needed
@@ -487,6 +487,16 @@ work = {
     work.events = {}
   end,
 
+  -- The end of an operation. One that is followed by a claim leaves the writing to that, unless the claim might take
+  -- what it has just given back.
+  finish = function()
+    local isAwaited = not work.isFollowed
+    for i = 1, #work.touched do isAwaited = isAwaited or work.touched[i].place == 'w' end
+    if not isAwaited then return end
+    work.flush()
+    work.publish()
+  end,
+
   -- What leaves a fifo: for the mender, and from the middle for the set of those that are gone.
   logFifo = function(lines, job)
     lines[#lines + 1] = 'fifo:' .. job.wasIn .. '\31' .. job.seq
@@ -556,29 +566,35 @@ work = {
     end
   end,
 
-  -- The first write: the time, the counters, and what is under way.
+  -- The first write: the counters, and what is under way. Answers whether there is anything.
   open = function()
-    local meta = clock.changes()
-    local n = #meta
+    if #work.touched == 0 and not work.births and not work.popped and #work.order == 0 then return false end
+    local meta = { 'open', work.log() }
     if clock.seq ~= clock.oldSeq then
-      meta[n + 1], meta[n + 2], clock.oldSeq = 'seq', text(clock.seq), clock.seq
-      n = n + 2
+      meta[3], meta[4], clock.oldSeq = 'seq', text(clock.seq), clock.seq
     end
     if clock.token ~= clock.oldToken then
+      local n = #meta
       meta[n + 1], meta[n + 2], clock.oldToken = 'token', text(clock.token), clock.token
-      n = n + 2
     end
-    local isIdle = #work.touched == 0 and not work.births and not work.popped and #work.order == 0
-    if not isIdle then meta[n + 1], meta[n + 2] = 'open', work.log() end
+    write('HSET', P, unpack(meta))
+    return true
+  end,
+
+  -- The last: the time, and that nothing is under way. Time comes last because a clock that went back is noticed by
+  -- what is stored: were it written first, a stop would leave the leases as they were for good.
+  close = function(wasOpen)
+    local meta = clock.changes()
+    local n = #meta
+    if wasOpen then meta[n + 1], meta[n + 2] = 'open', '' end
     if #meta > 0 then write('HSET', P, unpack(meta)) end
-    return not isIdle
   end,
 
   -- Writes all that was decided. The first write says what is under way and the last that it is done.
   flush = function()
     local touched = work.touched
     for i = 1, #touched do work.settleIn(touched[i]) end
-    if not work.open() then return end
+    if not work.open() then return work.close(false) end
     if work.births then rare.writePieces(work.births) end
     if work.newQueues then rare.writeQueues(work.newQueues) end
     local forgotten = work.bigTexts and rare.writeBigTexts(work.bigTexts)
@@ -589,7 +605,7 @@ work = {
     work.writeIndexes()
     if forgotten then work.writeMany('HDEL', 'big', forgotten) end
     if work.deleted then rare.writeDeletions(work.deleted) end
-    write('HSET', P, 'open', '')
+    work.close(true)
     for i = 1, #touched do
       local job = touched[i]
       job.isTouched, job.wasIn, job.isPopped = nil, nil, nil
@@ -991,6 +1007,10 @@ local function mend()
     if side then rare.settleSide(job, side) end
     if side then rightful[side .. '\31' .. hex] = true end
     for tagKey in pairs(rare.tagKeys(job.fields.tags)) do enters(tagKey, tonumber(job.seq), hex) end
+    for letter in ('drvt'):gmatch('.') do
+      local isApart = (job.fields.apart or ''):find(letter, 1, true)
+      if not isApart then write('HDEL', P .. 'big', letter .. job.id) end
+    end
     if job.place == 'f' and not call('LPOS', P .. 'fifo:' .. job.queue, job.seq) then
       write('RPUSH', P .. 'fifo:' .. job.queue, job.seq)
     end
@@ -1102,8 +1122,7 @@ local function forEach(each)
   record.load(ids)
   local answers, jobs = {}, record.jobs
   for i = 1, #ids do answers[i] = each(jobs[ids[i]], saids[i], kinds[i]) end
-  work.flush()
-  work.publish()
+  work.finish()
   return table.concat(answers, '\31')
 end
 
@@ -1119,7 +1138,9 @@ end
 local function inTurn(first, second)
   local all, count = args, tonumber(args[2])
   args = { all[1], unpack(all, 3, 2 + count) }
+  work.isFollowed = true
   local said = first()
+  work.isFollowed = false
   args = { all[1], unpack(all, 3 + count) }
   local answer = second()
   table.insert(answer, 1, said)

@@ -1,0 +1,290 @@
+/**
+ * A call of each changing script, with a store prepared so that the call has much to write: plain jobs and sorted ones,
+ * keys, tags, long texts, groups of failures, leases that are over.
+ */
+import type { JobStore } from '../../src/core/job-store.ts';
+import { settleArguments } from '../../src/stores/redis/requests.ts';
+import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
+import type { ScriptName } from '../../src/stores/redis/scripts.ts';
+import {
+  complete,
+  fail,
+  LEASE_MS,
+  release,
+  resend,
+  retry,
+  type Said,
+  START,
+  type Workbench,
+} from '../contract/workbench.ts';
+
+export interface Scenario {
+  readonly name: ScriptName;
+  /** What is special about it, where a script has several. */
+  readonly which?: string;
+  prepare(bench: Workbench): Promise<void>;
+  /** `run` is for a script that no call of the port names. */
+  call(bench: Workbench, run: (name: ScriptName, args: readonly string[]) => Promise<ScriptAnswer>): Promise<unknown>;
+  /** Whether the call answers the same when it is made again; else it may say that it was done before. */
+  readonly answersAlike: boolean;
+}
+
+const LONG = JSON.stringify('x'.repeat(5_000));
+const DAY_MS = 86_400_000;
+const unique = (key: string, until: 'started' | 'ended' = 'ended') =>
+  ({ key, scope: 'queue', until, periodMs: 0 }) as const;
+const period = { key: 'p', scope: 'store', until: 'period', periodMs: 1_000 } as const;
+
+const JOBS = [
+  { id: 'plain-1' },
+  { id: 'plain-2' },
+  { id: 'plain-3' },
+  { id: 'first', priority: -1, tags: ['red', 'blue'], unique: unique('first', 'started') },
+  { id: 'last', priority: 5, data: LONG, unique: unique('last') },
+  { id: 'soon', delayMs: 1_000, tags: ['red'] },
+  { id: 'draft', draft: true, delayMs: 50, unique: unique('draft') },
+  { id: 'other', queue: 'other', unique: period },
+];
+
+const jobs: Scenario['prepare'] = async (bench) => {
+  await bench.setQueue('q', { retries: 3 });
+  await bench.add(...JOBS);
+  await bench.jobs.cancel([{ id: 'plain-2' }]);
+};
+
+/** Running jobs under the names of what will be said of them. */
+const attempts: Scenario['prepare'] = async (bench) => {
+  await bench.setQueue('q', { retries: 1 });
+  const ids = ['done', 'next', 'failed', 'final', 'retried', 'resent', 'released', 'crashed', 'forwarded', 'stopped'];
+  await bench.add(...ids.map((id) => ({ id, unique: unique(id), tags: [id], data: LONG })));
+  await bench.claim();
+  await bench.jobs.cancel([{ id: 'stopped' }]);
+};
+
+const ended: Scenario['prepare'] = async (bench) => {
+  await attempts(bench);
+  await bench.jobs.settle(await settlements(bench));
+};
+
+const SAID: Readonly<Record<string, Said>> = {
+  done: { ...complete, result: LONG, data: '"short"' } as Said,
+  next: { kind: 'complete', next: { queue: 'other', delayMs: 0 } },
+  failed: fail(),
+  final: fail({ final: true, failure: { group: 'wrong', message: 'no use', detail: LONG } }),
+  retried: retry(1_000),
+  resent: resend(),
+  released: release,
+  crashed: { kind: 'crash', reason: 'gone' },
+  forwarded: { kind: 'forward', address: 'there' },
+  stopped: complete,
+};
+
+async function settlements(bench: Workbench): Promise<Parameters<JobStore['settle']>[0]> {
+  const found = await Promise.all(Object.keys(SAID).map((id) => bench.job(id)));
+  return found.map(({ id, lease }) => ({ ...SAID[id], id, token: lease?.token ?? 1 }) as never);
+}
+
+/** Tokens as they were given before anything was stopped. */
+const tokensOf = (ids: readonly string[]) => ids.map((id, at) => ({ id, token: at + 1 }));
+const RUNNING = Object.keys(SAID);
+
+const settleAll = RUNNING.map((id, at) => ({ ...SAID[id], id, token: at + 1 }) as never);
+
+const nothing: Scenario['prepare'] = async () => undefined;
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'add', prepare: nothing, call: (bench) => bench.add(...JOBS), answersAlike: false },
+  {
+    name: 'commit',
+    prepare: jobs,
+    call: (bench) => bench.jobs.commit(['draft']),
+    answersAlike: true,
+  },
+  {
+    name: 'claim',
+    prepare: async (bench) => {
+      await bench.add({ id: 'lost' });
+      await bench.claim({ leaseMs: 500 });
+      await jobs(bench);
+      bench.pass(1_500);
+    },
+    call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q', 'other'], limit: 20, requestId: 'the-same' }),
+    answersAlike: true,
+  },
+  {
+    name: 'heartbeat',
+    prepare: attempts,
+    call: (bench) =>
+      bench.jobs.heartbeat(
+        tokensOf(RUNNING.slice(0, 3)).map((held) => ({
+          ...held,
+          started: { pid: 7 },
+          progress: { percent: 50, text: 'half' },
+          checkpoint: LONG,
+          data: '{}',
+        })),
+      ),
+    answersAlike: true,
+  },
+  {
+    name: 'heartbeat',
+    which: 'after the clock went back',
+    prepare: async (bench) => {
+      await attempts(bench);
+      bench.now = START - 3_600_000;
+    },
+    call: (bench) => bench.jobs.heartbeat(tokensOf(RUNNING.slice(0, 1))),
+    answersAlike: true,
+  },
+  { name: 'settle', prepare: attempts, call: (bench) => bench.jobs.settle(settleAll), answersAlike: true },
+  {
+    name: 'settle',
+    which: 'too late',
+    prepare: async (bench) => {
+      await attempts(bench);
+      await bench.loseLeases();
+    },
+    call: (bench) => bench.jobs.settle(settleAll),
+    answersAlike: true,
+  },
+  {
+    name: 'settle-claim',
+    prepare: async (bench) => {
+      await attempts(bench);
+      await jobs(bench);
+    },
+    call: (_bench, run) => {
+      const said = settleArguments(settleAll.slice(0, 1));
+      return run('settle-claim', [String(said.length), ...said, 'w', 'the-same', '3', '', 'q']);
+    },
+    answersAlike: false,
+  },
+  {
+    name: 'cancel',
+    prepare: async (bench) => {
+      await attempts(bench);
+      await jobs(bench);
+    },
+    call: (bench) => bench.jobs.cancel(['plain-1', 'first', 'last', 'soon', 'draft', 'done'].map((id) => ({ id }))),
+    answersAlike: true,
+  },
+  {
+    name: 'requeue',
+    prepare: ended,
+    call: (bench) =>
+      bench.jobs.requeue([
+        { id: 'done' },
+        { id: 'final', queue: 'other' },
+        { id: 'forwarded' },
+        { id: 'stopped', delayMs: 5 },
+      ]),
+    answersAlike: true,
+  },
+  {
+    name: 'move',
+    prepare: async (bench) => {
+      await attempts(bench);
+      await jobs(bench);
+    },
+    call: (bench) =>
+      bench.jobs.move(
+        ['plain-1', 'first', 'last', 'soon', 'draft', 'done'].map((id) => ({ id, queue: 'elsewhere', steal: true })),
+      ),
+    answersAlike: true,
+  },
+  {
+    name: 'change',
+    prepare: jobs,
+    call: (bench) =>
+      bench.jobs.change([
+        { id: 'plain-1', priority: 3, tags: ['new'] },
+        { id: 'first', tags: ['blue', 'green'], data: LONG },
+        { id: 'last', data: '1', runAt: START + 9 },
+        { id: 'soon', tags: [], name: 'named' },
+      ]),
+    answersAlike: true,
+  },
+  {
+    name: 'delete',
+    prepare: async (bench) => {
+      await ended(bench);
+      await jobs(bench);
+    },
+    call: (bench) => bench.jobs.delete(['plain-1', 'first', 'last', 'draft', 'other', 'done', 'final', 'forwarded']),
+    answersAlike: false,
+  },
+  {
+    name: 'keep-worker',
+    prepare: nothing,
+    call: (bench) =>
+      bench.jobs.keepWorker({
+        id: 'w',
+        host: 'h',
+        pid: 1,
+        queues: ['q'],
+        leaseMs: 1_000,
+        info: '{}',
+        kind: 'register',
+      }),
+    answersAlike: true,
+  },
+  {
+    name: 'end-worker',
+    prepare: async (bench) => {
+      await attempts(bench);
+      const beat = { id: 'w', host: 'h', pid: 1, queues: ['q'], leaseMs: 1_000, info: '{}', kind: 'register' } as const;
+      await bench.jobs.keepWorker(beat);
+    },
+    call: (bench) => bench.jobs.endWorker({ id: 'w', kind: 'fail' }),
+    answersAlike: false,
+  },
+  {
+    name: 'maintain',
+    prepare: async (bench) => {
+      await ended(bench);
+      await jobs(bench);
+      await bench.jobs.keepWorker({
+        id: 'w',
+        host: 'h',
+        pid: 1,
+        queues: ['q'],
+        leaseMs: 1_000,
+        info: '{}',
+        kind: 'register',
+      });
+      await bench.records.put({ kind: 'note', key: 'old', value: '1', expiresAt: START + 1 });
+      await bench.jobs.cancel([{ id: 'plain-1' }]);
+      await bench.add({ id: 'held' });
+      await bench.claim({ limit: 1, leaseMs: LEASE_MS });
+      bench.pass(31 * DAY_MS);
+      await bench.jobs.keepWorker({
+        id: 'x',
+        host: 'h',
+        pid: 1,
+        queues: ['q'],
+        leaseMs: 1_000,
+        info: '{}',
+        kind: 'register',
+      });
+      bench.pass(LEASE_MS);
+    },
+    call: (bench) => bench.jobs.maintain({ limit: 1_000 }),
+    answersAlike: false,
+  },
+  {
+    name: 'records-put',
+    prepare: async (bench) => {
+      await bench.records.put({ kind: 'note', key: 'a', value: '1', expiresAt: START + 5 });
+    },
+    call: (bench) => bench.records.put({ kind: 'note', key: 'a', value: '2' }),
+    answersAlike: false,
+  },
+  {
+    name: 'records-delete',
+    prepare: async (bench) => {
+      await bench.records.put({ kind: 'queue', key: 'q', value: '{}', expiresAt: START + 5 });
+    },
+    call: (bench) => bench.records.delete('queue', 'q'),
+    answersAlike: true,
+  },
+];

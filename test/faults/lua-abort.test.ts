@@ -1,0 +1,160 @@
+/**
+ * A script that is stopped between two of its writes: Redis takes nothing back, so the next call must put it right.
+ *
+ * Every changing script is stopped before its first write, its second, and so on. Then either the same call is made
+ * again, or somebody else comes by; in both cases every key must fit every other, and nothing may be done twice.
+ */
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { HistoryRow } from '../../src/core/history.ts';
+import { createRedisJobs } from '../../src/stores/redis/redis-jobs.ts';
+import { createRedisRecords } from '../../src/stores/redis/redis-records.ts';
+import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
+import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/scripts.ts';
+import { Workbench } from '../contract/workbench.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
+import { findMisfits } from './redis-keys.ts';
+
+const WRITE = 'local function write(...)\n  return call(...)\nend';
+const CASES = SCENARIOS.map((scenario) => ({
+  title: [scenario.name, scenario.which].filter(Boolean).join(', '),
+  scenario,
+}));
+
+let server: RedisServer;
+let client: ReturnType<typeof createClient>;
+let namespaces = 0;
+
+/** The script with a trap before its n-th write. */
+function stoppedBefore(n: number, name: ScriptName): string {
+  const parts = scriptText(name).split(WRITE);
+  expect(parts).toHaveLength(2);
+  const trap = `if written == ${n} then error('stopped before write ${n}') end`;
+  return parts.join(
+    `local written = 0\nlocal function write(...)\n  written = written + 1\n  ${trap}\n  return call(...)\nend`,
+  );
+}
+
+/** A namespace of its own, and the ports over scripts whose texts are in our hands. */
+class Trial {
+  readonly bench: Workbench;
+  readonly #namespace: string;
+  readonly #scenario: Scenario;
+  #textOf: (name: ScriptName) => string = scriptText;
+
+  private constructor(scenario: Scenario) {
+    namespaces += 1;
+    this.#namespace = `trial-${namespaces}`;
+    this.#scenario = scenario;
+    const run = (name: ScriptName, args: readonly string[]) => this.#run(name, args);
+    this.bench = new Workbench({
+      jobs: createRedisJobs({ clock: 'guarded', run, subscribe: () => () => undefined }),
+      records: createRedisRecords({ clock: 'guarded', run }),
+      isShared: true,
+      describe: () => null,
+      close: async () => undefined,
+    });
+  }
+
+  static async prepare(scenario: Scenario): Promise<Trial> {
+    const trial = new Trial(scenario);
+    await scenario.prepare(trial.bench);
+    return trial;
+  }
+
+  async call(textOf: (name: ScriptName) => string = scriptText): Promise<unknown> {
+    this.#textOf = textOf;
+    try {
+      const { bench } = this;
+      return await this.#scenario.call(bench, (name, args) => this.#run(name, [`guarded ${bench.now}`, ...args]));
+    } finally {
+      this.#textOf = scriptText;
+    }
+  }
+
+  misfits(): Promise<string[]> {
+    return findMisfits((args) => client.sendCommand([...args]), this.#namespace);
+  }
+
+  /** What there is in the end, without the numbers that a stopped try uses up. */
+  async end(): Promise<unknown> {
+    const { jobs } = this.bench;
+    const found = [...(await jobs.list({ order: 'newest', limit: 100 })).jobs].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const histories = await Promise.all(found.map(({ id }) => jobs.history(id)));
+    return withoutNumbers([found, histories.map(withoutRepeats), await jobs.count(), await jobs.workers()]);
+  }
+
+  async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
+    const answer = await client.sendCommand(['EVAL', this.#textOf(name), '1', `{${this.#namespace}}`, ...args]);
+    return answer as unknown as ScriptAnswer;
+  }
+}
+
+/** A change that is made again is remembered again. */
+const withoutRepeats = (rows: readonly HistoryRow[]): readonly HistoryRow[] =>
+  rows.filter(({ event }, at) => event !== rows[at - 1]?.event || event !== 'changed');
+
+const withoutNumbers = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
+
+/** How many writes the call makes when nobody stops it. */
+async function countWrites(scenario: Scenario): Promise<number> {
+  for (let n = 1; ; n += 1) {
+    const trial = await Trial.prepare(scenario);
+    const isDone = await trial
+      .call((name) => stoppedBefore(n, name))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isDone) return n - 1;
+  }
+}
+
+async function stopped(scenario: Scenario, n: number): Promise<Trial> {
+  const trial = await Trial.prepare(scenario);
+  await expect(trial.call((name) => stoppedBefore(n, name))).rejects.toThrow(`stopped before write ${n}`);
+  return trial;
+}
+
+describeWithRedis('a script that is stopped before one of its writes', () => {
+  beforeAll(async () => {
+    server = await startRedis();
+    client = createClient({ url: server.url, RESP: 2 });
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    client.destroy();
+    await server.stop();
+  });
+
+  it('is tried for every script that changes something', () => {
+    expect(new Set(SCENARIOS.map(({ name }) => name))).toEqual(new Set(CHANGING_SCRIPTS));
+  });
+
+  it.each(CASES)('$title: is put right by the same call, made again', async ({ scenario }) => {
+    const whole = await Trial.prepare(scenario);
+    const answer = withoutNumbers(await whole.call());
+    const end = await whole.end();
+    expect(await whole.misfits()).toEqual([]);
+    const writes = await countWrites(scenario);
+    for (let n = 1; n <= writes; n += 1) {
+      const trial = await stopped(scenario, n);
+      const again = withoutNumbers(await trial.call());
+      expect(await trial.misfits(), `before write ${n} of ${writes}`).toEqual([]);
+      expect(await trial.end(), `before write ${n} of ${writes}`).toEqual(end);
+      if (scenario.answersAlike) expect(again, `before write ${n} of ${writes}`).toEqual(answer);
+    }
+  });
+
+  it.each(CASES)('$title: is put right by whoever comes by', async ({ scenario }) => {
+    const writes = await countWrites(scenario);
+    for (let n = 1; n <= writes; n += 1) {
+      const trial = await stopped(scenario, n);
+      await trial.bench.jobs.maintain({ limit: 1_000 });
+      expect(await trial.misfits(), `before write ${n} of ${writes}`).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,187 @@
+/**
+ * Looks through every key of a namespace of the Redis store and answers what does not fit together, as lines for
+ * people. The drawing of the keys is in src/stores/redis/lua/prelude.lua; the records are the truth, the rest follows.
+ */
+import type { Job } from '../../src/core/job.ts';
+import { keyAddress, releasesKey } from '../../src/core/lifecycle.ts';
+import { readJobs } from '../../src/stores/redis/job-record.ts';
+
+export type Command = (args: readonly string[]) => Promise<unknown>;
+
+const PIECE = 64;
+const hex = (seq: number): string => seq.toString(16).padStart(13, '0');
+
+interface Found {
+  readonly job: Job;
+  /** `f` for a waiting job in the fifo, `w` for one in the sorted sets. */
+  readonly place: string;
+  readonly apart: string;
+}
+
+/** Everything under the namespace, by the rest of its key. */
+interface Contents {
+  readonly hashes: Map<string, Map<string, string>>;
+  readonly lists: Map<string, readonly string[]>;
+  readonly zsets: Map<string, Map<string, number>>;
+  readonly sets: Map<string, ReadonlySet<string>>;
+}
+
+export async function findMisfits(command: Command, namespace: string): Promise<string[]> {
+  const contents = await readAll(command, `{${namespace}}`);
+  const jobs = recordsOf(contents);
+  const open = contents.hashes.get('')?.get('open') ?? '';
+  return [
+    ...(open === '' ? [] : [`an operation is still open: ${JSON.stringify(open)}`]),
+    ...insertionMisfits(contents, jobs),
+    ...fifoMisfits(contents, jobs),
+    ...indexMisfits(contents, jobs),
+    ...keyMisfits(contents, jobs),
+    ...textMisfits(contents, jobs),
+  ];
+}
+
+async function readAll(command: Command, prefix: string): Promise<Contents> {
+  const contents: Contents = { hashes: new Map(), lists: new Map(), zsets: new Map(), sets: new Map() };
+  const keys = (await command(['KEYS', `${prefix}*`])) as string[];
+  for (const key of keys) {
+    const name = key.slice(prefix.length);
+    const type = await command(['TYPE', key]);
+    if (type === 'hash') contents.hashes.set(name, pairsOf(await command(['HGETALL', key])));
+    if (type === 'list') contents.lists.set(name, (await command(['LRANGE', key, '0', '-1'])) as string[]);
+    if (type === 'set') contents.sets.set(name, new Set((await command(['SMEMBERS', key])) as string[]));
+    if (type !== 'zset') continue;
+    const scored = (await command(['ZRANGE', key, '0', '-1', 'WITHSCORES'])) as readonly [string, number][] | string[];
+    contents.zsets.set(name, scoresOf(scored));
+  }
+  return contents;
+}
+
+/** A hash comes as a flat list or as a map, by the version of the protocol. */
+function pairsOf(answer: unknown): Map<string, string> {
+  const flat = Array.isArray(answer) ? (answer as string[]) : Object.entries(answer as Record<string, string>).flat();
+  return new Map(Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at] ?? '', flat[2 * at + 1] ?? '']));
+}
+
+function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<string, number> {
+  if (answer.every((each) => Array.isArray(each))) return new Map(answer as readonly [string, number][]);
+  const flat = answer as readonly string[];
+  return new Map(
+    Array.from({ length: flat.length / 2 }, (_, at) => [
+      flat[2 * at] ?? '',
+      Number((flat[2 * at + 1] ?? '').replace('inf', 'Infinity')),
+    ]),
+  );
+}
+
+function recordsOf({ hashes }: Contents): Found[] {
+  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !id.startsWith('@'));
+  return records.flatMap(([id, record]) => {
+    const apart = /\x1fapart=([a-z]+)/.exec(record)?.[1] ?? '';
+    const texts = [...apart].map((letter) => hashes.get('big')?.get(letter + id) ?? '');
+    return readJobs([id, record, ...texts], 0).map((job) => ({ job, place: record.charAt(0), apart }));
+  });
+}
+
+/** Every job stands in the index by insertion, and nobody else does. */
+function insertionMisfits({ hashes, zsets }: Contents, jobs: readonly Found[]): string[] {
+  const wanted = new Map(jobs.map(({ job }) => [job.seq, job.id]));
+  const found = new Map<number, string>();
+  const pieces = [...hashes].filter(([name]) => name.startsWith('s:'));
+  for (const [name, ids] of pieces) {
+    for (const [place, id] of ids) found.set(Number(name.slice(2)) * PIECE + Number(place), id);
+  }
+  const directory = new Map([...(zsets.get('s') ?? [])].filter(([piece]) => hashes.has(`s:${piece}`)));
+  const named = new Map(pieces.map(([name]) => [name.slice(2), Number(name.slice(2))]));
+  return [...differences('the index by insertion', wanted, found), ...differences('its pieces', named, directory)];
+}
+
+function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[] {
+  const queues = new Set(
+    [...lists.keys()].map((name) => name.slice('fifo:'.length)).concat(jobs.map(({ job }) => job.queue)),
+  );
+  return [...queues].flatMap((queue) => {
+    const list = lists.get(`fifo:${queue}`) ?? [];
+    const gone = sets.get(`gone:${queue}`) ?? new Set();
+    const standing = jobs.filter(({ job, place }) => place === 'f' && job.queue === queue);
+    const wanted = standing.map(({ job }) => job).sort((a, b) => a.runAt - b.runAt || a.seq - b.seq);
+    const left = list.filter((seq) => !gone.has(seq));
+    const strays = [...gone].filter((seq) => !list.includes(seq));
+    return [
+      ...(left.join() === wanted.map(({ seq }) => seq).join()
+        ? []
+        : [`fifo of ${queue}: ${left} and not ${wanted.map(({ seq }) => seq)}`]),
+      ...strays.map((seq) => `${seq} is gone from the fifo of ${queue}, where it never was`),
+    ];
+  });
+}
+
+/** Where a job must stand, and with which score. A waiting one may stand in either of two. */
+function placesOf({ job, place }: Found): [string, string, number][] {
+  const { queue, seq, endedAt, failure } = job;
+  const places: [string, string, number][] = job.tags.map((tag) => [`tag:${tag}`, hex(seq), seq]);
+  if (place === 'r') places.push([`running:${queue}`, hex(seq), job.lease?.until ?? 0]);
+  if (place === 'p') places.push([`draft:${queue}`, hex(seq), job.createdAt]);
+  if (endedAt !== null && 'dxc'.includes(place)) places.push([`${job.state}:${queue}`, hex(seq), endedAt]);
+  if (place === 'd' && job.forwardedTo !== null) places.push([`relayed:${queue}`, hex(seq), endedAt ?? 0]);
+  if (place === 'x') places.push([`group:${queue}:${failure?.group}`, hex(seq), endedAt ?? 0]);
+  if (place === 'x') places.push([`groups:${queue}`, failure?.group ?? '', 0]);
+  return places;
+}
+
+const INDEXES = /^(ready|later|running|draft|done|failed|cancelled|relayed|groups?|tag):/;
+
+function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
+  const wanted = new Map(jobs.flatMap(placesOf).map(([key, member, score]) => [`${key} ${member}`, score]));
+  for (const { job, place } of jobs) {
+    if (place !== 'w') continue;
+    const time = Math.max(0, job.returnedAt ?? job.runAt)
+      .toString(16)
+      .padStart(11, '0');
+    const ready = `ready:${job.queue} ${time}${hex(job.seq)}`;
+    const isReady = zsets.get(`ready:${job.queue}`)?.has(`${time}${hex(job.seq)}`) === true;
+    if (isReady) wanted.set(ready, job.returnedAt === null ? job.priority : Number.NEGATIVE_INFINITY);
+    else wanted.set(`later:${job.queue} ${hex(job.seq)}`, job.runAt);
+  }
+  const indexes = [...zsets].filter(([name]) => INDEXES.test(name));
+  const found = new Map(
+    indexes.flatMap(([name, members]) => [...members].map(([member, score]) => [`${name} ${member}`, score])),
+  );
+  return differences('the indexes', wanted, found);
+}
+
+/** A key is held by a job that has it; a job that must hold its key finds it held. */
+function keyMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
+  const held = new Map(
+    [...(hashes.get('keys') ?? [])].map(([address, entry]) => [address, entry.replace(/^\S+ /, '')]),
+  );
+  const byId = new Map(jobs.map(({ job }) => [job.id, job]));
+  const astray = [...held].filter(([address, id]) => {
+    const job = byId.get(id);
+    return job?.unique === undefined || job.unique === null || keyAddress(job.unique, job.queue) !== address;
+  });
+  const free = jobs.filter(({ job: { unique, state, queue } }) => {
+    if (unique === null || unique.until === 'period' || state === 'draft' || releasesKey(unique, state)) return false;
+    return !held.has(keyAddress(unique, queue));
+  });
+  return [
+    ...astray.map(([address, id]) => `the key ${address} is held by ${id}, which has no such key`),
+    ...free.map(({ job }) => `nobody holds the key of ${job.id}`),
+  ];
+}
+
+function textMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
+  const wanted = new Map(
+    jobs.flatMap(({ job, apart }) => [...apart].map((letter) => [letter + job.id, true] as const)),
+  );
+  const found = new Map([...(hashes.get('big')?.keys() ?? [])].map((address) => [address, true] as const));
+  return differences('the texts that stand apart', wanted, found);
+}
+
+function differences<K, V>(where: string, wanted: ReadonlyMap<K, V>, found: ReadonlyMap<K, V>): string[] {
+  const missing = [...wanted].filter(([key, value]) => found.get(key) !== value);
+  const strange = [...found].filter(([key]) => !wanted.has(key));
+  return [
+    ...missing.map(([key, value]) => `${where}: ${key} should be ${value} and is ${found.get(key)}`),
+    ...strange.map(([key, value]) => `${where}: ${key} is ${value} and should not be there`),
+  ];
+}

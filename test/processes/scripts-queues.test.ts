@@ -1,0 +1,191 @@
+/** Queues from files: changes are seen at once, what is wrong is said and loses nothing, and it recovers by itself. */
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it, vi } from 'vitest';
+import type { JobView } from '../../src/library/job-view.ts';
+import { Bench, eventually } from './scripts-workbench.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+const bench = new Bench();
+const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
+let node: Awaited<ReturnType<Bench['serve']>>;
+
+beforeAll(async () => {
+  node = await bench.serve();
+  await node.says('no queues yet');
+});
+
+const problemOf = async (queue: string): Promise<string | null> => {
+  const { records } = (await bench.longhaul()).store;
+  const [record] = await records.list({ kind: 'queue-problem', prefix: `${queue}/`, limit: 1 });
+  return record === undefined ? null : (JSON.parse(record.value) as { label: string; problem: string }).problem;
+};
+const told = (queue: string, words: string) =>
+  eventually(
+    () => problemOf(queue),
+    (problem) => problem?.includes(words) === true,
+  );
+const says = async (queue: string, status: string): Promise<void> => {
+  expect(await bench.until(await bench.add(queue), ended)).toMatchObject({ state: 'done', result: { status } });
+};
+const script = (status: string) => `echo "done ${status}" >&3`;
+
+it('an executable that appears is a queue, and its waiting jobs are run', async () => {
+  const early = await bench.add('late');
+  bench.queue('late', script('first'));
+  expect(await bench.until(early, ended)).toMatchObject({ state: 'done', result: { status: 'first' } });
+});
+
+it('a script that is replaced takes effect with the next attempt; one that runs keeps its own', async () => {
+  const gate = join(bench.home, 'gate');
+  bench.queue('swapped', `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done; ${script('old')}`, {
+    concurrency: 2,
+  });
+  const running = await bench.add('swapped');
+  await bench.until(running, ({ progress }) => progress?.text === 'on');
+  bench.queue('swapped', script('new'));
+  await says('swapped', 'new');
+  writeFileSync(gate, '');
+  expect(await bench.until(running, ended)).toMatchObject({ state: 'done', result: { status: 'old' } });
+});
+
+it('a link that is pointed elsewhere is followed anew at each start', async () => {
+  mkdirSync(join(bench.queues, '.versions'), { mode: 0o755 });
+  for (const version of ['one', 'two'])
+    writeFileSync(join(bench.queues, '.versions', version), `#!/bin/sh\n${script(version)}\n`, { mode: 0o755 });
+  const link = (version: string) => {
+    symlinkSync(join('.versions', version), join(bench.queues, '.linked.new'));
+    renameSync(join(bench.queues, '.linked.new'), join(bench.queues, 'linked'));
+  };
+  link('one');
+  await says('linked', 'one');
+  link('two');
+  await says('linked', 'two');
+});
+
+it('a script that is not executable, missing, or open to others makes its queue wait and say so, until it is right', async () => {
+  const path = bench.queue('fragile', script('well'), {});
+  await says('fragile', 'well');
+  const breakages: [string, () => void, () => void][] = [
+    ['not executable', () => chmodSync(path, 0o644), () => chmodSync(path, 0o755)],
+    ['does not exist', () => renameSync(path, `${path}~`), () => renameSync(`${path}~`, path)],
+    ['can be written by others', () => chmodSync(path, 0o777), () => chmodSync(path, 0o755)],
+  ];
+  for (const [words, spoil, mend] of breakages) {
+    spoil();
+    // A job may come before the look at the folder does: it goes back, and nothing is lost either way.
+    const id = await bench.add('fragile');
+    await told('fragile', words);
+    await node.says(new RegExp(`queue fragile: .*${words}`));
+    expect(await bench.find(id)).toMatchObject({ state: 'waiting', failures: 0, crashes: 0 });
+    mend();
+    expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: { status: 'well' } });
+    await eventually(
+      () => problemOf('fragile'),
+      (problem) => problem === null,
+    );
+  }
+});
+
+it('a script outside of the folders for scripts is refused, also through a link', async () => {
+  symlinkSync('/bin/true', join(bench.queues, 'outside'));
+  const id = await bench.add('outside');
+  await told('outside', 'outside of the folders for scripts');
+  expect(await bench.find(id)).toMatchObject({ state: 'waiting' });
+  rmSync(join(bench.queues, 'outside'));
+  bench.queue('outside', script('inside'));
+  expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
+});
+
+it('a file that is no JSON, or has a wrong setting, leaves in force what was; one that is right takes effect', async () => {
+  bench.queue('tuned', 'echo "done $VALUE" >&3', { env: { VALUE: '1' } });
+  await says('tuned', '1');
+  bench.settings('tuned', '{ "env": ');
+  await told('tuned', 'is no JSON');
+  await says('tuned', '1');
+  bench.settings('tuned', { enw: { VALUE: '2' } });
+  await told('tuned', 'env');
+  await says('tuned', '1');
+  bench.settings('tuned', { env: { VALUE: '3' } });
+  await eventually(
+    () => problemOf('tuned'),
+    (problem) => problem === null,
+  );
+  await says('tuned', '3');
+  rmSync(join(bench.queues, 'tuned.json'));
+  await eventually(
+    async () => (await (await bench.longhaul()).store.records.get('queue', 'tuned'))?.value,
+    (value) => !value?.includes('VALUE'),
+  );
+  await says('tuned', '');
+});
+
+it('a queue that never had a good file says so and keeps its jobs', async () => {
+  bench.settings('newborn', '[]');
+  const id = await bench.add('newborn');
+  await told('newborn', 'must hold one JSON object');
+  bench.settings('newborn', {});
+  bench.queue('newborn', script('grown'));
+  expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
+});
+
+it('concurrency changes while scripts run: they go on, and more are begun', async () => {
+  const gate = join(bench.home, 'wide');
+  bench.queue('widened', `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done`, { concurrency: 1 });
+  const ids = await Promise.all([1, 2, 3].map(() => bench.add('widened')));
+  const running = async () =>
+    (await Promise.all(ids.map((id) => bench.find(id)))).filter(({ state }) => state === 'running');
+  await eventually(running, (jobs) => jobs.length === 1);
+  bench.settings('widened', { concurrency: 3 });
+  await eventually(running, (jobs) => jobs.length === 3);
+  writeFileSync(gate, '');
+  for (const id of ids) expect(await bench.until(id, ended)).toMatchObject({ state: 'done', attempt: 1 });
+});
+
+it("RQ's config.json is read in all its forms", async () => {
+  const aQueue = (name: string, config: object, text: string) => {
+    mkdirSync(join(bench.queues, name));
+    writeFileSync(join(bench.queues, name, 'run.sh'), `#!/bin/bash\n${text}\n`, { mode: 0o755 });
+    writeFileSync(
+      join(bench.queues, name, 'config.json'),
+      JSON.stringify({ name, script: `./queues/${name}/run.sh`, num_workers: '2', ...config }),
+    );
+  };
+  aQueue('rq_plain', { exec_prefix: '', fsync: 'no-fsync', ordering: 'none' }, script('plain $0'));
+  aQueue('rq_login', {}, script('login'));
+  aQueue('rq_prefix', { exec_prefix: 'nice -n 5' }, 'echo "done $(nice)" >&3');
+  aQueue('rq_shell', { exec_prefix: 'sh -c "echo PWNED;"' }, script('never'));
+  await says('rq_plain', `plain ${join(bench.queues, 'rq_plain/run.sh')}`);
+  await says('rq_login', 'login');
+  // Beneath the niceness that all of RQ's scripts have.
+  await says('rq_prefix', '19');
+  await told('rq_shell', 'plain words');
+  expect(await bench.find(await bench.add('rq_shell'))).toMatchObject({ state: 'waiting' });
+});
+
+it('a queue whose file is gone keeps its jobs, and scripts of it that run are taken up all the same', async () => {
+  const gate = join(bench.home, 'gone');
+  const path = bench.queue(
+    'doomed',
+    `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done; ${script('to its end')}`,
+  );
+  const [running, waiting] = [await bench.add('doomed'), await bench.add('doomed')];
+  await bench.until(running, ({ progress }) => progress?.text === 'on');
+  await node.kill9();
+  rmSync(path);
+  node = await bench.serve();
+  await node.says('took up 1 running job');
+  writeFileSync(gate, '');
+  expect(await bench.until(running, ended)).toMatchObject({
+    state: 'done',
+    attempt: 1,
+    result: { status: 'to its end' },
+  });
+  expect(await bench.find(waiting)).toMatchObject({ state: 'waiting', attempt: 0 });
+});
+
+it('a second node on the same home is refused and harms nothing', () => {
+  const { code, output } = bench.run('serve', '--home', bench.home);
+  expect(code).toBe(2);
+  expect(output).toContain(`another node (pid ${node.pid}) runs on this home`);
+});

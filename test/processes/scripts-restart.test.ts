@@ -1,0 +1,250 @@
+/** Restarts kill nothing: the node is killed, stopped and started again while scripts run, and all of them go on. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { proofSize } from '../support/proof.ts';
+import { Bench, eventually, markedWith } from './scripts-workbench.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const many = proofSize({ small: 16, full: 50 });
+const bench = new Bench();
+const witness = join(bench.home, 'witness');
+const file = (name: string) => join(bench.home, name);
+let node: Awaited<ReturnType<Bench['serve']>>;
+
+/** Runs until the file is there that its parameter names. */
+const untilTold =
+  'echo "run waits" >&3; echo $$ >> "$WITNESS/$RQ_MSG_ID"; until [ -e "$RQ_PARAM1" ]; do sleep 0.05; done';
+
+beforeAll(async () => {
+  mkdirSync(witness);
+  const env = { WITNESS: witness, STOP: file('stop'), COUNTER: bench.fixture('count-until.pl') };
+  bench.queue('counter', 'exec "$COUNTER"', { concurrency: many, env });
+  bench.queue(
+    'away',
+    `${untilTold}; echo printed; echo 'progress 80 nearly' >&3; echo 'tag seen' >&3; echo 'checkpoint {"at":9}' >&3
+echo 'dup 0-X-copies' >&3; echo made > out/made.txt; echo 'result {"sum":7}' >&3; echo 'done while away' >&3`,
+    { env },
+  );
+  bench.queue('copies', 'true');
+  bench.queue('leased', `${untilTold}; echo "done at last" >&3`, { concurrency: 4, lease: '1s', env });
+  bench.queue(
+    'shimless',
+    `if [ $LONGHAUL_ATTEMPT = 1 ]; then (setsid sleep 600 &) ; ${untilTold}; fi; echo "done the second time" >&3`,
+    { grace: '1s', env },
+  );
+  node = await bench.serve();
+});
+
+const startsOf = (id: string): number => {
+  const path = join(witness, id);
+  return existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n').length : 0;
+};
+const linesOf = (id: string): string[] => bench.log(id).split('\n').slice(0, -1);
+
+async function allGoOn(ids: readonly string[]): Promise<void> {
+  const before = ids.map((id) => linesOf(id).length);
+  await eventually(
+    () => ids.map((id) => linesOf(id).length),
+    (now) => now.every((count, place) => count > (before[place] ?? 0) + 3),
+    30_000,
+  );
+  const shown = await Promise.all(ids.map(async (id) => (await bench.find(id)).progress?.at ?? 0));
+  const isNewer = async (id: string, place: number) => ((await bench.find(id)).progress?.at ?? 0) > (shown[place] ?? 0);
+  await eventually(
+    () => Promise.all(ids.map(isNewer)),
+    (newer) => newer.every((each) => each),
+    30_000,
+  );
+}
+
+/** The processes that this one started, by what they run. */
+function childOf(pid: number, program: string): number {
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      const isHers = Number(stat[1]) === pid && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(program);
+      if (isHers) return Number(name);
+    } catch {
+      // It went by itself.
+    }
+  }
+  return 0;
+}
+
+it(`${many} scripts outlive a killed node, a stopped node and a killed runner; each ran once and no line is missing`, async () => {
+  const ids = await Promise.all(Array.from({ length: many }, () => bench.add('counter')));
+  await eventually(
+    () => ids.filter((id) => linesOf(id).length > 0).length,
+    (count) => count === many,
+    60_000,
+  );
+
+  await node.kill9();
+  node = await bench.serve();
+  await node.says(`took up ${many} running jobs`);
+  await allGoOn(ids);
+
+  expect(await node.terminate()).toMatchObject({ code: 0 });
+  node = await bench.serve();
+  await node.says(`took up ${many} running jobs`);
+  await allGoOn(ids);
+
+  const runner = childOf(node.pid, 'runner-process');
+  expect(runner).toBeGreaterThan(0);
+  process.kill(runner, 'SIGKILL');
+  await eventually(
+    () => childOf(node.pid, 'runner-process'),
+    (pid) => pid > 0 && pid !== runner,
+    30_000,
+  );
+  await allGoOn(ids);
+
+  writeFileSync(file('stop'), '');
+  for (const id of ids) {
+    const job = await bench.until(id, 'done', 60_000);
+    const lines = linesOf(id);
+    expect(job).toMatchObject({ attempt: 1, crashes: 0, interruptions: 0, result: { status: `${lines.length}` } });
+    expect(lines).toEqual(lines.map((_, place) => `counter ${place + 1}`));
+    expect(startsOf(id)).toBe(1);
+  }
+});
+
+it('a script that ends while node and runner are away has its words, status, result, log and outputs honoured', async () => {
+  const id = await bench.add('away', { param1: file('away') });
+  await eventually(
+    () => startsOf(id),
+    (starts) => starts === 1,
+    30_000,
+  );
+  const runner = childOf(node.pid, 'runner-process');
+  await node.kill9();
+  await eventually(
+    () => existsSync(`/proc/${runner}`),
+    (isThere) => !isThere,
+  );
+  writeFileSync(file('away'), '');
+  await eventually(
+    () => existsSync(join(bench.folder(id), 'exit')) && markedWith(bench.folder(id)).length === 0,
+    Boolean,
+    30_000,
+  );
+  node = await bench.serve();
+  expect(await bench.until(id, 'done', 30_000)).toMatchObject({
+    attempt: 1,
+    result: { sum: 7 },
+    tags: ['seen'],
+    progress: { percent: 80, text: 'while away' },
+  });
+  expect(bench.log(id)).toBe('printed\n');
+  const { store } = await bench.longhaul();
+  expect((await store.jobs.find([id]))[0]?.checkpoint).toBe('{"at":9}');
+  expect(await store.records.get('attachment', `${id}/made.txt`)).not.toBeNull();
+  expect((await store.jobs.list({ queue: 'copies', order: 'newest', limit: 10 })).jobs).toHaveLength(1);
+});
+
+it('a node that was away for longer than the lease, with nobody else about, takes its script up again', async () => {
+  const id = await bench.add('leased', { param1: file('leased') });
+  await eventually(
+    () => startsOf(id),
+    (starts) => starts === 1,
+    30_000,
+  );
+  await node.kill9();
+  const { lease } = await bench.find(id);
+  await eventually(Date.now, (now) => now > (lease?.until ?? 0) + 500);
+  expect(await bench.find(id)).toMatchObject({ state: 'running', label: 'stalled' });
+  node = await bench.serve();
+  await node.says('took up 1 running job');
+  writeFileSync(file('leased'), '');
+  expect(await bench.until(id, 'done', 30_000)).toMatchObject({
+    attempt: 1,
+    crashes: 0,
+    result: { status: 'at last' },
+  });
+  expect(startsOf(id)).toBe(1);
+});
+
+it('a script whose job was taken by another meanwhile is ended before anything is claimed', async () => {
+  const id = await bench.add('leased', { param1: file('never') });
+  await eventually(
+    () => startsOf(id),
+    (starts) => starts === 1,
+    30_000,
+  );
+  await node.kill9();
+  const { lease } = await bench.find(id);
+  await eventually(Date.now, (now) => now > (lease?.until ?? 0) + 100);
+  const { store } = await bench.longhaul();
+  const claimed = await eventually(
+    () =>
+      store.jobs.claim({
+        worker: 'another',
+        queues: ['leased'],
+        limit: 1,
+        requestId: `r${Date.now()}`,
+        leaseMs: 60_000,
+      }),
+    ({ jobs }) => jobs.length === 1,
+    30_000,
+  );
+  expect(claimed.jobs[0]).toMatchObject({ id, attempt: 2 });
+  node = await bench.serve();
+  expect(markedWith(bench.folder(id))).toEqual([]);
+  expect(await bench.find(id)).toMatchObject({ state: 'running', attempt: 2, lease: { worker: 'another' } });
+});
+
+it('a shim that is killed: the tree is ended, one crash is counted, and the job runs again', async () => {
+  const id = await bench.add('shimless', { param1: file('never') });
+  await eventually(
+    () => startsOf(id),
+    (starts) => starts === 1,
+    30_000,
+  );
+  process.kill(Number(readFileSync(join(bench.folder(id), 'pid'), 'utf8').split(' ')[0]), 'SIGKILL');
+  expect(await bench.until(id, 'done', 30_000)).toMatchObject({
+    attempt: 2,
+    crashes: 1,
+    result: { status: 'the second time' },
+  });
+  expect(markedWith(bench.folder(id))).toEqual([]);
+  expect(startsOf(id)).toBe(1);
+});
+
+it('a record of another boot, or with the number of an innocent process, signals nobody', async () => {
+  const [reboot, reused] = [
+    await bench.add('leased', { param1: file('never') }),
+    await bench.add('leased', { param1: file('never') }),
+  ];
+  for (const id of [reboot, reused])
+    await eventually(
+      () => startsOf(id),
+      (starts) => starts === 1,
+      30_000,
+    );
+  await node.kill9();
+  const innocent = spawn('sleep', ['600'], { stdio: 'ignore' });
+  onTestFinished(() => void innocent.kill('SIGKILL'));
+  const [first = '', second = ''] = readFileSync(join(bench.folder(reboot), 'pid'), 'utf8').split('\n');
+  const survivor = Number(second.split(' ')[0]);
+  writeFileSync(join(bench.folder(reboot), 'pid'), `${first.replace(/\S+$/, 'another-boot')}\n${second}\n`);
+  const forged = readFileSync(join(bench.folder(reused), 'pid'), 'utf8').split('\n');
+  for (const pid of markedWith(bench.folder(reused))) process.kill(pid, 'SIGKILL');
+  const boot = forged[0]?.split(' ')[2] ?? '';
+  writeFileSync(join(bench.folder(reused), 'pid'), `${innocent.pid} 12345 ${boot}\n${innocent.pid} 12345\n`);
+  node = await bench.serve();
+  // After a reboot nobody is at fault; a shim that is gone without a word is a crash.
+  expect(await bench.until(reboot, ({ attempt }) => attempt === 2, 30_000)).toMatchObject({
+    interruptions: 1,
+    crashes: 0,
+  });
+  expect(await bench.until(reused, ({ attempt }) => attempt === 2, 30_000)).toMatchObject({ crashes: 1 });
+  expect(existsSync(`/proc/${survivor}`)).toBe(true);
+  expect(innocent.exitCode).toBeNull();
+  expect(innocent.signalCode).toBeNull();
+  await (await bench.longhaul()).cancel(reboot);
+  await (await bench.longhaul()).cancel(reused);
+});
