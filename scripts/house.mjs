@@ -56,12 +56,16 @@ function forward(signal) {
 export function run(command, args, { show = false, env = {}, cwd = root } = {}) {
   forwardSignals();
   return new Promise((resolve, reject) => {
-    const stdio = show ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+    const stdio = show === true ? 'inherit' : [show === 'copy' ? 'inherit' : 'ignore', 'pipe', 'pipe'];
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio });
     children.add(child);
     let output = '';
     child.stdout?.on('data', (chunk) => (output += chunk));
     child.stderr?.on('data', (chunk) => (output += chunk));
+    if (show === 'copy') {
+      child.stdout.pipe(process.stdout, { end: false });
+      child.stderr.pipe(process.stderr, { end: false });
+    }
     child.on('error', (error) => {
       children.delete(child);
       reject(new Trouble(`Could not start ${command}: ${error.message}`, { exitCode: 2 }));

@@ -25,7 +25,8 @@ import { findRedis } from './find-redis.mjs';
 import { main, root, run, say, seconds, Trouble } from './house.mjs';
 
 const lanes = 2;
-const timeoutMs = 180_000;
+/** Of the suites of one mutant; those of all mutants together, on code that is whole, may take longer. */
+const timeoutMs = { mutant: 240_000, whole: 900_000 };
 const notCopied = new Set(['.git', 'node_modules', 'dist', 'build', 'coverage', 'docs', 'bench']);
 
 await main(import.meta.url, async (args) => {
@@ -82,14 +83,14 @@ async function inLanes(items, work) {
 async function tryUnharmed(chosen, { whole, redis }) {
   const suites = [...new Set(chosen.flatMap((mutant) => mutant.suites))];
   say(`${chosen.length} mutants; first the ${suites.length} suites on code that is whole.`);
-  const verdict = await runSuites(whole, suites, { redis, workers: lanes });
+  const verdict = await runSuites(whole, suites, { redis, workers: lanes, limitMs: timeoutMs.whole });
   if (verdict !== '') throw new Trouble(`The suites fail without any mutant: ${verdict}`, { exitCode: 2 });
 }
 
 async function tryMutant(mutant, { folder, whole, redis }) {
   const tree = copyTree(whole, mkdtempSync(join(folder, 'mutant-')));
   patch(tree, mutant);
-  const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1 });
+  const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1, limitMs: timeoutMs.mutant });
   rmSync(tree, { recursive: true, force: true });
   return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
 }
@@ -138,17 +139,17 @@ function patch(tree, { name, file, find, replace, and }, { isTrial = false } = {
 }
 
 /** The title of the first test that failed, or nothing when none did. */
-async function runSuites(tree, suites, { redis, workers }) {
+async function runSuites(tree, suites, { redis, workers, limitMs }) {
   const results = join(tree, 'results.json');
   rmSync(results, { force: true });
   const reporter = ['--reporter', 'json', '--outputFile', results];
   const args = ['run', '--bail', '1', '--maxWorkers', String(workers), ...reporter, ...suites];
   const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
   // The guard against a bug that makes a suite wait for ever.
-  const guarded = ['-k', '10', String(timeoutMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];
+  const guarded = ['-k', '10', String(limitMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];
   const { code, output } = await run('timeout', guarded, { cwd: tree, env: { ...env, LONGHAUL_PROOF: 'small' } });
   if (code === 0) return '';
-  if (code === 124 || code === 137) return `the suites did not end within ${seconds(timeoutMs)}`;
+  if (code === 124 || code === 137) return `the suites did not end within ${seconds(limitMs)}`;
   if (!existsSync(results)) throw new Trouble('The suites did not run at all.', { output });
   return firstFailure(JSON.parse(readFileSync(results, 'utf8')), output);
 }

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { check } from './check.mjs';
 import { findRedis } from './find-redis.mjs';
 import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
+import { writeProofs } from './proofs.mjs';
 import { setUp } from './setup.mjs';
 
 const limitMs = 8 * 60_000;
@@ -36,8 +37,10 @@ await main(import.meta.url, async (args) => {
       : 'There is no Redis server: its tests will not run.',
   );
   if (folders.length === 0) await step('checks', async () => (await check()).length === 0);
-  await step('suites', () => runSuites({ redis, isFull, args: [...folders, ...rest] }));
-  if (isFull && folders.length === 0) await step('mutants', runMutants);
+  const outputs = [];
+  await step('suites', () => runSuites({ redis, isFull, args: [...folders, ...rest], outputs }));
+  if (isFull && folders.length === 0) await step('mutants', () => runMutants(outputs));
+  if (isFull && folders.length === 0 && failed.length === 0) writeProofs({ outputs, results, redis });
   return report({ failed, tookMs: Date.now() - startedAt, isFull });
 });
 
@@ -59,7 +62,7 @@ function readArguments(args) {
   );
 }
 
-async function runSuites({ redis, isFull, args }) {
+async function runSuites({ redis, isFull, args, outputs }) {
   mkdirSync(cacheFolder, { recursive: true });
   rmSync(results, { force: true });
   const env = {
@@ -67,7 +70,11 @@ async function runSuites({ redis, isFull, args }) {
     ...(redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {}),
   };
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
-  const { code } = await run(bin('vitest'), ['run', ...reporters, ...args], { show: true, env });
+  const { code, output } = await run(bin('vitest'), ['run', ...reporters, ...args], {
+    show: isFull ? 'copy' : true,
+    env,
+  });
+  outputs.push(output);
   reportNotRun();
   return code === 0;
 }
@@ -86,12 +93,14 @@ function reportNotRun() {
   if (notRun.length > 20) say(`  … and ${notRun.length - 20} more`);
 }
 
-async function runMutants() {
+async function runMutants(outputs) {
   if (!existsSync(mutants)) {
     say('There is no scripts/mutants.mjs yet, so no mutants were tried.');
     return true;
   }
-  return (await run(process.execPath, [mutants], { show: true })).code === 0;
+  const { code, output } = await run(process.execPath, [mutants], { show: 'copy' });
+  outputs.push(output);
+  return code === 0;
 }
 
 function report({ failed, tookMs, isFull }) {

@@ -8,6 +8,7 @@
 import type { RunningJob } from '../core/job.ts';
 import type { Attempt, AttemptEnd } from '../runner/attempt.ts';
 import { putDeadline } from '../runner/deadline.ts';
+import type { Said } from '../runner/said.ts';
 import type { Terminated } from '../runner/terminate.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
 import { AttemptAborted } from '../worker/stop-reason.ts';
@@ -29,6 +30,7 @@ export async function runScript(host: ScriptHost, job: RunningJob, context: Atte
   try {
     const end = await attempt.end;
     const stopped = await attempt.terminate({ graceMs });
+    await keepLastWords(end.said, context);
     return await finish(host, job, { end, stopped, isLost: isLost(context.signal) });
   } finally {
     release();
@@ -82,6 +84,12 @@ function keepPuttingOff(attempt: Attempt, job: RunningJob, context: AttemptConte
     );
   }, job.lease.ms / 4).unref();
   return () => clearInterval(timer);
+}
+
+/** What its result or its failure does not hold already. A lease that is lost has no use for them. */
+async function keepLastWords({ progress, status, result }: Said, context: AttemptContext): Promise<void> {
+  if (progress === null && (status === null || result === null)) return;
+  await context.progressNow(progress?.percent ?? null, status).catch(() => undefined);
 }
 
 /** Its job is somebody else's by now: what it made must not be mixed with what the other makes. */

@@ -152,6 +152,7 @@ export class Attempt {
         this.#limits?.alive();
         if (!this.#isOver) this.#speak().progress(percent, text);
       },
+      progressNow: (percent, text) => this.#sayNow({ progress: { percent, text } }),
       checkpoint: (value) => this.#sayNow({ checkpoint: value }),
       replaceData: (value) => this.#sayNow({ data: value }),
       started: (pid) => void this.#sayNow({ started: { pid } }),

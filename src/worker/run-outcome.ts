@@ -28,6 +28,8 @@ export interface AttemptContext {
   readonly signal: AbortSignal;
   /** The last one wins; sent at most once a second, also while the main thread is blocked. */
   progress(percent: number | null, text?: string | null): void;
+  /** For the last one, which must not get lost with the end. Resolved when the store has it. */
+  progressNow(percent: number | null, text: string | null): Promise<void>;
   /** Resolved when the store has it; rejected when the lease was lost before. May be left unawaited. */
   checkpoint(value: string): Promise<void>;
   /** Replaces the job's data, as a checkpoint does its checkpoint. */

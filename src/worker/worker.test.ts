@@ -38,6 +38,27 @@ describe('a worker', () => {
     expect(store.callsOf('claim')).toMatchObject([{ limit: 2 }]);
   });
 
+  it('runs more at once when it is resized, never beyond its most, and less when slots come free', async () => {
+    const { add, next, worker, store } = trialWorker({ concurrency: 1, mostConcurrency: 3, run: untilStopped });
+    for (const id of ['a', 'b', 'c', 'd']) await add(id);
+    await worker.start();
+    await next('started', ({ job }) => job.id === 'a');
+    worker.resize(9);
+    await next('started', ({ job }) => job.id === 'c');
+    expect(worker.running().map(({ job }) => job.id)).toEqual(['a', 'b', 'c']);
+    worker.resize(2);
+    await store.jobs.cancel([{ id: 'a' }]);
+    await next('ended', ({ job }) => job.id === 'a');
+    await store.jobs.cancel([{ id: 'b' }]);
+    await next('started', ({ job }) => job.id === 'd');
+    expect(
+      worker
+        .running()
+        .map(({ job }) => job.id)
+        .sort(),
+    ).toEqual(['c', 'd']);
+  });
+
   it('sends the settlement of a job and the claim for its slot in one turn, and the settlement first', async () => {
     const { store, add, next, worker } = trialWorker({ concurrency: 3 });
     for (const id of ['a', 'b', 'c', 'd']) await add(id);

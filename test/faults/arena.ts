@@ -34,6 +34,8 @@ export interface WorkerPlan {
   readonly queues?: readonly string[];
   /** Another way to the same store: through a proxy. */
   readonly address?: string;
+  /** Claims nothing until it is sent `{ resume: true }`. */
+  readonly isPaused?: boolean;
   /** Says the start of each run on stdout too. */
   readonly isTelling?: boolean;
 }

@@ -62,18 +62,22 @@ export async function surviveKills(arena: Arena, store: string): Promise<void> {
 
 /** Producers, one after the other: all but the last are killed in the middle of their adding. */
 async function addAndDie(arena: Arena, random: SeededRandom): Promise<number> {
-  const load = { kind: 'steady', everyMs: 40, atOnce: 20, maxMs: 400, freezeEvery: 40, isPersistent: true };
+  const load = { kind: 'steady', everyMs: 40, atOnce: 20, maxMs: 500, freezeEvery: 40, isPersistent: true };
+  const start = (number: number) => arena.startAdder({ ...load, prefix: `k${number}` });
   const endAt = monotonicMs() + RAGE_MS;
+  let adder = await start(1);
   for (let adders = 1; ; adders++) {
-    const adder = await arena.startAdder({ ...load, prefix: `k${adders}` });
     adder.send({});
-    await sleep(random.between(1_500, 3_500));
-    if (monotonicMs() < endAt) await adder.kill9();
-    else {
+    // The next one is there before this one goes, so that the workers are never without work.
+    const [next] = await Promise.all([start(adders + 1), sleep(random.between(1_500, 3_500))]);
+    if (monotonicMs() >= endAt) {
+      await next.kill9();
       adder.send({});
       await adder.next(({ type }) => type === 'added', 30_000);
       return adders;
     }
+    await adder.kill9();
+    adder = next;
   }
 }
 

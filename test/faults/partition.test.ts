@@ -36,14 +36,17 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
     const proxy = await openCuttingProxy(redis.port);
     onTestFinished(() => proxy.close());
     const arena = await openArena({ address: redis.url, connect: { namespace }, settings: { lease: LEASE_MS } });
-    const far = await arena.startWorker({ address: proxy.url, work: { concurrency: JOBS, onUnreachable: policy } });
+    const [far, near] = await Promise.all([
+      arena.startWorker({ address: proxy.url, work: { concurrency: JOBS, onUnreachable: policy } }),
+      arena.startWorker({ isPaused: true, work: { concurrency: JOBS } }),
+    ]);
     for (let place = 0; place < JOBS; place++)
       await arena.add(`cut-${place}`, { ms: 3 * LEASE_MS, againMs: LEASE_MS / 2 });
     const starts = () => arena.marks().filter(({ mark }) => mark === 'start').length;
     await until('its jobs run', 10_000, () => (starts() === JOBS ? true : null));
-    const near = await arena.startWorker({ work: { concurrency: JOBS } });
     const cutAt = monotonicMs();
     proxy.mode = mode;
+    near.send({ resume: true });
     await until('another has begun them', LEASE_MS + 5_000, () => (starts() === 2 * JOBS ? true : null));
     await arena.drained(20_000);
     // The way stays closed until the one that was cut off is through with them, told or not.

@@ -4,7 +4,7 @@
  */
 import type { Job } from '../../src/core/job.ts';
 import { keyAddress, releasesKey } from '../../src/core/lifecycle.ts';
-import { readJobs } from '../../src/stores/redis/job-record.ts';
+import { fieldsOf, readJobs } from '../../src/stores/redis/job-record.ts';
 
 export type Command = (args: readonly string[]) => Promise<unknown>;
 
@@ -76,7 +76,7 @@ function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<
 function recordsOf({ hashes }: Contents): Found[] {
   const records = [...(hashes.get('j') ?? [])].filter(([id]) => !id.startsWith('@'));
   return records.flatMap(([id, record]) => {
-    const apart = /\x1fapart=([a-z]+)/.exec(record)?.[1] ?? '';
+    const apart = fieldsOf(record)['apart'] ?? '';
     const texts = [...apart].map((letter) => hashes.get('big')?.get(letter + id) ?? '');
     return readJobs([id, record, ...texts], 0).map((job) => ({ job, place: record.charAt(0), apart }));
   });

@@ -1,7 +1,7 @@
 /** Bugs in the SQLite store: its order, its indexes, its transactions, and what it knows by heart. */
 const one = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 /** Whatever stays in the memory of one process shows only when others have the file open too. */
-const three = ['test/contract/sqlite-three-processes.test.ts'];
+const three = ['test/model/sqlite-three-processes.test.ts'];
 
 export const sqlite = [
   {

@@ -4,10 +4,11 @@
  * A wire is one open way to the server or the cluster. It never sends a command twice and keeps none for later: a
  * popular client that did so added a job twice after one lost reply.
  */
+import type * as Redis from '@redis/client';
 import { LonghaulError } from '../../core/errors.ts';
 import type { RedisSettings } from './options.ts';
 
-export type Library = typeof import('@redis/client');
+export type Library = typeof Redis;
 
 export interface Wire {
   send(args: readonly string[]): Promise<unknown>;
@@ -17,7 +18,9 @@ export interface Wire {
 }
 
 const MAX_PENDING_COMMANDS = 10_000;
+/** Somebody who waits for messages only would not notice a black hole by itself. */
 const PING_MS = 10_000;
+const SILENCE_MS = 30_000;
 const RECONNECT_MS = { first: 50, most: 2_000 };
 
 export async function loadLibrary(load: () => Promise<unknown> = () => import('@redis/client')): Promise<Library> {
@@ -40,7 +43,10 @@ function clientOptions({ connectTimeoutMs }: RedisSettings, isOpened: () => bool
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_PENDING_COMMANDS,
     pingInterval: PING_MS,
+    // The deadline is ours (connection.ts): the library's own covers only what was not sent yet.
+    commandOptions: { timeout: 0 },
     socket: {
+      socketTimeout: SILENCE_MS,
       connectTimeout: connectTimeoutMs,
       // The first connection fails at once, so that whoever opens a store hears why.
       reconnectStrategy: (tries: number) => (isOpened() ? reconnectDelayMs(tries) : false),
@@ -71,9 +77,10 @@ export async function openCluster(library: Library, settings: RedisSettings): Pr
   let isOpened = false;
   const { username, password, protocol } = new URL(settings.url);
   const key = keyPrefix(settings);
-  const options = clientOptions(settings, () => isOpened);
+  const { commandOptions, ...options } = clientOptions(settings, () => isOpened);
   const cluster = library.createCluster({
     rootNodes: [{ url: settings.url }],
+    commandOptions,
     defaults: {
       ...options,
       ...(password === '' ? {} : { password: decodeURIComponent(password) }),

@@ -25,12 +25,12 @@ export class Connection {
     this.#isCluster = first.isCluster;
   }
 
-  /** `facts` is what INFO says. */
+  /** `facts` is what INFO says; empty where it is forbidden. */
   static async open(settings: RedisSettings): Promise<{ connection: Connection; facts: string }> {
     const library = await loadLibrary();
     try {
       const node = await openNode(library, settings);
-      const facts = String(await within(settings.commandTimeoutMs, node.send(['INFO'])));
+      const facts = await within(settings.commandTimeoutMs, factsOf(node, library));
       const isCluster = facts.includes('cluster_enabled:1');
       if (isCluster) node.destroy();
       const wire = isCluster ? await openCluster(library, settings) : node;
@@ -91,6 +91,15 @@ export class Connection {
       await sleep(reconnectDelayMs(tries), undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
     return null;
+  }
+}
+
+async function factsOf(wire: Wire, library: Library): Promise<string> {
+  try {
+    return String(await wire.send(['INFO']));
+  } catch (error) {
+    if (error instanceof library.ErrorReply && error.message.startsWith('NOPERM')) return '';
+    throw error;
   }
 }
 

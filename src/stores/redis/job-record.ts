@@ -1,36 +1,59 @@
 /**
- * Reads what the scripts answer: jobs and their histories. lua/prelude.lua draws a record; this is its other half.
+ * Reads jobs as the scripts answer them. lua/prelude.lua draws a record; this is its other half.
  *
  * Invariant: data whose checksum does not fit is never handed out; it throws `data-corrupt`.
  */
 import { crc32 } from 'node:zlib';
 import { LonghaulError } from '../../core/errors.ts';
-import type { HistoryEvent, HistoryRow } from '../../core/history.ts';
 import type { Failure, Job, JobPolicy, JobState, Lease, Progress, UniqueKey } from '../../core/job.ts';
-import { EVENT_LETTERS, FIELD, PART, PLACES, unescapeText } from './layout.ts';
+import { FIELD, PART, PLACES, unescapeText } from './layout.ts';
 
 type Fields = Record<string, string | undefined>;
 
 /** Texts that stand apart, by their letter in the field `apart`. */
 const APART: Readonly<Record<string, string>> = { r: 'result', v: 'checkpoint', t: 'detail' };
 
-export const checksum = (data: string): string => crc32(data).toString(16).padStart(8, '0');
+const CHECKSUM_LENGTH = 8;
+export const checksum = (data: string): string => crc32(data).toString(16).padStart(CHECKSUM_LENGTH, '0');
+
+export interface ReadJobs {
+  readonly jobs: Job[];
+  /** Those whose data is not what was added. */
+  readonly damaged: Job[];
+}
 
 /** The jobs of an answer from a place on: id, record, and the texts that stand apart, job after job. */
 export function readJobs(answer: readonly string[], from: number): Job[] {
-  const jobs: Job[] = [];
+  const { jobs, damaged } = readAnyJobs(answer, from);
+  const [first] = damaged;
+  if (first === undefined) return jobs;
+  throw new LonghaulError(
+    'data-corrupt',
+    `the data of job ${first.id} is not what was added: its checksum does not fit`,
+  );
+}
+
+/** The same for a claim, which must not keep back the sound ones. The data of a damaged one is left out. */
+export function readAnyJobs(answer: readonly string[], from: number): ReadJobs {
+  const read: ReadJobs = { jobs: [], damaged: [] };
   for (let at = from; at < answer.length; ) {
     const [id = '', record = ''] = [answer[at], answer[at + 1]];
     const fields = fieldsOf(record);
     const letters = fields['apart'] ?? '';
     at += 2;
     for (const letter of letters) fields[APART[letter] ?? 'data'] = answer[at++] ?? '';
-    jobs.push(readJob(id, record, fields));
+    const data = soundData(fields['data'] ?? '');
+    if (data === null) read.damaged.push(readJob(id, record, { ...fields, data: '' }));
+    else {
+      fields['data'] = data;
+      read.jobs.push(readJob(id, record, fields));
+    }
   }
-  return jobs;
+  return read;
 }
 
-function fieldsOf(record: string): Fields {
+/** What a record says of itself by name, and its data with the checksum before it. */
+export function fieldsOf(record: string): Fields {
   const fields: Fields = {};
   const dataAt = record.indexOf(`${FIELD}:`);
   const rowsAt = record.indexOf(`${FIELD}+`);
@@ -54,7 +77,7 @@ function readJob(id: string, record: string, fields: Fields): Job {
     id,
     queue: head.slice(second + 1),
     name: textOf(fields['name']),
-    data: checkedData(id, fields),
+    data: fields['data'] ?? '',
     state: stateOf(record.charAt(0)),
     priority: numberOf(fields['priority']),
     tags: fields['tags'] === undefined ? [] : fields['tags'].split(PART).map(unescapeText),
@@ -80,18 +103,17 @@ function readJob(id: string, record: string, fields: Fields): Job {
   };
 }
 
-function checkedData(id: string, fields: Fields): string {
-  const { data: stored = '' } = fields;
-  const data = unescapeText(stored.slice(8));
-  if (checksum(data) === stored.slice(0, 8)) return data;
-  throw new LonghaulError('data-corrupt', `the data of job ${id} is not what was added: its checksum does not fit`);
+/** The data after its checksum; null when they do not fit. */
+function soundData(stored: string): string | null {
+  const data = unescapeText(stored.slice(CHECKSUM_LENGTH));
+  return checksum(data) === stored.slice(0, CHECKSUM_LENGTH) ? data : null;
 }
 
 const numberOf = (value: string | undefined): number => (value === undefined ? 0 : Number(value));
-const timeOf = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
-const textOf = (value: string | undefined): string | null => (value === undefined ? null : unescapeText(value));
+export const timeOf = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
+export const textOf = (value: string | undefined): string | null => (value === undefined ? null : unescapeText(value));
 const orNull = (word: string): number | null => (word === '-' ? null : Number(word));
-const stateOf = (place: string): JobState => PLACES[place] ?? 'draft';
+export const stateOf = (place: string): JobState => PLACES[place] ?? 'draft';
 
 function uniqueOf(value: string): UniqueKey {
   const [scope = '', until = '', periodMs = '', ...key] = value.split(' ');
@@ -129,42 +151,4 @@ function failureOf(fields: Fields): Failure | null {
   const { group, message, detail } = fields;
   if (group === undefined) return null;
   return { group: unescapeText(group), message: unescapeText(message ?? ''), detail: textOf(detail) };
-}
-
-const EVENTS = new Map(Object.entries(EVENT_LETTERS).map(([event, letter]) => [letter, event as HistoryEvent]));
-
-/** The first row is not stored: a job that was added was nothing else before. */
-export function readHistory(record: string): HistoryRow[] {
-  const [createdAt = ''] = record.split(' ', 2).slice(1);
-  const at = Number(createdAt);
-  const wasDraft = fieldsOf(record)['draft'] !== undefined;
-  const added = {
-    at,
-    event: 'added',
-    state: wasDraft ? 'draft' : 'waiting',
-    attempt: 0,
-    token: null,
-    by: null,
-    note: null,
-  } as const;
-  const rows = record
-    .slice(0, record.indexOf(`${FIELD}:`))
-    .split(`${FIELD}+`)
-    .slice(1);
-  return [added, ...rows.map((row) => readRow(row, at))];
-}
-
-function readRow(row: string, createdAt: number): HistoryRow {
-  const [head = '', ...parts] = row.split(PART);
-  const [delta = '', attempt = '', token] = head.slice(2).split(' ');
-  const part = (letter: string) => parts.find((each) => each.startsWith(letter))?.slice(1);
-  return {
-    at: createdAt + Number(delta),
-    event: EVENTS.get(head.charAt(0)) ?? 'late',
-    state: stateOf(head.charAt(1)),
-    attempt: Number(attempt),
-    token: timeOf(token),
-    by: textOf(part('b')),
-    note: textOf(part('n')),
-  };
 }

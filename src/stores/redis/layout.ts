@@ -48,14 +48,14 @@ export const EVENT_LETTERS: Readonly<Record<HistoryEvent, string>> = {
   late: 't',
 };
 
-const NEEDS_ESCAPE = /[\x1d-\x1f]/;
+const ESCAPE = '\x1d';
 
 export function escapeText(text: string): string {
-  if (!NEEDS_ESCAPE.test(text)) return text;
-  return text.replace(/[\x1d-\x1f]/g, (found) => `\x1d${found.charCodeAt(0) - 0x1d}`);
+  if (!text.includes(FIELD) && !text.includes(PART) && !text.includes(ESCAPE)) return text;
+  return text.replaceAll(ESCAPE, `${ESCAPE}0`).replaceAll(PART, `${ESCAPE}1`).replaceAll(FIELD, `${ESCAPE}2`);
 }
 
 export function unescapeText(text: string): string {
-  if (!text.includes('\x1d')) return text;
-  return text.replace(/\x1d([012])/g, (_whole, digit: string) => String.fromCharCode(0x1d + Number(digit)));
+  if (!text.includes(ESCAPE)) return text;
+  return text.replaceAll(`${ESCAPE}2`, FIELD).replaceAll(`${ESCAPE}1`, PART).replaceAll(`${ESCAPE}0`, ESCAPE);
 }

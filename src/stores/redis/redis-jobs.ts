@@ -8,8 +8,6 @@ import type { ClockSource } from '../../core/clock.ts';
 import type {
   AddResult,
   CallOptions,
-  ClaimRequest,
-  ClaimResult,
   Heartbeat,
   HeartbeatResult,
   JobPage,
@@ -22,12 +20,15 @@ import type {
 } from '../../core/job-store.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
+import { addArguments } from './add-request.ts';
 import * as answers from './answers.ts';
 import { Batcher, slicesOf } from './batcher.ts';
-import { readHistory, readJobs } from './job-record.ts';
+import { claim, claimAlong } from './claims.ts';
+import { readHistory } from './job-history.ts';
+import { readJobs } from './job-record.ts';
 import { escapeText } from './layout.ts';
 import * as requests from './requests.ts';
-import type { ScriptAnswer } from './script-runner.ts';
+import { type Ask, listOf, type ScriptAnswer } from './script-runner.ts';
 import type { ScriptName } from './scripts.ts';
 
 export interface RedisJobsOptions {
@@ -36,15 +37,10 @@ export interface RedisJobsOptions {
   readonly subscribe: JobStore['subscribe'];
 }
 
-/** Runs a script at the time of the call that wants it. */
-type Ask = (name: ScriptName, args: readonly string[]) => Promise<ScriptAnswer>;
 type Calls = { readonly [Name in CallName]: (ask: Ask, argument: CallArgument<Name>) => Promise<CallAnswer<Name>> };
 
 /** As many as a script can take without keeping the others waiting for more than a few milliseconds. */
 const BATCH = { size: 1_000, batches: 2 };
-
-const listOf = (answer: ScriptAnswer): readonly string[] =>
-  Array.isArray(answer) ? (answer as readonly string[]) : [];
 
 export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): JobStore {
   const askAt = (options: CallOptions | undefined): Ask => {
@@ -64,25 +60,6 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
     heartbeat: (items) => beats.submit(items),
     claim: (request) => claimAlong(ask, settles, request),
   };
-}
-
-/** A worker settles and claims in one turn. What it settles then travels with the claim, in one call. */
-async function claimAlong(
-  ask: Ask,
-  settles: Batcher<Settlement, SettleResult>,
-  request: ClaimRequest,
-): Promise<ClaimResult> {
-  const along = settles.takeWaiting();
-  if (along === null) return claim(ask, request);
-  try {
-    const said = requests.settleArguments(along.items);
-    const answer = listOf(await ask('settle-claim', [String(said.length), ...said, ...claimArguments(request)]));
-    along.answer(answers.readEach(along.items, answer[0] ?? '', answers.readTarget));
-    return readClaim(answer, 1);
-  } catch (error) {
-    along.reject(error);
-    throw error;
-  }
 }
 
 /** A list of any length, in slices that one script can take. */
@@ -118,8 +95,7 @@ const overIds =
     );
 
 const CALLS: Calls = {
-  add: (ask, jobs) =>
-    inSlices(jobs, async (slice) => answers.readAdded(slice, await ask('add', requests.addArguments(slice)))),
+  add: (ask, jobs) => inSlices(jobs, async (slice) => answers.readAdded(slice, await ask('add', addArguments(slice)))),
   commit: overIds('commit'),
   delete: overIds('delete'),
   claim,
@@ -142,20 +118,6 @@ const CALLS: Calls = {
   workers: async (ask) => answers.readWorkers(await ask('workers', [])),
   maintain: async (ask, { limit }) => answers.readMaintenance(await ask('maintain', [String(limit)])),
 };
-
-async function claim(ask: Ask, request: ClaimRequest): Promise<ClaimResult> {
-  return readClaim(listOf(await ask('claim', claimArguments(request))), 0);
-}
-
-function claimArguments({ worker, queues, limit, leaseMs, requestId }: ClaimRequest): string[] {
-  const length = leaseMs === undefined ? '' : String(leaseMs);
-  return [escapeText(worker), escapeText(requestId), String(limit), length, ...queues];
-}
-
-function readClaim(answer: readonly string[], from: number): ClaimResult {
-  const [now = '', nextAt = ''] = [answer[from], answer[from + 1]];
-  return { jobs: readJobs(answer, from + 2), now: Number(now), nextAt: nextAt === '' ? null : Number(nextAt) };
-}
 
 async function find(ask: Ask, ids: readonly string[]): Promise<CallAnswer<'find'>> {
   const jobs = new Map(readJobs(listOf(await ask('find', ids)), 0).map((job) => [job.id, job]));

@@ -12,6 +12,12 @@ import { loadScripts, type Script, type ScriptName } from './scripts.ts';
 /** What a script answers: a text, or a list of texts; null for nothing. */
 export type ScriptAnswer = string | readonly string[] | null;
 
+/** Runs a script at the time of the call that wants it. */
+export type Ask = (name: ScriptName, args: readonly string[]) => Promise<ScriptAnswer>;
+
+export const listOf = (answer: ScriptAnswer): readonly string[] =>
+  Array.isArray(answer) ? (answer as readonly string[]) : [];
+
 export class ScriptRunner {
   readonly #connection: Connection;
   readonly #settings: RedisSettings;

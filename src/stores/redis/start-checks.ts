@@ -15,12 +15,17 @@ const FIXED_VALKEY = ['7.2.11', '8.0.6', '8.1.4', '9.0.0'];
 
 type Ask = (args: readonly string[]) => Promise<unknown>;
 
+/** Throws what must be refused; answers the notices. */
 export async function checkStart(connection: Connection, settings: RedisSettings, facts: string): Promise<string[]> {
   const ask: Ask = (args) => connection.send(args);
-  const version = checkVersion(facts);
-  const policy = checkEviction(facts);
+  const notices = checkFacts(facts);
   await checkSchema(ask, settings);
-  return [...version, ...policy, ...persistenceNotices(facts, await appendfsync(ask)), ...addressNotices(settings)];
+  return [...notices, ...persistenceNotices(facts, await appendfsync(ask)), ...addressNotices(settings)];
+}
+
+/** What INFO says of the server's version and of its memory. */
+export function checkFacts(facts: string): string[] {
+  return [...checkVersion(facts), ...checkEviction(facts)];
 }
 
 const factIn = (facts: string, name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(facts)?.[1] ?? '';
@@ -34,6 +39,7 @@ function isBefore(version: readonly number[], other: readonly number[]): boolean
 function checkVersion(facts: string): string[] {
   const valkey = factIn(facts, 'valkey_version');
   const version = valkey || factIn(facts, 'redis_version');
+  if (version === '') return ['INFO is forbidden here: version, memory policy and append-only file are not known'];
   const numbers = numbersOf(version);
   if (isBefore(numbers, OLDEST)) {
     throw new LonghaulError(
@@ -75,6 +81,7 @@ async function appendfsync(ask: Ask): Promise<string | undefined> {
 }
 
 function persistenceNotices(facts: string, appendfsync: string | undefined): string[] {
+  if (facts === '') return [];
   if (factIn(facts, 'aof_enabled') === '0') {
     return ['the append-only file is off: a crash of Redis loses what was added since its last snapshot'];
   }

@@ -8,30 +8,19 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../core/job-store.ts';
+import type { Call, User } from './engine-users.ts';
+import { EngineUsers } from './engine-users.ts';
 import { lockedError } from './file-holders.ts';
 import type { GroupWriter, Outcome } from './group-writer.ts';
-import type { FromEngine, Reply, Request, ToEngine } from './messages.ts';
-import { toThrown } from './messages.ts';
+import type { ToEngine } from './messages.ts';
+import { isLook } from './messages.ts';
 import type { Session } from './session.ts';
-import { isLook } from './session.ts';
 import { explain, isBusy } from './sqlite-problem.ts';
 
 const MAX_BLOCKED_MS = 5_000;
 const RETRY_MS = 1;
 
-interface User {
-  readonly port: MessagePort;
-  isListening: boolean;
-  replies: Reply[];
-}
-
-interface Call {
-  readonly user: User;
-  readonly request: Request;
-}
-
 export interface EngineParts {
-  readonly path: string;
   readonly session: Session;
   readonly writer: GroupWriter;
   /** Others must look: something was written. */
@@ -42,7 +31,7 @@ export interface EngineParts {
 
 export class Engine {
   readonly #parts: EngineParts;
-  readonly #users = new Set<User>();
+  readonly #users = new EngineUsers();
   #looks: Call[] = [];
   #writes: Call[] = [];
   #isScheduled = false;
@@ -54,15 +43,12 @@ export class Engine {
   }
 
   join(port: MessagePort): void {
-    const user: User = { port, isListening: false, replies: [] };
-    this.#users.add(user);
-    port.on('message', (message: ToEngine) => this.#receive(user, message));
-    port.on('close', () => this.#users.delete(user));
+    this.#users.join(port, (user, message) => this.#receive(user, message));
   }
 
   /** To everybody here who listens. */
   tell(events: readonly StoreEvent[]): void {
-    for (const user of this.#users) if (user.isListening) send(user, { kind: 'events', events });
+    this.#users.tell(events);
   }
 
   #receive(user: User, message: ToEngine): void {
@@ -99,7 +85,7 @@ export class Engine {
     this.#isScheduled = false;
     this.#answerLooks();
     if (this.#writes.length > 0) this.#writeGroup();
-    this.#reply();
+    this.#users.reply();
     if (this.#writes.length > 0) this.#schedule(this.#blockedSince === undefined ? 0 : RETRY_MS);
     else if (this.#isClosing) this.#end();
   }
@@ -109,22 +95,21 @@ export class Engine {
     if (calls.length === 0) return;
     this.#looks = [];
     try {
-      const { session } = this.#parts;
-      session.look(() => {
-        for (const call of calls) answer(call, this.#look(call));
+      this.#parts.session.look(() => {
+        for (const call of calls) this.#users.answer(call, this.#look(call));
       });
     } catch (error) {
       // Before the first of them: the file could not be read at all.
-      for (const call of calls) answer(call, { error: explain(error, this.#parts.path) });
+      this.#refuse(calls, explain(error, this.#parts.session.path));
     }
   }
 
   #look({ request }: Call): Outcome {
-    const { session, path } = this.#parts;
+    const { session } = this.#parts;
     try {
       return { answer: session.perform(request, session.lookMoment(request)) };
     } catch (error) {
-      return { error: explain(error, path) };
+      return { error: explain(error, session.path) };
     }
   }
 
@@ -134,7 +119,7 @@ export class Engine {
       const { outcomes, events } = this.#parts.writer.write(calls.map(({ request }) => request));
       this.#writes = calls.slice(outcomes.length);
       this.#blockedSince = undefined;
-      for (const [place, outcome] of outcomes.entries()) answer(calls[place] as Call, outcome);
+      for (const [place, outcome] of outcomes.entries()) this.#users.answer(calls[place] as Call, outcome);
       if (events.length > 0) this.#publish(events);
     } catch (error) {
       if (!isBusy(error)) throw error;
@@ -143,7 +128,7 @@ export class Engine {
   }
 
   #publish(events: readonly StoreEvent[]): void {
-    if (this.#parts.session.peers.hasOthers) this.#parts.wake();
+    if (this.#parts.session.others.areThere) this.#parts.wake();
     this.tell(events);
   }
 
@@ -151,30 +136,18 @@ export class Engine {
     const now = performance.now();
     this.#blockedSince ??= now;
     if (now - this.#blockedSince < MAX_BLOCKED_MS) return;
-    const error = lockedError(this.#parts.path, this.#parts.session.peers.pids, MAX_BLOCKED_MS);
-    for (const call of this.#writes) answer(call, { error });
+    const { path, others } = this.#parts.session;
+    this.#refuse(this.#writes, lockedError(path, others.pids, MAX_BLOCKED_MS));
     this.#writes = [];
     this.#blockedSince = undefined;
   }
 
-  #reply(): void {
-    for (const user of this.#users) {
-      if (user.replies.length === 0) continue;
-      send(user, { kind: 'replies', replies: user.replies });
-      user.replies = [];
-    }
+  #refuse(calls: readonly Call[], error: unknown): void {
+    for (const call of calls) this.#users.answer(call, { error });
   }
 
   #end(): void {
     this.#parts.closed();
-    for (const { port } of this.#users) port.close();
+    this.#users.close();
   }
-}
-
-function answer({ user, request: [id] }: Call, outcome: Outcome): void {
-  user.replies.push('error' in outcome ? [id, undefined, toThrown(outcome.error)] : [id, outcome.answer]);
-}
-
-function send({ port }: User, message: FromEngine): void {
-  port.postMessage(message);
 }

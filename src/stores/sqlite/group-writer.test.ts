@@ -19,7 +19,7 @@ async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast }> 
   session = new Session({ path, durability: 'full', clock: new StoreClock('store'), heard: () => undefined });
   session.enter();
   const ballast = new Ballast(path);
-  return { writer: new GroupWriter(session, ballast, path), ballast };
+  return { writer: new GroupWriter(session, ballast), ballast };
 }
 
 /** In as many groups as a slow machine may need. */

@@ -30,13 +30,11 @@ const MAX_GROUP_MS = 20;
 export class GroupWriter {
   readonly #session: Session;
   readonly #ballast: Ballast;
-  readonly #path: string;
   #broken: LonghaulError | undefined;
 
-  constructor(session: Session, ballast: Ballast, path: string) {
+  constructor(session: Session, ballast: Ballast) {
     this.#session = session;
     this.#ballast = ballast;
-    this.#path = path;
   }
 
   /** Throws only when another process is writing; then nothing was done. */
@@ -82,7 +80,7 @@ export class GroupWriter {
       return { answer: this.#session.performApart(request, moment) };
     } catch (error) {
       if (isFull(error) || isInputOutput(error)) throw error;
-      return { error: explain(error, this.#path) };
+      return { error: explain(error, this.#session.path) };
     }
   }
 
@@ -93,10 +91,10 @@ export class GroupWriter {
       if (!isInputOutput(error)) throw error;
       this.#broken = new LonghaulError(
         'store-unavailable',
-        `the disk under ${this.#path} failed; the store must be opened again`,
+        `the disk under ${this.#session.path} failed; the store must be opened again`,
         { cause: error },
       );
-      throw new LonghaulError('outcome-unknown', `the disk under ${this.#path} failed during the commit`, {
+      throw new LonghaulError('outcome-unknown', `the disk under ${this.#session.path} failed during the commit`, {
         cause: error,
       });
     }
@@ -114,7 +112,7 @@ export class GroupWriter {
 
   #refuseUnlessBusy(requests: readonly Request[], error: unknown): Group {
     if (isBusy(error)) throw error;
-    return this.#refuse(requests, explain(error, this.#path));
+    return this.#refuse(requests, explain(error, this.#session.path));
   }
 
   #refuse(requests: readonly Request[], error: unknown): Group {
@@ -122,6 +120,6 @@ export class GroupWriter {
   }
 
   #full(): Outcome {
-    return { error: new LonghaulError('store-full', `no space left for new jobs in ${this.#path}`) };
+    return { error: new LonghaulError('store-full', `no space left for new jobs in ${this.#session.path}`) };
   }
 }

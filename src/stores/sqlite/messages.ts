@@ -7,9 +7,19 @@ import type { ErrorCode, Problem } from '../../core/errors.ts';
 import { LonghaulError } from '../../core/errors.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { CallName } from '../../core/operations/perform.ts';
+import { isReadOnly } from '../../core/operations/perform.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
 export type RequestName = CallName | RecordCallName;
+
+export function isRecordCall(name: RequestName): name is RecordCallName {
+  return name.startsWith('records.');
+}
+
+/** Calls that leave no trace: they need no write lock and wait for no disk. */
+export function isLook(name: RequestName): boolean {
+  return isRecordCall(name) ? name === 'records.get' || name === 'records.list' : isReadOnly(name);
+}
 
 export type Request = readonly [id: number, name: RequestName, argument: unknown, now: number | undefined];
 /** With `problem` the call threw; without, `answer` is its answer. */

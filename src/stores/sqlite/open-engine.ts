@@ -22,38 +22,33 @@ const POLL_MS = 1_000;
 
 export function openEngine({ path, clock, durability }: EngineOptions): Engine {
   const heard = (events: Parameters<Engine['tell']>[0]): void => engine.tell(events);
-  const ballast = new Ballast(path);
-  const session = enter(new Session({ path, durability, clock: new StoreClock(clock), heard }), ballast, path);
+  const session = new Session({ path, durability, clock: new StoreClock(clock), heard });
+  const ballast = new Ballast(session.path);
+  enter(session, ballast);
   const listen = () => hear(session);
-  const wakeFile = new WakeFile(path, listen);
+  const wakeFile = new WakeFile(session.path, listen);
   const poll = setInterval(() => {
     listen();
-    session.peers.checkAlive();
+    session.others.checkAlive();
   }, POLL_MS);
   const closed = (): void => {
     clearInterval(poll);
     wakeFile.close();
     leave(session);
   };
-  const engine = new Engine({
-    path,
-    session,
-    writer: new GroupWriter(session, ballast, path),
-    wake: () => wakeFile.touch(),
-    closed,
-  });
+  const wake = () => wakeFile.touch();
+  const engine = new Engine({ session, writer: new GroupWriter(session, ballast), wake, closed });
   ballast.isThere();
-  wakeFile.touch();
+  wake();
   return engine;
 }
 
-function enter(session: Session, ballast: Ballast, path: string): Session {
+function enter(session: Session, ballast: Ballast): void {
   try {
     enterEvenWhenFull(session, ballast);
-    return session;
   } catch (error) {
     session.close();
-    throw isBusy(error) ? lockedError(path, [], OPENING_TIMEOUT_MS) : explain(error, path);
+    throw isBusy(error) ? lockedError(session.path, [], OPENING_TIMEOUT_MS) : explain(error, session.path);
   }
 }
 

@@ -1,0 +1,64 @@
+/** Writes what the script `add` is asked. Jobs that are alike but for id and data follow one another under one head. */
+import type { UniqueKey } from '../../core/job.ts';
+import type { NewJob } from '../../core/job-store.ts';
+import { checksum } from './job-record.ts';
+import { escapeText, FIELD, INLINE_LIMIT } from './layout.ts';
+import { tagsValue, textWord, word } from './words.ts';
+
+interface Run {
+  readonly head: string;
+  readonly args: string[];
+  count: number;
+}
+
+export function addArguments(jobs: readonly NewJob[]): string[] {
+  const runs: Run[] = [];
+  for (const job of jobs) {
+    const isLong = job.data.length > INLINE_LIMIT;
+    const fields = isBare(job) ? '' : birthFields(job);
+    const head = `${isPlain(job) && !isLong ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
+    let run = runs.at(-1);
+    if (run?.head !== head) {
+      run = { head, args: [], count: 0 };
+      runs.push(run);
+    }
+    run.count += 1;
+    const data = checksum(job.data) + escapeText(job.data);
+    run.args.push(job.id, `${FIELD}:${isLong ? '' : data}`);
+    if (isLong) run.args.push(data);
+  }
+  return runs.flatMap(runArguments);
+}
+
+function runArguments({ head, args, count }: Run): string[] {
+  const fieldsAt = head.indexOf(FIELD);
+  const [kind = '', queue = ''] = (fieldsAt < 0 ? head : head.slice(0, fieldsAt)).split(' ');
+  return [kind, queue, fieldsAt < 0 ? '' : head.slice(fieldsAt), String(count), ...args];
+}
+
+const isBare = (job: NewJob): boolean => job.name === undefined && job.policy === undefined && isPlain(job);
+
+function isPlain(job: NewJob): boolean {
+  const isNow = job.runAt === undefined && (job.delayMs === undefined || job.delayMs === 0);
+  const hasTags = job.tags !== undefined && job.tags.length > 0;
+  return isNow && !hasTags && job.priority === undefined && job.unique === undefined && job.draft !== true;
+}
+
+function birthFields(job: NewJob): string {
+  const { policy, tags, unique } = job;
+  return (
+    textWord('name', job.name) +
+    word('priority', job.priority) +
+    word('runAt', job.runAt) +
+    word('delayMs', job.delayMs) +
+    word('draft', job.draft === true ? 'yes' : undefined) +
+    word('tags', tags === undefined || tags.length === 0 ? undefined : tagsValue(tags)) +
+    word('unique', unique === undefined ? undefined : uniqueValue(unique)) +
+    textWord('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
+    word('retries', policy?.retries) +
+    word('maxResends', policy?.maxResends)
+  );
+}
+
+const uniqueValue = ({ scope, until, periodMs, key }: UniqueKey): string =>
+  `${scope} ${until} ${periodMs} ${escapeText(key)}`;

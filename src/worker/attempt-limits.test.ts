@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { watchLimits } from './attempt-limits.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] }));
+afterEach(() => void vi.useRealTimers());
+
+it('counts what an attempt ran under an earlier process', () => {
+  const stop = vi.fn();
+  const watch = watchLimits({ maxRuntimeMs: 1_000, maxSilenceMs: null }, stop);
+  watch?.ranBefore(600);
+  vi.advanceTimersByTime(390);
+  expect(stop).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(20);
+  expect(stop).toHaveBeenCalledExactlyOnceWith('time-out');
+});
+
+it('lets no time pass for an attempt that stands still, however often that is said', () => {
+  const stop = vi.fn();
+  const watch = watchLimits({ maxRuntimeMs: 1_000, maxSilenceMs: 500 }, stop);
+  vi.advanceTimersByTime(400);
+  watch?.standStill(true);
+  vi.advanceTimersByTime(60_000);
+  watch?.standStill(true);
+  watch?.standStill(false);
+  watch?.standStill(false);
+  vi.advanceTimersByTime(90);
+  expect(stop).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(20);
+  expect(stop).toHaveBeenCalledExactlyOnceWith('silent');
+});
