@@ -53,7 +53,7 @@ function toldToStop(reload: () => Promise<void>): Promise<void> {
 function say(news: NodeNews): void {
   if (news.type === 'adopted') console.log(`took up ${news.jobs} running ${news.jobs === 1 ? 'job' : 'jobs'}`);
   if (news.type === 'trouble')
-    console.error(`trouble: ${news.what}${news.error === null ? '' : `: ${String(news.error)}`}`);
+    console.error(`trouble: ${news.what}${news.error === null ? '' : `: ${inWords(news.error)}`}`);
   if (news.type === 'queue') {
     console.log(`queue ${news.queue}: ${news.problem ?? 'ready'}`);
     for (const notice of news.notices) console.log(`queue ${news.queue}: ${notice}`);
@@ -66,7 +66,11 @@ function sayOfWorker(event: (NodeNews & { type: 'worker' })['event']): void {
     const how = event.settlement?.kind ?? event.stopReason ?? 'lost';
     console.log(`job ${event.job.id} of ${event.job.queue}, attempt ${event.job.attempt}: ${how}`);
   }
-  if (event.type === 'trouble') console.error(`trouble: ${event.what}: ${String(event.error)}`);
+  if (event.type === 'trouble') console.error(`trouble: ${event.what}: ${inWords(event.error)}`);
+}
+
+function inWords(error: unknown): string {
+  return error instanceof Error ? error.message : JSON.stringify(error);
 }
 
 function readIfThere(path: string): string | undefined {

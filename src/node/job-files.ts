@@ -40,7 +40,7 @@ export class JobFiles {
   start(): void {
     const unsubscribe = this.#options.store.jobs.subscribe((events) => {
       const ids = events.filter(({ type }) => type === 'deleted').map(({ id }) => id);
-      if (ids.length > 0) this.#do('files of deleted jobs', () => this.#removeGone(ids));
+      if (ids.length > 0) void this.#do('files of deleted jobs', () => this.#removeGone(ids));
     });
     const timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
     this.#undo.push(unsubscribe, () => clearInterval(timer));

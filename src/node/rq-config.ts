@@ -46,7 +46,7 @@ const numberOrText: Check<number> = (value, report, path) => {
 
 const shape = {
   name: queueName,
-  script: text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' }),
+  script: text({ max: 4_096, pattern: /^\P{Cc}+$/u, must: 'must be a path' }),
   num_workers: numberOrText,
   exec_prefix: anyText,
   env_vars: mapOf(text({ max: 65_536 }), 500),

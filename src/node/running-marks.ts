@@ -25,7 +25,6 @@ export class RunningMarks {
   async put({ id, queue, attempt, lease }: RunningJob): Promise<void> {
     const mark: RunningMark = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
     const path = this.#path(mark);
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await writeFile(`${path}.new`, JSON.stringify(mark), { mode: 0o600 });
     await rename(`${path}.new`, path);
   }
@@ -43,6 +42,7 @@ export class RunningMarks {
     await rm(this.#path(mark), { force: true });
   }
 
+  /** Also makes the folder: a node looks here before it begins anything. */
   async list(): Promise<readonly RunningMark[]> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const names = (await readdir(this.#folder)).filter((name) => !name.endsWith('.new'));

@@ -55,7 +55,8 @@ export class RunningScripts {
 }
 
 async function heed({ attempt, context }: RunningScript, isPaused: boolean): Promise<void> {
-  const wasPaused = (await readAttemptRecord(attempt.folder))?.pausedAt != null;
+  const record = await readAttemptRecord(attempt.folder);
+  const wasPaused = record !== null && record.pausedAt !== null;
   context.standStill(isPaused);
   if (isPaused === wasPaused) return;
   if (isPaused) {

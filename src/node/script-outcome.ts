@@ -38,7 +38,8 @@ function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind
   if (because === 'said') return groupOfMessage(status === null || status === '' ? 'err' : status);
   if (because === 'silent') return 'no completion';
   if (oom === 'likely') return 'out of memory';
-  return exit?.signal == null ? `exit ${exit?.status}` : `killed by ${exit.signal}`;
+  if (exit === null) return 'lost';
+  return exit.signal === null ? `exit ${exit.status}` : `killed by ${exit.signal}`;
 }
 
 function howItExited({ exit, oom }: AttemptEnd): string {

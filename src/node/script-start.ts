@@ -58,9 +58,7 @@ async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | strin
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
   const folder = attemptFolder(host.home, job.id, job.attempt);
-  // Without a mark it is no attempt of this job: the store may have been another one then.
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeAnew(folder);
   await host.marks.put(job);
   const work = await makeWorkFolder(folder, job, { attachments: host.attachments, settings });
   if (user !== null) await giveTo(work, { user, home: host.home, id: job.id });
@@ -70,6 +68,13 @@ async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | strin
   await noteStart(folder, { script, realScript: checked.real, argv });
   const place = { work, script, realScript: checked.real };
   return { ...orderFor(host, job, { folder, place, argv }), ...(user !== null && { user }) };
+}
+
+/** Without a mark, what is there already is no attempt of this job: the store may have been another one then. */
+async function makeAnew(folder: string): Promise<void> {
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) return;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 interface Wanted {

@@ -22,13 +22,13 @@ export async function makeWorkFolder(
   context: { attachments: Attachments; settings: QueueSettings },
 ): Promise<string> {
   const work = workFolder(attempt);
-  await mkdir(work, { recursive: true, mode: 0o700 });
   const attach = join(work, 'attach');
+  await mkdir(work, { mode: 0o700 });
   await Promise.all([
-    mkdir(attach, { recursive: true, mode: 0o700 }),
-    mkdir(join(work, 'out'), { recursive: true, mode: 0o700 }),
+    mkdir(attach, { mode: 0o700 }),
+    mkdir(join(work, 'out'), { mode: 0o700 }),
+    writeFile(join(work, 'data.json'), job.data, { mode: 0o600 }),
   ]);
-  await writeFile(join(work, 'data.json'), job.data, { mode: 0o600 });
   if (job.checkpoint !== null) await writeFile(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
   await context.attachments.stage(job.id, attach, context.settings.stage);
   return work;

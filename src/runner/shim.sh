@@ -29,8 +29,8 @@ exec 3>&- 4>&-
 [ -z "$lh_watch" ] || kill -USR1 "$lh_watch"
 lh_wrote() { { read -r lh_ lh_; read -r lh_ lh_bytes; } <"/proc/$lh_cat/io" || lh_bytes=0; }
 lh_wrote; lh_enough=$((lh_bytes + 2097152))
-# A cat that sleeps has written all there was: only a process that the script left behind still holds fd 3 open. So
-# does one that has written more since than a pipe can hold.
+# A write to a pipe wakes its reader before the writer goes on. So a cat that sleeps has written all there was, and only
+# a process that the script left behind still holds fd 3 open. So has one that wrote more since than a pipe can hold.
 while read -r lh_line <"/proc/$lh_cat/stat"; do
   case ${lh_line##*) } in S*) kill -9 $lh_cat ;; Z*) break ;; esac
   [ $((lh_tries += 1)) -lt 1000 ] || command -p sleep 0.1

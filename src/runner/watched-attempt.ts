@@ -6,12 +6,13 @@
  * Invariant: looks are made one after the other, and whether it is over is asked before the last reading, never after
  * it: otherwise what was said in between would be lost.
  */
-import { realpathSync, statSync, writeFileSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { loadUsage, readOomKills, saveUsage } from './accounting.ts';
+import { loadUsage, saveUsage } from './accounting.ts';
 import { withdraw } from './adopt.ts';
 import { type AnswerPipe, createAnswerPipe } from './answer-pipe.ts';
-import type { Attempt, AttemptEnd, AttemptListener, Oom, WatchOptions } from './attempt.ts';
+import type { Attempt, AttemptEnd, AttemptListener, WatchOptions } from './attempt.ts';
+import { toEnd } from './attempt-end.ts';
 import {
   type AttemptFiles,
   type Exit,
@@ -25,6 +26,7 @@ import type { Attached } from './belonging.ts';
 import { removeCgroup } from './cgroups.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
+import { LookLoop } from './look-loop.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
@@ -63,12 +65,14 @@ export class WatchedAttempt implements Attempt, Attached {
   readonly #reader: SaidReader;
   readonly #keeper: LogKeeper;
   readonly #watch: FolderWatch;
+  readonly #looks = new LookLoop(
+    () => this.#lookOnce(),
+    (error) => this.#context.onTrouble(`looking at ${this.folder}`, error),
+  );
   readonly #oomKills: number | null;
   #answers: AnswerPipe | null = null;
   #usage: Usage;
   #savedAt = 0;
-  #isLooking = false;
-  #mustLookAgain = false;
   #isOver = false;
   #isShimGone = false;
   #isStartTold = false;
@@ -139,12 +143,7 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   look(): void {
-    this.#mustLookAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    this.#lookAll()
-      .catch((error: unknown) => this.#context.onTrouble(`looking at ${this.folder}`, error))
-      .finally(() => (this.#isLooking = false));
+    this.#looks.ask();
   }
 
   answer(text: string): boolean {
@@ -193,14 +192,8 @@ export class WatchedAttempt implements Attempt, Attached {
     return this.pids?.boot === bootIdentity();
   }
 
-  async #lookAll(): Promise<void> {
-    while (this.#mustLookAgain && !this.#isOver) {
-      this.#mustLookAgain = false;
-      await this.#lookOnce();
-    }
-  }
-
   async #lookOnce(): Promise<void> {
+    if (this.#isOver) return;
     const { isOver, exit } = this.#askWhetherOver();
     if (!isOver) this.#tellStarted();
     await this.#readSaid(isOver);
@@ -245,29 +238,12 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#leaveCgroup();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
     if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
-    const startedAt = timeOf(this.#files.pid) ?? Date.now();
-    this.#resolveEnd({
-      exit,
-      said: this.said,
-      usage: this.#usage,
-      oom: this.#oomOf(exit),
-      isOverdue: timeOf(this.#files.overdue) !== null,
-      startedAt,
-      endedAt: timeOf(this.#files.exit) ?? Date.now(),
-    });
+    const seen = { exit, said: this.said, usage: this.#usage };
+    this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
   }
 
   /** Not while something that was left behind is in it. */
   #leaveCgroup(): void {
     if (this.cgroup !== null) removeCgroup(this.cgroup);
   }
-
-  #oomOf(exit: Exit | null): Oom {
-    if (exit?.signal !== 'SIGKILL' || this.#isTerminated) return 'no';
-    const kills = readOomKills();
-    if (kills === null || this.#oomKills === null) return 'unknown';
-    return kills > this.#oomKills ? 'likely' : 'no';
-  }
 }
-
-const timeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;

@@ -19,6 +19,7 @@ import {
 } from '../../src/library/index.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
 import { checkHistory, type JobStory, type Verdict } from './check-history.ts';
+import type { SeededRandom } from './seeded-random.ts';
 import { type HandlerRun, type Mark, readMarks, runsOf } from './witness.ts';
 
 export const QUEUE = 'work';
@@ -204,6 +205,11 @@ export async function until<T>(
 /** The counts of a verdict, for the line of figures. */
 export function figuresOf({ problems, ...counts }: Verdict): Readonly<Record<string, number>> {
   return { ...counts, problems: problems.length };
+}
+
+/** Said before a run begins, so that one which never ends can be had again too. */
+export function printSeed(proof: string, { seed }: SeededRandom): void {
+  process.stdout.write(`\nseed: ${proof}: ${seed}\n`);
 }
 
 /** One line a proof, so that a run can be read at a glance and kept in a document. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { figuresOf, openArena, printFigures } from './arena.ts';
+import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
 import { longestOverlapMs } from './witness.ts';
 
@@ -31,7 +31,7 @@ describeWithRedis('replies cut at random under load', () => {
     'cost no job, no lease and no result',
     async () => {
       const random = openRandom();
-      printFigures('cut under load', { seed: random.seed });
+      printSeed('cut under load', random);
       const proxy = await openCuttingProxy(redis.port);
       onTestFinished(() => proxy.close());
       const arena = await openArena({

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { isFullProof, proofSize } from '../support/proof.ts';
-import { type Arena, figuresOf, printFigures } from './arena.ts';
+import { type Arena, figuresOf, printFigures, printSeed } from './arena.ts';
 import { Nemesis } from './nemesis.ts';
 import { recoveriesOf } from './recovery.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
@@ -21,7 +21,7 @@ const GRACE_MS = 100;
 
 export async function surviveKills(arena: Arena, store: string): Promise<void> {
   const random = openRandom();
-  printFigures(`killed workers, ${store}`, { seed: random.seed });
+  printSeed(`killed workers, ${store}`, random);
   const nemesis = new Nemesis({ arena, random, plan: { work: { concurrency: 12 } }, freezeMs: LEASE_MS * 1.5 });
   await nemesis.hire(4);
   const [adders] = await Promise.all([addAndDie(arena, random), nemesis.rage(RAGE_MS)]);

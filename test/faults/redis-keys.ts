@@ -77,7 +77,7 @@ function recordsOf({ hashes }: Contents): Found[] {
   const records = [...(hashes.get('j') ?? [])].filter(([id]) => !id.startsWith('@'));
   return records.flatMap(([id, record]) => {
     const apart = fieldsOf(record)['apart'] ?? '';
-    const texts = [...apart].map((letter) => hashes.get('big')?.get(letter + id) ?? '');
+    const texts = apart.split('').map((letter) => hashes.get('big')?.get(letter + id) ?? '');
     return readJobs([id, record, ...texts], 0).map((job) => ({ job, place: record.charAt(0), apart }));
   });
 }
@@ -109,7 +109,7 @@ function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[
     return [
       ...(left.join() === wanted.map(({ seq }) => seq).join()
         ? []
-        : [`fifo of ${queue}: ${left} and not ${wanted.map(({ seq }) => seq)}`]),
+        : [`fifo of ${queue}: ${left.join()} and not ${wanted.map(({ seq }) => seq).join()}`]),
       ...strays.map((seq) => `${seq} is gone from the fifo of ${queue}, where it never was`),
     ];
   });
@@ -171,17 +171,19 @@ function keyMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
 
 function textMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(
-    jobs.flatMap(({ job, apart }) => [...apart].map((letter) => [letter + job.id, true] as const)),
+    jobs.flatMap(({ job, apart }) => apart.split('').map((letter) => [letter + job.id, 1] as const)),
   );
-  const found = new Map([...(hashes.get('big')?.keys() ?? [])].map((address) => [address, true] as const));
+  const found = new Map([...(hashes.get('big')?.keys() ?? [])].map((address) => [address, 1] as const));
   return differences('the texts that stand apart', wanted, found);
 }
 
-function differences<K, V>(where: string, wanted: ReadonlyMap<K, V>, found: ReadonlyMap<K, V>): string[] {
+type Entries = ReadonlyMap<string | number, string | number>;
+
+function differences(where: string, wanted: Entries, found: Entries): string[] {
   const missing = [...wanted].filter(([key, value]) => found.get(key) !== value);
   const strange = [...found].filter(([key]) => !wanted.has(key));
   return [
-    ...missing.map(([key, value]) => `${where}: ${key} should be ${value} and is ${found.get(key)}`),
+    ...missing.map(([key, value]) => `${where}: ${key} should be ${value} and is ${found.get(key) ?? 'not there'}`),
     ...strange.map(([key, value]) => `${where}: ${key} is ${value} and should not be there`),
   ];
 }

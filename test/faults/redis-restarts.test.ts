@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
-import { figuresOf, openArena, printFigures } from './arena.ts';
+import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
 import { openRandom } from './seeded-random.ts';
 import { longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
 
@@ -18,7 +18,7 @@ describeWithRedis('Redis with appendfsync always, restarted under load', () => {
     'loses nothing that was acked, and everybody goes on by themselves',
     async () => {
       const random = openRandom();
-      printFigures('Redis restarted', { seed: random.seed });
+      printSeed('Redis restarted', random);
       const redis = await startRedis({ appendfsync: 'always' });
       onTestFinished(() => redis.stop());
       const arena = await openArena({

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startFixture } from '../support/processes.ts';
 import { proofSize } from '../support/proof.ts';
-import { aFolder, figuresOf, openArena, printFigures } from './arena.ts';
+import { aFolder, figuresOf, openArena, printFigures, printSeed } from './arena.ts';
 import { openRandom } from './seeded-random.ts';
 import { AWAY_MS, type AwayRun, LEASE_MS, loseTheStore, STORE_AWAY_MS } from './store-away.ts';
 import { type Interval, longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
@@ -43,7 +43,7 @@ describe('a worker that is stopped while it writes to a SQLite file', () => {
     'may hold up the others, and costs nobody anything else',
     async () => {
       const random = openRandom();
-      printFigures('SQLite worker stopped', { seed: random.seed });
+      printSeed('SQLite worker stopped', random);
       const arena = await openArena({ address: aFolder(), settings: { lease: 1_000 } });
       const adder = await arena.startAdder({ kind: 'steady', prefix: 'w', everyMs: 1, atOnce: 40, maxMs: 40 });
       const [still, other] = await arena.startWorkers(2, { work: { concurrency: 40 } });

@@ -26,6 +26,8 @@ const TIMEOUT_MS = proofSize({ small: 300_000, full: 3_600_000 });
 const PAUSE_MS = 1_000_000_000;
 
 export interface SuiteOptions {
+  /** Default: all of them. */
+  readonly profiles?: readonly ProfileName[];
   /** Of the usual number of programs, for a store whose calls take long. */
   readonly share?: number;
   /** Progress that changed nothing need not be told to other processes; then progress is not listened for. */
@@ -33,8 +35,9 @@ export interface SuiteOptions {
 }
 
 export function modelSuite(name: string, open: OpenStore, options: SuiteOptions = {}): void {
+  const { profiles = Object.keys(PROFILES) as ProfileName[] } = options;
   describe.each([name])('%s', () => {
-    it.each(Object.keys(PROFILES) as ProfileName[])(
+    it.each(profiles)(
       'does what the model says, in every program of calls: %s',
       (profile) => holdAgainstModel(open, profile, options),
       TIMEOUT_MS,

@@ -7,8 +7,8 @@ export const sqlite = [
   {
     name: 'sqlite: the answer before the commit',
     file: 'src/stores/sqlite/session.ts',
-    find: "    this.#db.exec('COMMIT');\n    this.#options.clock.keep();",
-    replace: '    this.#options.clock.keep();',
+    find: "    this.#db.exec('COMMIT');\n    this.#clock.keep();",
+    replace: '    this.#clock.keep();',
     and: {
       find: "  begin(): void {\n    this.#db.exec('BEGIN IMMEDIATE');",
       replace:
@@ -18,9 +18,9 @@ export const sqlite = [
   },
   {
     name: 'sqlite: what others wrote goes unnoticed',
-    file: 'src/stores/sqlite/session.ts',
-    find: 'if (version === this.#seenVersion) return;',
-    replace: 'if (this.#seenVersion !== undefined) return;',
+    file: 'src/stores/sqlite/others.ts',
+    find: 'return this.#version() !== this.#seenVersion;',
+    replace: 'return this.#seenVersion === undefined;',
     suites: three,
   },
   {

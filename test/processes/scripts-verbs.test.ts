@@ -24,6 +24,11 @@ beforeAll(async () => {
     { concurrency: 4 },
   );
   bench.queue(
+    'carries',
+    'ls; cat checkpoint.json 2>/dev/null; touch left; echo "checkpoint {\\"page\\":$LONGHAUL_ATTEMPT}" >&3; exit 1',
+    { retries: 1, backoff: { kind: 'fixed', delay: '10ms' } },
+  );
+  bench.queue(
     'asks',
     'for dest in test_nop nowhere asleep fallen http://elsewhere.example:3333/q/x http://localhost:3333/q/test_nop/ ""; do\n' +
       'echo "dup 0-X-$dest" >&3; read -r answer <&4; echo "$dest: $answer"; done; echo "done asked" >&3',
@@ -151,6 +156,13 @@ it('says everything in words through longhaul report', async () => {
   expect(bench.log(id)).toMatch(/^ok http:\/\/localhost:3333\/q\/test_nop\/\S+\n$/);
   const stored = await (await bench.longhaul()).store.jobs.find([id]);
   expect(stored[0]?.checkpoint).toBe('{"page": 7}');
+});
+
+it('every attempt begins from the same state, but for the checkpoint', async () => {
+  const id = await bench.add('carries');
+  expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', attempt: 2 });
+  expect(bench.log(id, 1)).toBe('attach\ndata.json\nout\n');
+  expect(bench.log(id, 2)).toBe('attach\ncheckpoint.json\ndata.json\nout\n{"page":1}');
 });
 
 it('keeps an attempt without any output, and one that says nothing at all', async () => {

@@ -63,7 +63,7 @@ export class Bench {
   /** A copy of a fixture that the queues may run. */
   fixture(file: string): string {
     const path = join(this.queues, `.${file}`);
-    if (file.endsWith('.c')) execFileSync('cc', ['-O1', '-o', path, join(scripts, file)]);
+    if (file.endsWith('.c')) execFileSync('sh', ['-c', `cc -O1 -o "${path}" "${join(scripts, file)}"`]);
     else cpSync(join(scripts, file), path);
     chmodSync(path, 0o755);
     return path;

@@ -11,8 +11,7 @@ import { Events } from './events.ts';
 import { type RedisStoreOptions, settingsOf } from './options.ts';
 import { createRedisJobs } from './redis-jobs.ts';
 import { createRedisRecords } from './redis-records.ts';
-import { type ScriptAnswer, ScriptRunner } from './script-runner.ts';
-import type { ScriptName } from './scripts.ts';
+import { type Ask, ScriptRunner } from './script-runner.ts';
 import { checkStart } from './start-checks.ts';
 
 export interface RedisStore extends Store {
@@ -29,15 +28,15 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   });
   const scripts = new ScriptRunner(connection, settings);
   const events = new Events((hear) => connection.subscribe(`${keyPrefix(settings)}events`, hear));
-  const calls = new OpenCalls(scripts, events);
+  const run: Ask = async (name, args) => {
+    await events.settling;
+    return scripts.run(name, args);
+  };
   const { clock } = settings;
+  const calls = new OpenCalls();
   return {
-    jobs: createRedisJobs({
-      clock,
-      run: (name, args) => calls.run(name, args),
-      subscribe: (listener) => events.subscribe(listener),
-    }),
-    records: createRedisRecords({ clock, run: (name, args) => calls.run(name, args) }),
+    jobs: calls.watch(createRedisJobs({ clock, run, subscribe: (listener) => events.subscribe(listener) })),
+    records: calls.watch(createRedisRecords({ clock, run })),
     isShared: true,
     notices,
     describe: () => describeStore(options),
@@ -45,33 +44,35 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   };
 }
 
-/** The calls that have no answer yet: closing waits for them. */
+type Method = (...args: never[]) => unknown;
+
+/** The calls that have no answer yet. Closing waits for them and lets no other in. */
 class OpenCalls {
-  readonly #scripts: ScriptRunner;
-  readonly #events: Events;
   readonly #open = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(scripts: ScriptRunner, events: Events) {
-    this.#scripts = scripts;
-    this.#events = events;
-  }
-
-  run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
-    if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
-    const { settling } = this.#events;
-    const answer =
-      settling === undefined ? this.#scripts.run(name, args) : settling.then(() => this.#scripts.run(name, args));
-    this.#open.add(answer);
-    const forget = () => this.#open.delete(answer);
-    answer.then(forget, forget);
-    return answer;
+  /** The same port, with every call that answers later counted. */
+  watch<Port extends object>(port: Port): Port {
+    const entries = Object.entries(port as Record<string, Method>);
+    const watched = entries.map(([name, method]) => [name, name === 'subscribe' ? method : this.#watched(method)]);
+    return Object.fromEntries(watched) as Port;
   }
 
   async close(connection: Connection): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#open);
     connection.close();
+  }
+
+  #watched(method: Method): Method {
+    return (...args) => {
+      if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
+      const answer = method(...args) as Promise<unknown>;
+      this.#open.add(answer);
+      const forget = () => this.#open.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    };
   }
 }
 

@@ -47,18 +47,20 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
     const time = clock === 'store' || options?.now === undefined ? clock : `${clock} ${options.now}`;
     return (name, args) => run(name, [time, ...args]);
   };
-  const ask = askAt(undefined);
+  const calls = clock === 'store' ? { ...CALLS, ...callsTogether(askAt(undefined)) } : CALLS;
+  return portOver((name, argument, options) => calls[name](askAt(options), argument), subscribe);
+}
+
+/** The calls that gather. They all happen at the store's own time, so it does not matter with whom they travel. */
+function callsTogether(ask: Ask): Pick<Calls, 'add' | 'settle' | 'heartbeat' | 'claim'> {
   const adds = new Batcher<NewJob, AddResult>((items) => CALLS.add(ask, items), BATCH);
   const settles = new Batcher<Settlement, SettleResult>((items) => CALLS.settle(ask, items), BATCH);
   const beats = new Batcher<Heartbeat, HeartbeatResult>((items) => CALLS.heartbeat(ask, items), BATCH);
-  const port = portOver((name, argument, options) => CALLS[name](askAt(options), argument), subscribe);
-  if (clock !== 'store') return port;
   return {
-    ...port,
-    add: (items) => adds.submit(items),
-    settle: (items) => settles.submit(items),
-    heartbeat: (items) => beats.submit(items),
-    claim: (request) => claimAlong(ask, settles, request),
+    add: (_ask, items) => adds.submit(items),
+    settle: (_ask, items) => settles.submit(items),
+    heartbeat: (_ask, items) => beats.submit(items),
+    claim: (_ask, request) => claimAlong(ask, settles, request),
   };
 }
 

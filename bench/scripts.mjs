@@ -1,0 +1,166 @@
+/**
+ * `npm run bench -- scripts`: how many scripts a second a node gets done, beside GNU parallel and task-spooler with the
+ * same script and as many at once. Those keep no history, no output from the first byte, and survive nothing.
+ *
+ * Every script leaves a line in a file that only it writes: a run in which not each of them ran once is void.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { connect } from '../dist/library/index.js';
+import { isBusy } from './frame/machine.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+  },
+});
+const say = values.json ? console.error : console.log;
+const count = values.quick ? 200 : 1_000;
+const atOnce = 4;
+const heavyBytes = 500 * 1024 ** 2;
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+
+const contenders = {
+  longhaul: (place) => byLonghaul(place, {}),
+  'longhaul, 500 MB heap': (place) =>
+    byLonghaul(place, { NODE_OPTIONS: `--max-old-space-size=4096 --import ${place.ballast}` }),
+  'GNU parallel': byParallel,
+  'task-spooler': byTaskSpooler,
+};
+
+const reaches = [
+  ['longhaul', 'GNU parallel', 1],
+  ['longhaul', 'task-spooler', 0.45],
+  ['longhaul, 500 MB heap', 'longhaul', 0.9],
+];
+
+async function main() {
+  installPeers();
+  const isProvisional = await isBusy();
+  const figures = new Map(Object.keys(contenders).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of rotated(Object.keys(contenders), round)) {
+      const rate = await measure(name);
+      figures.get(name).push(rate);
+      say(`  round ${round + 1}  ${name.padEnd(22)} ${rate.toFixed(0)} scripts/s`);
+    }
+  }
+  const rows = reaches.map(([ours, theirs, least]) => {
+    const ratio = median(figures.get(ours)) / median(figures.get(theirs));
+    return { ours, theirs, least, ratio: Number(ratio.toFixed(2)), reached: ratio >= least };
+  });
+  say(`\n${count} scripts, ${atOnce} at once, ${rounds === 1 ? 'one round' : `median of ${rounds} rounds in turns`}`);
+  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
+  for (const [name, rates] of figures) say(`${name.padEnd(24)} ${median(rates).toFixed(0)} scripts/s`);
+  for (const { ours, theirs, least, ratio, reached } of rows)
+    say(`${ours} against ${theirs}: ${ratio} (to reach: ${least}) ${reached ? 'reached' : 'MISSED'}`);
+  if (values.json)
+    process.stdout.write(`${JSON.stringify({ rows, figures: Object.fromEntries(figures), isProvisional }, null, 2)}\n`);
+}
+
+async function measure(name) {
+  const place = aPlace();
+  try {
+    const seconds = await contenders[name](place);
+    const ran = readFileSync(place.witness, 'utf8').split('\n').length - 1;
+    if (ran !== count) throw new Error(`${name} is void: ${ran} of ${count} scripts ran`);
+    return count / seconds;
+  } finally {
+    rmSync(place.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+}
+
+function aPlace() {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-scripts-'));
+  const witness = join(folder, 'witness');
+  const script = join(folder, 'queues', 'work');
+  const ballast = join(folder, 'ballast.mjs');
+  mkdirSync(join(folder, 'queues'), { mode: 0o700 });
+  writeFileSync(witness, '');
+  writeFileSync(script, `#!/bin/bash\necho "working on something"\necho x >> ${witness}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, 'queues', 'work.json'), JSON.stringify({ concurrency: atOnce }));
+  // In the node alone: its threads and the runner process, which are given the same options, stay small.
+  writeFileSync(
+    ballast,
+    `import { isMainThread } from 'node:worker_threads';
+if (isMainThread && process.argv.includes('serve')) {
+  globalThis.ballast = [];
+  while (process.memoryUsage().heapUsed < ${heavyBytes}) globalThis.ballast.push(Array.from({ length: 10_000 }, (_, n) => ({ n })));
+}
+`,
+  );
+  return { folder, witness, script, ballast };
+}
+
+async function byLonghaul({ folder }, env) {
+  const node = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'serve', '--home', folder], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    for await (const line of createInterface({ input: node.stdout })) if (line.startsWith('longhaul serves')) break;
+    node.stdout.resume();
+    const longhaul = await connect(folder);
+    const startedAt = performance.now();
+    const queue = longhaul.queue('work');
+    await Promise.all(Array.from({ length: count }, (_, n) => queue.add({ n })));
+    while ((await longhaul.store.jobs.count(['work']))[0].done < count) await sleep(5);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    await longhaul.close();
+    return seconds;
+  } finally {
+    node.kill('SIGTERM');
+    await once(node, 'exit');
+  }
+}
+
+async function byParallel({ script }) {
+  const startedAt = performance.now();
+  const child = spawn('parallel', ['--will-cite', '-j', String(atOnce), '-N0', script], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.stdin.end(Array.from({ length: count }, (_, n) => `${n}\n`).join(''));
+  await once(child, 'exit');
+  return (performance.now() - startedAt) / 1_000;
+}
+
+/** Its jobs are given to it one by one, as it knows no other way; the time ends when the last script has run. */
+async function byTaskSpooler({ folder, script, witness }) {
+  const env = { ...process.env, TS_SOCKET: join(folder, 'tsp.socket'), TMPDIR: folder };
+  execFileSync('tsp', ['-S', String(atOnce)], { env });
+  const startedAt = performance.now();
+  const adds = `for n in $(seq ${count}); do tsp "${script}" > /dev/null; done`;
+  const child = spawn('bash', ['-c', adds], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  await once(child, 'exit');
+  while (readFileSync(witness, 'utf8').length < 2 * count) await sleep(2);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  execFileSync('tsp', ['-K'], { env });
+  return seconds;
+}
+
+function installPeers() {
+  const missing = [
+    ['parallel', 'parallel'],
+    ['tsp', 'task-spooler'],
+  ].filter(([program]) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program))));
+  if (missing.length === 0) return;
+  const names = missing.map(([, name]) => name);
+  if (process.getuid?.() !== 0) throw new Error(`install ${names.join(' and ')} first, or run this as root on Debian`);
+  say(`Installing ${names.join(' and ')} …`);
+  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...names], { stdio: 'ignore' });
+}
+
+const rotated = (names, by) => names.map((_, index) => names[(index + by) % names.length]);
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+await main();

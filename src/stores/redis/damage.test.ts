@@ -1,0 +1,46 @@
+/** Data that was changed behind the store's back: it is noticed, and never handed out. */
+import { createClient } from '@redis/client';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { openRedisStore } from './open-redis-store.ts';
+
+const LONG = JSON.stringify('x'.repeat(3_000));
+
+describeWithRedis('damaged data', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  /** One bit of one character of the data, as a disk or a cable would do it. */
+  async function flip(key: string, field: string, text: string): Promise<void> {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    const stored = (await client.sendCommand(['HGET', key, field])) as unknown as string;
+    expect(stored).toContain(text);
+    await client.sendCommand(['HSET', key, field, stored.replace(text, text.replace('x', 'y'))]);
+    client.destroy();
+  }
+
+  it.each([
+    ['short', '"xx"', 'j', 'bad'],
+    ['long', LONG, 'big', 'dbad'],
+  ])(
+    'that is %s is found by find and list, and fails the job at its claim without keeping back the others',
+    async (namespace, data, hash, field) => {
+      const store = await openRedisStore({ url: server.url, namespace });
+      onTestFinished(() => store.close());
+      await store.jobs.add([
+        { id: 'good', queue: 'q', data },
+        { id: 'bad', queue: 'q', data },
+      ]);
+      await flip(`{${namespace}}${hash}`, field, 'xx');
+      await expect(store.jobs.find(['bad'])).rejects.toMatchObject({ code: 'data-corrupt' });
+      await expect(store.jobs.list({ order: 'newest', limit: 10 })).rejects.toMatchObject({ code: 'data-corrupt' });
+      const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['q'], limit: 10, requestId: 'r' });
+      expect(jobs.map(({ id }) => id)).toEqual(['good']);
+      expect(await store.jobs.failures('q')).toMatchObject([{ group: 'data-corrupt', count: 1, sampleId: 'bad' }]);
+    },
+  );
+});

@@ -1,0 +1,41 @@
+/** `durability: replicated:n`: a change that too few replicas have is not confirmed. */
+import { expect, it, onTestFinished } from 'vitest';
+import { describeWithRedis, startRedis } from '../../../test/support/redis-server.ts';
+import { openRedisStore } from './open-redis-store.ts';
+
+const aJob = (id: string) => ({ id, queue: 'q', data: '{}' });
+
+describeWithRedis('a store that wants replicas', () => {
+  it('confirms a change that a replica has, and calls it unknown when none has', async () => {
+    const master = await startRedis();
+    onTestFinished(() => master.stop());
+    const replica = await startRedis({ config: { replicaof: `127.0.0.1 ${master.port}` } });
+    onTestFinished(() => replica.stop());
+    const store = await openRedisStore({ url: master.url, durability: 'replicated:1', commandTimeoutMs: 4_000 });
+    onTestFinished(() => store.close());
+    await expect
+      .poll(
+        () =>
+          store.jobs.add([aJob('a')]).then(
+            () => 'ok',
+            () => 'not yet',
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe('ok');
+    await replica.kill9();
+    await expect(store.jobs.add([aJob('b')])).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect(await store.jobs.find(['a', 'b'])).toMatchObject([{ id: 'a' }, { id: 'b' }]);
+    await replica.restart();
+    await expect
+      .poll(
+        () =>
+          store.jobs.add([aJob('b')]).then(
+            ([result]) => result,
+            () => null,
+          ),
+        { timeout: 20_000 },
+      )
+      .toMatchObject({ ok: true, outcome: 'exists' });
+  });
+});
