@@ -2,7 +2,7 @@
  * `npm run test:mutants`: breaks Longhaul on purpose, one seeded bug at a time, and looks whether the suites notice.
  *
  *   npm run test:mutants                       every bug of test/mutants/list.mjs
- *   npm run test:mutants -- --only 'unique'    those whose name or file contains the word
+ *   npm run test:mutants -- --only 'key,lua'   those whose name or file contains one of the words
  *   npm run test:mutants -- --by model         with those suites alone whose path contains the word
  *
  * Each bug is put into a copy of the tree, so that the tree itself is never touched.
@@ -33,7 +33,7 @@ await main(import.meta.url, async (args) => {
   const { only, by } = readArguments(args);
   const chosen = mutants
     .map((mutant) => ({ ...mutant, suites: mutant.suites.filter((suite) => suite.includes(by)) }))
-    .filter(({ name, file, suites }) => `${name} ${file}`.includes(only) && suites.length > 0);
+    .filter(({ name, file, suites }) => suites.length > 0 && isOneOf(`${name} ${file}`, only));
   if (chosen.length === 0) throw new Trouble('There is no such mutant.', { exitCode: 2 });
   const startedAt = Date.now();
   const results = await inFolder(async (folder) => {
@@ -48,6 +48,8 @@ await main(import.meta.url, async (args) => {
   say(`${results.length - survived} of ${results.length} mutants were caught, ${seconds(Date.now() - startedAt)}.`);
   return survived === 0 ? 0 : 1;
 });
+
+const isOneOf = (text, words) => words.split(',').some((word) => text.includes(word.trim()));
 
 function readArguments(args) {
   const options = { only: '', by: '' };

@@ -57,5 +57,7 @@ function suites(results) {
     const known = bySuite.get(suite) ?? { tests: 0, ms: 0 };
     bySuite.set(suite, { tests: known.tests + assertionResults.length, ms: known.ms + (endTime - startTime) });
   }
-  return [...bySuite].sort().map(([suite, { tests, ms }]) => `| ${suite} | ${tests} | ${Math.round(ms / 1000)} |`);
+  return [...bySuite]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([suite, { tests, ms }]) => `| ${suite} | ${tests} | ${Math.round(ms / 1000)} |`);
 }

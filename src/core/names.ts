@@ -24,7 +24,6 @@ export const queueName: Check<string> = (value, report, path) => {
 };
 
 /** A label for people: no control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const SHOWN = /^[^\u0000-\u001f\u007f]*$/;
 export const shownName: Check<string> = text({ max: 256, pattern: SHOWN, must: 'must have no control characters' });
 export const tag: Check<string> = text({

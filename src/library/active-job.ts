@@ -44,7 +44,15 @@ export function activeJob<Data>(job: RunningJob, data: Data, voice: Voice): Acti
   const { id, queue, name, tags, priority, attempt, failures } = job;
   const lastCheckpoint: unknown = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
   return {
-    ...{ id, queue, name, data, tags, priority, attempt, failures, lastCheckpoint },
+    id,
+    queue,
+    name,
+    data,
+    tags,
+    priority,
+    attempt,
+    failures,
+    lastCheckpoint,
     token: job.lease.token,
     get signal() {
       return voice.signal();

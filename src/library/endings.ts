@@ -81,7 +81,10 @@ export class Endings {
     const waiters = this.#waiters.get(id) ?? new Set();
     this.#waiters.delete(id);
     const gone = new LonghaulError('job-ended-badly', `job ${id} does not exist: it was deleted or never added`);
-    for (const waiter of waiters) job === null ? waiter.reject(gone) : waiter.resolve(job);
+    for (const waiter of waiters) {
+      if (job === null) waiter.reject(gone);
+      else waiter.resolve(job);
+    }
     if (this.#waiters.size === 0) this.#rest();
   }
 

@@ -45,7 +45,7 @@ async function compile(name: string): Promise<string> {
   ];
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, `${name}.ts`], {
     cwd: folder,
-  }).catch((error: { stdout?: string }) => expect.fail(error.stdout ?? String(error)));
+  }).catch((error: { stdout?: string }) => expect.fail(error.stdout ?? 'the compiler could not be run'));
   return join(folder, `${name}.js`);
 }
 

@@ -119,12 +119,14 @@ export class Arena {
     return this.longhaul.queue(QUEUE).count();
   }
 
-  /** Waits until no job waits or runs any more. */
+  /** Waits until no job waits or runs any more, also when the store comes back only now. */
   async drained(deadlineMs: number): Promise<QueueCounts> {
-    let counts: QueueCounts | null = null;
-    const what = (): string => `the queue is empty, but it has ${JSON.stringify(counts)}`;
+    let seen: unknown = null;
+    const what = (): string => `the queue is empty; seen last: ${JSON.stringify(seen)}`;
     return until(what, deadlineMs, async () => {
-      counts = await this.count();
+      const counts = await this.count().catch((error: unknown) => void (seen = String(error)));
+      if (counts === undefined) return null;
+      seen = counts;
       return counts.waiting + counts.running === 0 ? counts : null;
     });
   }

@@ -77,7 +77,7 @@ it('a script that is not executable, missing, or open to others makes its queue 
     const id = await bench.add('fragile');
     await told('fragile', words);
     await node.says(new RegExp(`queue fragile: .*${words}`));
-    expect(await bench.find(id)).toMatchObject({ state: 'waiting', failures: 0, crashes: 0 });
+    expect(await bench.until(id, 'waiting')).toMatchObject({ failures: 0, crashes: 0 });
     mend();
     expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: { status: 'well' } });
     await eventually(
@@ -91,7 +91,7 @@ it('a script outside of the folders for scripts is refused, also through a link'
   symlinkSync('/bin/true', join(bench.queues, 'outside'));
   const id = await bench.add('outside');
   await told('outside', 'outside of the folders for scripts');
-  expect(await bench.find(id)).toMatchObject({ state: 'waiting' });
+  await bench.until(id, 'waiting');
   rmSync(join(bench.queues, 'outside'));
   bench.queue('outside', script('inside'));
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });

@@ -57,12 +57,24 @@ export class Connection {
     return toProblem(error, this.#library, isLook);
   }
 
-  /** On a connection of its own. Resolved when it stands; tried again until then. */
+  /** On a connection of its own. Resolved when it stands; tried again until then, since nobody else would. */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
-    const wire = await this.#openPatiently();
-    if (wire === null) return;
-    this.#subscriber = wire;
-    await wire.subscribe(channel, listener);
+    for (let tries = 0; ; tries += 1) {
+      const wire = await this.#openPatiently();
+      this.#subscriber = wire;
+      if (wire === null || (await this.#hasSubscribed(wire, channel, listener))) return;
+      wire.destroy();
+      await this.#pause(tries);
+    }
+  }
+
+  async #hasSubscribed(wire: Wire, channel: string, listener: (message: string) => void): Promise<boolean> {
+    try {
+      await within(this.#settings.commandTimeoutMs, wire.subscribe(channel, listener));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   close(): void {
@@ -88,9 +100,13 @@ export class Connection {
       const wire = await open(this.#library, this.#settings).catch(() => null);
       if (wire !== null && !this.#stop.signal.aborted) return wire;
       wire?.destroy();
-      await sleep(reconnectDelayMs(tries), undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await this.#pause(tries);
     }
     return null;
+  }
+
+  #pause(tries: number): Promise<void> {
+    return sleep(reconnectDelayMs(tries), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }
 

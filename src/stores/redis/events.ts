@@ -2,17 +2,21 @@
  * What happens in the store, as Redis tells it: one message a call of anybody, on a channel of the namespace.
  *
  * A message can be lost (a connection that breaks), so listeners poll slowly besides. Listening starts with the first
- * listener; until it stands, calls of this store wait for it, so that it hears at least of them.
+ * listener; until it stands, calls of this store wait for it, so that it hears at least of them, but never for long:
+ * without a way to the server they must end and say so.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobState } from '../../core/job.ts';
 import type { EventListener, StoreEvent, StoreEventType, Unsubscribe } from '../../core/job-store.ts';
 import { FIELD, PART } from './layout.ts';
+
+const MAX_WAIT_MS = 1_000;
 
 export class Events {
   readonly #listeners = new Set<EventListener>();
   readonly #listen: (hear: (message: string) => void) => Promise<void>;
   #starting: Promise<void> | null = null;
-  #isStanding = false;
+  #isSettled = false;
 
   constructor(listen: (hear: (message: string) => void) => Promise<void>) {
     this.#listen = listen;
@@ -26,12 +30,13 @@ export class Events {
 
   /** Undefined when there is nothing to wait for. */
   get settling(): Promise<void> | undefined {
-    return this.#starting === null || this.#isStanding ? undefined : this.#starting;
+    return this.#starting === null || this.#isSettled ? undefined : this.#starting;
   }
 
   async #start(): Promise<void> {
-    await this.#listen((message) => this.#hear(message)).catch(() => undefined);
-    this.#isStanding = true;
+    const standing = this.#listen((message) => this.#hear(message)).catch(() => undefined);
+    await Promise.race([standing, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+    this.#isSettled = true;
   }
 
   #hear(message: string): void {

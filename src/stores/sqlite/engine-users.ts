@@ -1,13 +1,22 @@
-/** Those who speak to an engine, each through a port: their replies go back in batches, events to who listens. */
+/**
+ * Those who speak to an engine, each through a port: their replies go back in batches, events to who listens.
+ *
+ * A user whose thread stands still takes nothing in, and what is sent to it would pile up without end. So events
+ * are dropped for whoever is far behind; the slow poll is the net under them.
+ */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { Outcome } from './group-writer.ts';
 import type { FromEngine, Reply, Request, ToEngine } from './messages.ts';
 import { toThrown } from './messages.ts';
 
+/** Messages with events that a user may be behind. */
+const MAX_UNHEARD = 1_000;
+
 export interface User {
   readonly port: MessagePort;
   isListening: boolean;
+  unheard: number;
   replies: Reply[];
 }
 
@@ -20,7 +29,7 @@ export class EngineUsers {
   readonly #users = new Set<User>();
 
   join(port: MessagePort, receive: (user: User, message: ToEngine) => void): void {
-    const user: User = { port, isListening: false, replies: [] };
+    const user: User = { port, isListening: false, unheard: 0, replies: [] };
     this.#users.add(user);
     port.on('message', (message: ToEngine) => receive(user, message));
     port.on('close', () => this.#users.delete(user));
@@ -39,8 +48,16 @@ export class EngineUsers {
     }
   }
 
+  get isAnyoneListening(): boolean {
+    return [...this.#users].some((user) => user.isListening);
+  }
+
   tell(events: readonly StoreEvent[]): void {
-    for (const user of this.#users) if (user.isListening) send(user, { kind: 'events', events });
+    for (const user of this.#users) {
+      if (!user.isListening || user.unheard >= MAX_UNHEARD) continue;
+      user.unheard += 1;
+      send(user, { kind: 'events', events });
+    }
   }
 
   close(): void {

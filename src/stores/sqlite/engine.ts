@@ -46,6 +46,10 @@ export class Engine {
     this.#users.join(port, (user, message) => this.#receive(user, message));
   }
 
+  get isAnyoneListening(): boolean {
+    return this.#users.isAnyoneListening;
+  }
+
   /** To everybody here who listens. */
   tell(events: readonly StoreEvent[]): void {
     this.#users.tell(events);
@@ -58,6 +62,9 @@ export class Engine {
         break;
       case 'listen':
         user.isListening = message.isListening;
+        return;
+      case 'heard':
+        user.unheard -= message.messages;
         return;
       case 'join':
         this.join(message.port);

@@ -29,9 +29,10 @@ export class EventLog {
     this.#trim = db.prepare('DELETE FROM events WHERE id <= ?');
   }
 
-  /** From now on: what was before is known by looking at the jobs. */
-  start(): void {
+  /** Goes on from here: what was before is known by looking at the jobs. */
+  skip(): readonly StoreEvent[] {
     this.#heard = firstRow<readonly [number | null]>(this.#last)?.[0] ?? 0;
+    return [];
   }
 
   write(events: readonly StoreEvent[]): void {

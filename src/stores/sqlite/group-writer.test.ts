@@ -16,7 +16,13 @@ afterEach(() => session?.close());
 
 async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast }> {
   const path = await aDatabasePath();
-  session = new Session({ path, durability: 'full', clock: new StoreClock('store'), heard: () => undefined });
+  session = new Session({
+    path,
+    durability: 'full',
+    clock: new StoreClock('store'),
+    isAnyoneListening: () => false,
+    heard: () => undefined,
+  });
   session.enter();
   const ballast = new Ballast(path);
   return { writer: new GroupWriter(session, ballast), ballast };

@@ -29,6 +29,8 @@ export type ToEngine =
   | { readonly kind: 'requests'; readonly requests: readonly Request[] }
   /** Whether this user wants to hear of events from now on. */
   | { readonly kind: 'listen'; readonly isListening: boolean }
+  /** That many messages with events were taken in. */
+  | { readonly kind: 'heard'; readonly messages: number }
   /** Another user, who speaks through a port of its own. */
   | { readonly kind: 'join'; readonly port: MessagePort }
   | { readonly kind: 'close' };

@@ -21,8 +21,13 @@ export interface EngineOptions {
 const POLL_MS = 1_000;
 
 export function openEngine({ path, clock, durability }: EngineOptions): Engine {
-  const heard = (events: Parameters<Engine['tell']>[0]): void => engine.tell(events);
-  const session = new Session({ path, durability, clock: new StoreClock(clock), heard });
+  const session = new Session({
+    path,
+    durability,
+    clock: new StoreClock(clock),
+    isAnyoneListening: () => engine.isAnyoneListening,
+    heard: (events) => engine.tell(events),
+  });
   const ballast = new Ballast(session.path);
   enter(session, ballast);
   const listen = () => hear(session);

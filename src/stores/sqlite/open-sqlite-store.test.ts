@@ -79,6 +79,22 @@ describe('calls that are made at once', () => {
   });
 });
 
+describe('a listener', () => {
+  it('hears of every change, however many there are', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    let heard = 0;
+    const all = new Promise<void>((resolve) =>
+      store.jobs.subscribe((events) => {
+        heard += events.length;
+        if (heard === 1_500) resolve();
+      }),
+    );
+    for (let each = 0; each < 1_500; each++) await store.jobs.add([aJob(`job-${each}`)]);
+    await all;
+    await store.close();
+  });
+});
+
 describe('a store that is closed', () => {
   it('answers what is under way, takes no more, and leaves nothing behind', async () => {
     const path = await aDatabasePath();

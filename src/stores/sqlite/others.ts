@@ -13,7 +13,8 @@ import type { StoreClock } from './store-clock.ts';
 export interface OthersOptions {
   readonly path: string;
   readonly clock: StoreClock;
-  /** What others did. */
+  /** Whether anybody wants to hear what others did. */
+  readonly isAnyoneListening: () => boolean;
   readonly heard: (events: readonly StoreEvent[]) => void;
 }
 
@@ -44,7 +45,7 @@ export class Others {
   /** In a transaction. What they do from here on is heard. */
   enter(): void {
     this.#peers.enter();
-    this.#log.start();
+    this.#log.skip();
     if (this.areThere) this.#options.clock.arriveLate();
   }
 
@@ -68,7 +69,7 @@ export class Others {
   hear(): void {
     const version = this.#version();
     this.#peers.reload();
-    const events = this.#log.hear();
+    const events = this.#options.isAnyoneListening() ? this.#log.hear() : this.#log.skip();
     this.#seenVersion = version;
     if (events.length > 0) this.#options.heard(events);
   }

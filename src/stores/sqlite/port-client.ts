@@ -11,6 +11,8 @@ import type { EventListener, Unsubscribe } from '../../core/job-store.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 
+const ACKNOWLEDGE_EVERY = 50;
+
 interface Waiter {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -22,6 +24,7 @@ export class PortClient {
   readonly #listeners = new Set<EventListener>();
   #outbox: Request[] = [];
   #lastId = 0;
+  #unacknowledged = 0;
   #over: LonghaulError | undefined;
   #drained: (() => void) | undefined;
 
@@ -110,8 +113,17 @@ export class PortClient {
     if (message.kind === 'replies') {
       for (const reply of message.replies) this.#settle(reply, reply[2] && fromThrown(reply[2]));
     } else if (message.kind === 'events') {
+      this.#acknowledge();
       for (const listener of this.#listeners) listener(message.events);
     }
+  }
+
+  /** Now and then, so that the engine knows that somebody still takes in what it sends. */
+  #acknowledge(): void {
+    this.#unacknowledged += 1;
+    if (this.#unacknowledged < ACKNOWLEDGE_EVERY || this.#over !== undefined) return;
+    this.send({ kind: 'heard', messages: this.#unacknowledged });
+    this.#unacknowledged = 0;
   }
 
   #settle([id, answer]: Reply, error: Error | undefined): void {

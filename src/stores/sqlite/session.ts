@@ -27,7 +27,8 @@ export interface SessionOptions {
   readonly path: string;
   readonly durability: Durability;
   readonly clock: StoreClock;
-  /** What other engines did. */
+  /** Whether anybody wants to hear what other engines did. */
+  readonly isAnyoneListening: () => boolean;
   readonly heard: (events: readonly StoreEvent[]) => void;
 }
 
@@ -44,7 +45,8 @@ export class Session {
   #events: StoreEvent[] = [];
   #changesBefore = 0;
 
-  constructor({ path, durability, clock, heard }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { path, durability, clock } = options;
     const db = openConnection(path, durability);
     const emit = (event: StoreEvent): void => void this.#events.push(event);
     const settings = (queue: string) => this.#records.settings(queue);
@@ -55,7 +57,7 @@ export class Session {
     this.#numbers = new StoreNumbers(db);
     this.#records = new SqliteRecords(db, { numbers: this.#numbers, changed });
     this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, emit });
-    this.others = new Others(db, { path: this.path, clock, heard });
+    this.others = new Others(db, { ...options, path: this.path });
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
 
