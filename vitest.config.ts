@@ -44,6 +44,8 @@ const project = (name: string, include: string[]) => ({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
+    // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
+    retry: lastSuites.has(name) ? 2 : 0,
   },
 });
 

@@ -49,7 +49,9 @@ await main(import.meta.url, async (args) => {
   return survived === 0 ? 0 : 1;
 });
 
-const isOneOf = (text, words) => words.split(',').some((word) => text.includes(word.trim()));
+function isOneOf(text, words) {
+  return words.split(',').some((word) => text.includes(word.trim()));
+}
 
 function readArguments(args) {
   const options = { only: '', by: '' };
@@ -152,7 +154,7 @@ async function runSuites(tree, suites, { redis, workers, limitMs }) {
   const { code, output } = await run('timeout', guarded, { cwd: tree, env: { ...env, LONGHAUL_PROOF: 'small' } });
   if (code === 0) return '';
   if (code === 124 || code === 137) return `the suites did not end within ${seconds(limitMs)}`;
-  if (!existsSync(results)) throw new Trouble('The suites did not run at all.', { output });
+  if (!existsSync(results)) throw new Trouble(`The suites did not run: exit code ${code}.`, { output });
   return firstFailure(JSON.parse(readFileSync(results, 'utf8')), output);
 }
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** `longhaul`: the command line. Each command is a file; this one only finds it and turns its end into an exit code. */
 import { LonghaulError } from '../core/errors.ts';
 import { addCommand } from './add.ts';

@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
-export const BACKLOG_LIMIT = 16 * 1024 * 1024;
+export const BACKLOG_LIMIT = 64 * 1024 * 1024;
 const KEPT_BYTES = 64 * 1024;
 const newline = 0x0a;
 
