@@ -64,6 +64,16 @@ export function lossContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['1', '2', '3']);
   });
 
+  it('brings back in maintenance what was lost first', async () => {
+    const bench = await open();
+    await bench.add({ id: 'late' }, { id: 'early' });
+    await bench.claimOne({ leaseMs: 3_000 });
+    await bench.claimOne({ leaseMs: 1_000 });
+    bench.pass(5_000);
+    expect(await bench.jobs.maintain({ limit: 1 })).toMatchObject({ overtaken: 1, more: true });
+    expect(await bench.states('late', 'early')).toEqual(['running', 'waiting']);
+  });
+
   it('puts a lost job at the front since the end of its lease', async () => {
     const bench = await open();
     await bench.running({ id: 'a' });

@@ -112,6 +112,16 @@ export function overviewContract(open: Open): void {
     expect(await bench.jobs.failures('none')).toEqual([]);
   });
 
+  it('take for a sample what failed last, whenever it was added', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' });
+    const [a, b] = await bench.claim();
+    await bench.settle(b!, fail());
+    bench.pass(10);
+    await bench.settle(a!, fail());
+    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 2, lastAt: START + 10, sampleId: 'a' }]);
+  });
+
   it('take a job out of its group when it lives again or is deleted', async () => {
     const bench = await open();
     for (const id of ['a', 'b', 'c']) {
