@@ -4,9 +4,10 @@
  * Order: REDIS_SERVER (a path), valkey-server or redis-server on PATH, the copy fetched earlier, a new copy.
  * As root the package is installed; otherwise it is unpacked into a cache folder and installed nowhere.
  */
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { cacheFolder, main, run, say, Trouble } from './house.mjs';
+import { installPackages, isRoot, onPath, tryRun } from './packages.mjs';
 
 const folder = join(cacheFolder, 'redis');
 const packages = ['redis-server', 'redis-tools', 'liblzf1', 'libjemalloc2'];
@@ -40,20 +41,6 @@ async function checkNamed(path) {
   );
 }
 
-function onPath(name) {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  return folders.map((each) => join(each, name)).find(isExecutable);
-}
-
-function isExecutable(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A server counts when it starts at all (its libraries are there) and is new enough. */
 async function probe(path, env) {
   const { code, output } = await run(path, ['--version'], { env });
@@ -81,18 +68,10 @@ function libraryFolders() {
 async function fetchOne() {
   if (!onPath('apt-get') || !onPath('dpkg')) return undefined;
   say('No Redis server on this machine; fetching one …');
-  const problem = process.getuid?.() === 0 ? await installPackage() : await unpackPackages();
+  const problem = isRoot() ? await installPackages(['redis-server']) : await unpackPackages();
   const server = problem ? undefined : await findInstalled();
   if (!server) say(`That did not work${problem ? `: ${problem}` : '.'} ${advice}`);
   return server;
-}
-
-async function installPackage() {
-  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  return (
-    (await tryRun('apt-get', ['update', '-qq'], { env })) ??
-    (await tryRun('apt-get', ['install', '-qq', '-y', '--no-install-recommends', 'redis-server'], { env }))
-  );
 }
 
 /** Needs no rights: apt is given folders of its own, so that it can also refresh its lists. */
@@ -114,12 +93,6 @@ async function unpackPackages() {
   }
   rmSync(state, { recursive: true, force: true });
   return undefined;
-}
-
-/** Runs a program; answers the last line it said when it failed. */
-async function tryRun(command, args, options) {
-  const { code, output } = await run(command, args, options);
-  return code === 0 ? undefined : (output.trim().split('\n').at(-1) ?? `${command} failed`);
 }
 
 await main(import.meta.url, async () => {

@@ -1,0 +1,48 @@
+/**
+ * The programs that tests use besides Node and Redis: languages for scripts, strace for faults, a browser for the page.
+ *
+ * As root what is missing is installed from Debian's packages. Otherwise the tests that need it do not run, which is said,
+ * and in CI is an error.
+ */
+import { main, say, seconds, Trouble } from './house.mjs';
+import { installPackages, isRoot, onPath } from './packages.mjs';
+
+/** Program, and the package that has it. */
+const wanted = {
+  bash: 'bash',
+  perl: 'perl',
+  python3: 'python3',
+  ruby: 'ruby',
+  cc: 'gcc',
+  curl: 'curl',
+  strace: 'strace',
+  chromium: 'chromium',
+};
+
+/** Answers the names of the programs that are not to be had. */
+export async function findPrograms() {
+  const missing = () => Object.keys(wanted).filter((name) => !onPath(name));
+  if (missing().length === 0) return [];
+  await fetchThem(missing());
+  const lacking = missing();
+  if (lacking.length === 0) return [];
+  const message = `Missing for some tests: ${lacking.join(', ')}. Install ${lacking.map((each) => wanted[each]).join(' ')}.`;
+  if (process.env.CI === 'true') throw new Trouble(`${message} In CI every test must run.`);
+  say(message);
+  return lacking;
+}
+
+async function fetchThem(names) {
+  if (!isRoot() || !onPath('apt-get')) return;
+  const startedAt = Date.now();
+  const packages = names.map((name) => wanted[name]);
+  say(`Installing ${packages.join(', ')} for the tests …`);
+  const problem = await installPackages(packages);
+  say(problem ? `That did not work: ${problem}` : `Installed in ${seconds(Date.now() - startedAt)}.`);
+}
+
+await main(import.meta.url, async () => {
+  const lacking = await findPrograms();
+  if (lacking.length > 0) return 1;
+  say('Every program is there.');
+});

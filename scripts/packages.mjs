@@ -1,0 +1,35 @@
+/** Debian's packages, where there are any: what is on PATH, and installing what is not. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './house.mjs';
+
+export const isRoot = () => process.getuid?.() === 0;
+
+export function onPath(name) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return folders.map((each) => join(each, name)).find(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Answers undefined, or what went wrong. */
+export async function installPackages(names) {
+  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  return (
+    (await tryRun('apt-get', ['update', '-qq'], { env })) ??
+    (await tryRun('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...names], { env }))
+  );
+}
+
+/** Runs a program; answers the last line it said when it failed. */
+export async function tryRun(command, args, options) {
+  const { code, output } = await run(command, args, options);
+  return code === 0 ? undefined : (output.trim().split('\n').at(-1) ?? `${command} failed`);
+}
