@@ -139,6 +139,31 @@ export function settleContract(open: Open): void {
     expect(await bench.claimOne()).toMatchObject({ id: 'a', attempt: 2, returnedAt: null });
   });
 
+  it('crashes: what ran it is gone, told sooner than its lease would, and counted as a lost lease is', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { maxCrashes: 2 });
+    const job = await bench.running({ id: 'a' });
+    const said: Said = { kind: 'crash', reason: 'its shim died' };
+    bench.pass(9);
+    expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.job('a')).toMatchObject({ crashes: 1, failures: 0, interruptions: 0, returnedAt: START + 9 });
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'lost', note: 'its shim died' });
+    expect(await bench.settle(job, said)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.settle(await bench.claimOne(), said)).toEqual({ ok: true, state: 'failed' });
+    const failure = { group: 'crashed', message: 'its worker was lost 2 times', detail: 'its shim died' };
+    expect(await bench.job('a')).toMatchObject({ crashes: 2, failure, lease: null });
+  });
+
+  it('crashes as the queue says: fails, or counts a failure', async () => {
+    const bench = await open();
+    const said: Said = { kind: 'crash', reason: 'its shim died' };
+    await bench.setQueue('q', { onLost: 'fail' });
+    expect(await bench.settle(await bench.running({ id: 'a' }), said)).toEqual({ ok: true, state: 'failed' });
+    await bench.setQueue('q', { lostCountsAs: 'failure', retries: 1 });
+    expect(await bench.settle(await bench.running({ id: 'b' }), said)).toEqual({ ok: true, state: 'waiting' });
+    expect(await bench.job('b')).toMatchObject({ failures: 1, crashes: 0 });
+  });
+
   it('forwards: done, with the address it went to', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });

@@ -82,6 +82,7 @@ const said = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: oneOf('fail'), failure, delayMs, final: oneOf(true) }) },
   { weight: 2, arbitrary: fc.record({ kind: oneOf('resend'), delayMs, reason: oneOf('r') }) },
   { weight: 3, arbitrary: fc.record({ kind: oneOf('release'), reason: oneOf('drain', 'restart') }) },
+  { weight: 1, arbitrary: fc.record({ kind: oneOf('crash'), reason: oneOf('its shim died') }) },
   { weight: 1, arbitrary: fc.record({ kind: oneOf('forward'), address: oneOf('http://there') }) },
 );
 
