@@ -11,6 +11,7 @@ import type { QueueSettings } from './settings.ts';
 
 export interface LastClaim {
   readonly requestId: string;
+  readonly at: number;
   readonly leases: readonly { readonly id: string; readonly token: number }[];
 }
 

@@ -33,8 +33,8 @@ export const sqlite = [
   {
     name: 'sqlite: priority reversed',
     file: 'src/stores/sqlite/waiting-jobs.ts',
-    find: 'ORDER BY priority, run_at, seq LIMIT ?',
-    replace: 'ORDER BY priority DESC, run_at, seq LIMIT ?',
+    find: 'ORDER BY priority, run_at, seq LIMIT +?',
+    replace: 'ORDER BY priority DESC, run_at, seq LIMIT +?',
     suites: one,
   },
   {
@@ -61,8 +61,8 @@ export const sqlite = [
   {
     name: 'sqlite: lost leases without an order',
     file: 'src/stores/sqlite/leased-jobs.ts',
-    find: 'ORDER BY lease_until, seq LIMIT ?',
-    replace: 'ORDER BY lease_until DESC, seq DESC LIMIT ?',
+    find: 'ORDER BY lease_until, seq LIMIT +?',
+    replace: 'ORDER BY lease_until DESC, seq DESC LIMIT +?',
     suites: one,
   },
   {
@@ -89,8 +89,22 @@ export const sqlite = [
   {
     name: 'sqlite: a group without its newest member',
     file: 'src/stores/sqlite/ended-jobs.ts',
-    find: 'ORDER BY ended_at DESC, seq DESC LIMIT 1',
+    find: 'ORDER BY failed_at DESC, seq DESC LIMIT 1',
     replace: 'ORDER BY seq DESC LIMIT 1',
+    suites: one,
+  },
+  {
+    name: 'sqlite: whatever became of it, a settled job is said to be done',
+    file: 'src/stores/sqlite/packing.ts',
+    find: "return answer.ok && answer.state === 'done';",
+    replace: 'return answer.ok;',
+    suites: one,
+  },
+  {
+    name: 'sqlite: a draft has the birth of a waiting job',
+    file: 'src/stores/sqlite/history-text.ts',
+    find: "event === 'added' && state === 'waiting' &&",
+    replace: "event === 'added' &&",
     suites: one,
   },
 ];

@@ -65,7 +65,7 @@ export function overtake(table: Table, queue: string, limit: number, moment: Mom
 
 function remember(table: Table, { worker, requestId }: ClaimRequest, jobs: readonly Job[]): void {
   const leases = jobs.map(({ id, lease }) => ({ id, token: lease?.token ?? 0 }));
-  table.rememberClaim(worker, { requestId, leases });
+  table.rememberClaim(worker, { requestId, at: jobs[0]?.lease?.claimedAt ?? 0, leases });
 }
 
 function nextAt(table: Table, queues: readonly string[], now: number): number | null {

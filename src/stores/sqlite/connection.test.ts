@@ -68,7 +68,7 @@ describe('a file that is refused', () => {
     alter(path, 'PRAGMA user_version = 99');
     await expect(openSqliteStore({ path })).rejects.toMatchObject({
       code: 'store-incompatible',
-      message: /has schema 99, and this version of Longhaul knows schemas 1 to 1; use the version/,
+      message: /has schema 99, and this version of Longhaul knows schemas 2 to 2; use the version/,
     });
   });
 

@@ -16,7 +16,7 @@ import { explain, isNoDatabase } from './sqlite-problem.ts';
 export type Durability = 'full' | 'relaxed';
 
 /** Older ones can damage a log that several connections write. */
-const OLDEST_SQLITE = '3.51.3';
+export const OLDEST_SQLITE = '3.51.3';
 /** Long enough for another process that opens, upgrades or recovers the file at this moment. */
 export const OPENING_TIMEOUT_MS = 5_000;
 const BUSY_TIMEOUT_MS = 10;

@@ -1,9 +1,8 @@
 /** Jobs whose time is over: ended ones by their end, drafts by their age, failed ones by their group. */
 import type { Job, JobState } from '../../core/job.ts';
 import type { FailureGroup } from '../../core/job-store.ts';
-import { JOB_COLUMNS } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { readJob } from './job-row.ts';
+import { JOB_COLUMNS, readJob } from './job-row.ts';
 import type { QueueCounters } from './queue-counters.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, firstRow } from './sqlite-database.ts';
@@ -22,14 +21,14 @@ export class EndedJobs {
     const select = `SELECT ${JOB_COLUMNS} FROM jobs`;
     const ended = `${select} INDEXED BY jobs_ended WHERE ended_at IS NOT NULL AND queue = ? AND state = ?`;
     this.#counters = counters;
-    this.#before = db.prepare(`${ended} AND ended_at < ? ORDER BY ended_at, seq LIMIT ?`);
-    this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT ?`);
+    this.#before = db.prepare(`${ended} AND ended_at < ? ORDER BY ended_at, seq LIMIT +?`);
+    this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT +?`);
     this.#drafts = db.prepare(`${select} INDEXED BY jobs_draft
-      WHERE state = 'draft' AND created_at < ? ORDER BY created_at, seq LIMIT ?`);
-    this.#groups = db.prepare(`SELECT failure_group, count(*), min(ended_at), max(ended_at)
-      FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND queue = ? GROUP BY failure_group`);
+      WHERE draft_at IS NOT NULL AND draft_at < ? ORDER BY draft_at, seq LIMIT +?`);
+    this.#groups = db.prepare(`SELECT failure_group, count(*), min(failed_at), max(failed_at)
+      FROM jobs INDEXED BY jobs_failed WHERE failed_at IS NOT NULL AND queue = ? GROUP BY failure_group`);
     this.#sample = db.prepare(`SELECT id FROM jobs INDEXED BY jobs_failed
-      WHERE state = 'failed' AND queue = ? AND failure_group = ? ORDER BY ended_at DESC, seq DESC LIMIT 1`);
+      WHERE failed_at IS NOT NULL AND queue = ? AND failure_group = ? ORDER BY failed_at DESC, seq DESC LIMIT 1`);
   }
 
   before(queue: string, state: JobState, { time, limit }: { time: number; limit: number }): readonly Job[] {

@@ -9,6 +9,8 @@ import type { StoreEvent } from '../../core/job-store.ts';
 import type { Outcome } from './group-writer.ts';
 import type { FromEngine, Reply, Request, ToEngine } from './messages.ts';
 import { toThrown } from './messages.ts';
+import type { PackedEvents } from './packing.ts';
+import { packAnswer, packEvents } from './packing.ts';
 
 /** Messages with events that a user may be behind. */
 const MAX_UNHEARD = 1_000;
@@ -36,8 +38,9 @@ export class EngineUsers {
   }
 
   /** Held back until `reply`. */
-  answer({ user, request: [id] }: Call, outcome: Outcome): void {
-    user.replies.push('error' in outcome ? [id, undefined, toThrown(outcome.error)] : [id, outcome.answer]);
+  answer({ user, request: [id, name] }: Call, outcome: Outcome): void {
+    if ('error' in outcome) user.replies.push([id, undefined, toThrown(outcome.error)]);
+    else user.replies.push([id, packAnswer(name, outcome.answer)]);
   }
 
   reply(): void {
@@ -53,10 +56,12 @@ export class EngineUsers {
   }
 
   tell(events: readonly StoreEvent[]): void {
+    let packed: readonly PackedEvents[] | undefined;
     for (const user of this.#users) {
       if (!user.isListening || user.unheard >= MAX_UNHEARD) continue;
       user.unheard += 1;
-      send(user, { kind: 'events', events });
+      packed ??= packEvents(events);
+      send(user, { kind: 'events', events: packed });
     }
   }
 

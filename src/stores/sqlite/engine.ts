@@ -14,6 +14,7 @@ import { lockedError } from './file-holders.ts';
 import type { GroupWriter, Outcome } from './group-writer.ts';
 import type { ToEngine } from './messages.ts';
 import { isLook } from './messages.ts';
+import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
 import { explain, isBusy } from './sqlite-problem.ts';
 
@@ -58,7 +59,8 @@ export class Engine {
   #receive(user: User, message: ToEngine): void {
     switch (message.kind) {
       case 'requests':
-        for (const request of message.requests) this.#queue({ user, request });
+        for (const [id, name, packed, now] of message.requests)
+          this.#queue({ user, request: [id, name, unpackArgument(name, packed), now] });
         break;
       case 'listen':
         user.isListening = message.isListening;

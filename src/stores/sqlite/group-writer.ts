@@ -90,7 +90,7 @@ export class GroupWriter {
     } catch (error) {
       if (!isInputOutput(error)) throw error;
       this.#broken = new LonghaulError(
-        'store-unavailable',
+        'store-closed',
         `the disk under ${this.#session.path} failed; the store must be opened again`,
         { cause: error },
       );

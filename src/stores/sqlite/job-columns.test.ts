@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import { appendRow, type HistoryRow, MAX_HISTORY } from '../../core/history.ts';
 import type { Job } from '../../core/job.ts';
+import { born } from '../../core/lifecycle.ts';
+import { DEFAULT_SETTINGS } from '../../core/settings.ts';
 import { openConnection } from './connection.ts';
-import { columnsOf, difference, UNBORN } from './job-columns.ts';
+import { assignmentsOf, difference } from './job-columns.ts';
 import { JobRows } from './job-rows.ts';
 
 removeFoldersAtTheEnd();
@@ -47,7 +49,17 @@ const FULL: Job = {
   forwardedTo: 'http://there',
   endedAt: 1_700_000_000_008,
 };
-const BARE: Job = { ...UNBORN, id: 'b', seq: 8, queue: 'mail' };
+/** As it was born. */
+const BARE: Job = born(
+  { id: 'b', queue: 'mail', data: '{}' },
+  { now: 1_700_000_000_000, seq: 8, settings: DEFAULT_SETTINGS },
+).job;
+const DRAFT: Job = { ...BARE, id: 'c', seq: 9, state: 'draft', runAt: 1_800_000_000_000 };
+const FAILED: Job = { ...FULL, id: 'd', seq: 10, state: 'failed', lease: null };
+const JOBS = { FULL, BARE, DRAFT, FAILED };
+const PAIRS = Object.entries(JOBS).flatMap(([from, before]) =>
+  Object.entries(JOBS).map(([to, after]) => ({ from, to, before, after })),
+);
 const row = (at: number): HistoryRow => ({
   at,
   event: 'changed',
@@ -63,26 +75,47 @@ async function openRows(): Promise<JobRows> {
 }
 
 describe('a job in its row', () => {
-  it.each([FULL, BARE])('is what it was before', async (job) => {
+  it.each(Object.entries(JOBS))('is what it was before: %s', async (_, job) => {
     const rows = await openRows();
     rows.insert(job, row(1));
     rows.forget();
     expect(rows.get(job.id)).toEqual(job);
   });
 
-  it('becomes any other job by what differs', async () => {
+  it.each(PAIRS)('becomes any other job by what differs: $from, $to', async ({ before, after }) => {
     const rows = await openRows();
-    rows.insert(FULL, row(1));
-    rows.update(FULL, { ...BARE, id: FULL.id, seq: FULL.seq }, row(2));
+    const { id, seq, createdAt } = before;
+    rows.insert(before, row(1));
+    rows.update(before, { ...after, id, seq, createdAt }, row(2));
     rows.forget();
-    expect(rows.get(FULL.id)).toEqual({ ...BARE, id: FULL.id, seq: FULL.seq });
-    expect(rows.history(FULL.id)).toEqual([row(1), row(2)]);
+    expect(rows.get(id)).toEqual({ ...after, id, seq, createdAt });
+    expect(rows.history(id)).toEqual([row(1), row(2)]);
   });
 
   it('is written only where it differs', () => {
-    const { bits, values } = difference(FULL, { ...FULL, attempt: 5, failure: null });
-    expect(columnsOf(bits)).toEqual(['attempt', 'failure', 'failure_group']);
-    expect(values).toEqual([5, null, null]);
+    const { key, values } = difference(FULL, { ...FULL, attempt: 5, failure: null }, null);
+    expect(assignmentsOf(key)).toEqual(['attempt = ?', 'rest = ?']);
+    expect(values).toEqual([5, expect.not.stringContaining('failure"')]);
+  });
+
+  it('writes words and nulls without values', () => {
+    const { key, values } = difference(FULL, { ...FULL, state: 'waiting', lease: null }, FULL.runAt);
+    expect(assignmentsOf(key)).toEqual(
+      expect.arrayContaining(['token = NULL', 'pid = NULL', "state = 'waiting'", 'ready = 1']),
+    );
+    expect(values).toEqual([]);
+  });
+
+  it('has the row of its birth without writing it', async () => {
+    const rows = await openRows();
+    const { row: birth } = born(
+      { id: 'b', queue: 'mail', data: '{}' },
+      { now: BARE.createdAt, seq: 8, settings: DEFAULT_SETTINGS },
+    );
+    rows.insert(BARE, birth);
+    expect(rows.history(BARE.id)).toEqual([birth]);
+    rows.update(BARE, BARE, row(2));
+    expect(rows.history(BARE.id)).toEqual([birth, row(2)]);
   });
 
   it('keeps the first and the newest rows of its history', async () => {

@@ -1,129 +1,146 @@
 /**
- * A job as a row: which column holds which part of it, both ways.
+ * A job as a row, written: which column holds which part of it.
  *
- * Invariant: reading what was written gives an equal job. Only columns whose part differs are written, so that a
- * transition costs what it changes; nothing here knows which transition it is.
+ * Every value that is handed to SQLite costs about as much as what SQLite does with it. So a change writes only
+ * the columns that differ, what is a word or null stands in the statement itself, and what few jobs have is one text.
+ * Invariant: reading what was written gives an equal job. Nothing here knows which transition it is.
  */
-import type { Job, JobPolicy } from '../../core/job.ts';
+import type { Job, Lease } from '../../core/job.ts';
+import { JOB_STATES } from '../../core/job.ts';
+import { hasSameRest, restText } from './job-row.ts';
 
 export type SqlValue = string | number | null;
 
-interface Column {
-  readonly name: string;
-  /** The part of a job that stands in this column, to be compared by identity. */
-  readonly part: (job: Job) => unknown;
-  /** Where the part is no value of SQL. */
-  readonly isJson?: true;
-}
+const PLAIN = [
+  'queue',
+  'priority',
+  'run_at',
+  'returned_at',
+  'attempt',
+  'ended_at',
+  'name',
+  'result',
+  'checkpoint',
+  'data',
+] as const;
+/** In the order of the columns above: a bit says that the column is written. */
+const [QUEUE, PRIORITY, RUN_AT, RETURNED_AT, ATTEMPT, ENDED_AT, NAME, RESULT, CHECKPOINT, DATA] = [
+  1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
+] as const;
+const LEASE = 1 << 10;
+const LEASE_MARKS = 1 << 11;
+const NO_LEASE = 1 << 12;
+const REST = 1 << 13;
+const FAILED = 1 << 14;
+const DRAFT = 1 << 15;
+/** From here on three bits: 0 as it was, else the place of the new state and one. */
+const STATE_SHIFT = 16;
+/** And two: 0 as it was, else the place of what it becomes and one. */
+const READY_SHIFT = 19;
+const READINESS = [null, 0, 1] as const;
 
-/** In the order of JobRow. */
-const COLUMNS: readonly Column[] = [
-  { name: 'seq', part: (job) => job.seq },
-  { name: 'id', part: (job) => job.id },
-  { name: 'queue', part: (job) => job.queue },
-  { name: 'state', part: (job) => job.state },
-  { name: 'priority', part: (job) => job.priority },
-  { name: 'run_at', part: (job) => job.runAt },
-  { name: 'returned_at', part: (job) => job.returnedAt },
-  { name: 'created_at', part: (job) => job.createdAt },
-  { name: 'delay_ms', part: (job) => job.delayMs },
-  { name: 'attempt', part: (job) => job.attempt },
-  { name: 'failures', part: (job) => job.failures },
-  { name: 'resends', part: (job) => job.resends },
-  { name: 'crashes', part: (job) => job.crashes },
-  { name: 'interruptions', part: (job) => job.interruptions },
-  { name: 'ended_at', part: (job) => job.endedAt },
-  { name: 'forwarded_to', part: (job) => job.forwardedTo },
-  { name: 'name', part: (job) => job.name },
-  { name: 'tags', part: ({ tags }) => (tags.length === 0 ? null : tags), isJson: true },
-  { name: 'policy', part: ({ policy }) => (isEmpty(policy) ? null : policy), isJson: true },
-  { name: 'unique_key', part: (job) => job.unique, isJson: true },
-  { name: 'progress', part: (job) => job.progress, isJson: true },
-  { name: 'failure', part: (job) => job.failure, isJson: true },
-  { name: 'result', part: (job) => job.result },
-  { name: 'checkpoint', part: (job) => job.checkpoint },
-  { name: 'data', part: (job) => job.data },
-];
-/** All of them null without a lease. */
-const LEASE_COLUMNS: readonly Column[] = [
-  { name: 'token', part: ({ lease }) => (lease === null ? null : lease.token) },
-  { name: 'worker', part: ({ lease }) => (lease === null ? null : lease.worker) },
-  { name: 'lease_ms', part: ({ lease }) => (lease === null ? null : lease.ms) },
-  { name: 'lease_until', part: ({ lease }) => (lease === null ? null : lease.until) },
-  { name: 'claimed_at', part: ({ lease }) => (lease === null ? null : lease.claimedAt) },
-  { name: 'started_at', part: ({ lease }) => (lease === null ? null : lease.startedAt) },
-  { name: 'pid', part: ({ lease }) => (lease === null ? null : lease.pid) },
-  { name: 'cancel_asked_at', part: ({ lease }) => (lease === null ? null : lease.cancelAskedAt) },
-  { name: 'pause_asked_at', part: ({ lease }) => (lease === null ? null : lease.pauseAskedAt) },
-];
-/** Only for the index of failure groups; it is read back as part of `failure`. */
-const GROUP: Column = { name: 'failure_group', part: ({ failure }) => (failure === null ? null : failure.group) };
-const WRITTEN = [...COLUMNS, GROUP, ...LEASE_COLUMNS].map(({ name, part, isJson = false }, place) => ({
-  name,
-  part,
-  isJson,
-  bit: 2 ** place,
-}));
-const WITHOUT_LEASE = WRITTEN.slice(0, -LEASE_COLUMNS.length);
+const LEASE_COLUMNS = ['token', 'worker', 'lease_ms', 'lease_until', 'claimed_at'];
+/** Null until somebody says something of them. */
+const MARK_COLUMNS = ['started_at', 'pid', 'cancel_asked_at', 'pause_asked_at'];
 
-const selected = (columns: readonly Column[]): string => columns.map(({ name }) => `jobs.${name}`).join(', ');
-/** For rows that are known to have no lease; fewer columns are read faster. */
-export const LEASELESS_COLUMNS = selected(COLUMNS);
-export const JOB_COLUMNS = selected([...COLUMNS, ...LEASE_COLUMNS]);
-
-/** The job whose parts are all what the schema says by default. */
-export const UNBORN: Job = {
-  id: '',
-  queue: '',
-  name: null,
-  data: '',
-  state: 'draft',
-  priority: 0,
-  tags: [],
-  policy: {},
-  unique: null,
-  createdAt: 0,
-  seq: 0,
-  runAt: 0,
-  delayMs: 0,
-  returnedAt: null,
-  attempt: 0,
-  failures: 0,
-  resends: 0,
-  crashes: 0,
-  interruptions: 0,
-  lease: null,
-  progress: null,
-  checkpoint: null,
-  result: null,
-  failure: null,
-  forwardedTo: null,
-  endedAt: null,
-};
-
-/** Which columns differ, as a sum of bits (there are fewer than 53), and what they become. */
+/** What differs: a number that names the columns, and the words among what they become; and the values. */
 export interface Difference {
-  readonly bits: number;
+  readonly key: number;
   readonly values: SqlValue[];
 }
 
-export function difference(before: Job, after: Job): Difference {
+/** `at`: when it happens; null where nothing can become due by it. */
+export function difference(before: Job, after: Job, at: number | null): Difference {
   const values: SqlValue[] = [];
-  let bits = 0;
-  for (const { part, isJson, bit } of before.lease === after.lease ? WITHOUT_LEASE : WRITTEN) {
-    const value = part(after);
-    if (value === part(before)) continue;
-    bits += bit;
-    values.push(isJson && value !== null ? JSON.stringify(value) : (value as SqlValue));
+  let key = plainDifference(before, after, values);
+  if (before.lease !== after.lease) key |= leaseDifference(before.lease, after.lease, values);
+  if (!hasSameRest(before, after)) key |= put(values, restText(after), REST);
+  const hasEnded = before.endedAt !== after.endedAt || before.failure !== after.failure;
+  if (hasEnded || before.state !== after.state) key |= stateDifference(before, after, values);
+  if (at !== null && (before.state === 'waiting' || after.state === 'waiting'))
+    key |= (READINESS.indexOf(readyColumn(after, at)) + 1) << READY_SHIFT;
+  return { key, values };
+}
+
+/** Spelled out, since this runs for every transition. */
+function plainDifference(before: Job, after: Job, values: SqlValue[]): number {
+  let key = 0;
+  if (before.queue !== after.queue) key |= put(values, after.queue, QUEUE);
+  if (before.priority !== after.priority) key |= put(values, after.priority, PRIORITY);
+  if (before.runAt !== after.runAt) key |= put(values, after.runAt, RUN_AT);
+  if (before.returnedAt !== after.returnedAt) key |= put(values, after.returnedAt, RETURNED_AT);
+  if (before.attempt !== after.attempt) key |= put(values, after.attempt, ATTEMPT);
+  if (before.endedAt !== after.endedAt) key |= put(values, after.endedAt, ENDED_AT);
+  if (before.name !== after.name) key |= put(values, after.name, NAME);
+  if (before.result !== after.result) key |= put(values, after.result, RESULT);
+  if (before.checkpoint !== after.checkpoint) key |= put(values, after.checkpoint, CHECKPOINT);
+  if (before.data !== after.data) key |= put(values, after.data, DATA);
+  return key;
+}
+
+function put(values: SqlValue[], value: SqlValue, bit: number): number {
+  values.push(value);
+  return bit;
+}
+
+function leaseDifference(before: Lease | null, after: Lease | null, values: SqlValue[]): number {
+  if (after === null) return NO_LEASE;
+  values.push(...leaseColumns(after));
+  // A lease that follows upon none finds them null.
+  if (before === null && markColumns(after).every((mark) => mark === null)) return LEASE;
+  values.push(...markColumns(after));
+  return LEASE | LEASE_MARKS;
+}
+
+/** As LEASE_COLUMNS. */
+export function leaseColumns({ token, worker, ms, until, claimedAt }: Lease): readonly SqlValue[] {
+  return [token, worker, ms, until, claimedAt];
+}
+
+/** As MARK_COLUMNS. */
+export function markColumns({ startedAt, pid, cancelAskedAt, pauseAskedAt }: Lease): readonly SqlValue[] {
+  return [startedAt, pid, cancelAskedAt, pauseAskedAt];
+}
+
+function stateDifference(before: Job, after: Job, values: SqlValue[]): number {
+  let key = 0;
+  if (before.state === 'failed' || after.state === 'failed') {
+    key |= FAILED;
+    values.push(...failedColumns(after));
   }
-  return { bits, values };
+  if (before.state === 'draft' || after.state === 'draft') key |= put(values, draftColumn(after), DRAFT);
+  return before.state === after.state ? key : key | ((JOB_STATES.indexOf(after.state) + 1) << STATE_SHIFT);
 }
 
-export function columnsOf(bits: number): readonly string[] {
-  return WRITTEN.filter(({ bit }) => Math.floor(bits / bit) % 2 === 1).map(({ name }) => name);
+export function failedColumns({ state, endedAt, failure }: Job): readonly SqlValue[] {
+  return state === 'failed' ? [endedAt, failure?.group ?? ''] : [null, null];
 }
 
-function isEmpty(policy: JobPolicy): boolean {
-  for (const _ in policy) return false;
-  return true;
+export function draftColumn({ state, createdAt }: Job): SqlValue {
+  return state === 'draft' ? createdAt : null;
+}
+
+/** Null: does not wait. 0: waits for its time. 1: waits for a worker. */
+export function readyColumn({ state, runAt }: Job, at: number): 0 | 1 | null {
+  if (state !== 'waiting') return null;
+  return runAt <= at ? 1 : 0;
+}
+
+/** What stands between SET and WHERE, with a question mark for each value, in their order. */
+export function assignmentsOf(key: number): readonly string[] {
+  const sets: string[] = PLAIN.filter((_, place) => key & (1 << place)).map((name) => `${name} = ?`);
+  const set = (bit: number, columns: readonly string[], value = '?') => {
+    if (key & bit) sets.push(...columns.map((name) => `${name} = ${value}`));
+  };
+  set(LEASE, LEASE_COLUMNS);
+  set(LEASE_MARKS, MARK_COLUMNS);
+  set(NO_LEASE, [...LEASE_COLUMNS, ...MARK_COLUMNS], 'NULL');
+  set(REST, ['rest']);
+  set(FAILED, ['failed_at', 'failure_group']);
+  set(DRAFT, ['draft_at']);
+  const state = JOB_STATES[((key >> STATE_SHIFT) & 7) - 1];
+  if (state !== undefined) sets.push(`state = '${state}'`);
+  const ready = READINESS[((key >> READY_SHIFT) & 3) - 1];
+  if (ready !== undefined) sets.push(`ready = ${ready}`);
+  return sets;
 }

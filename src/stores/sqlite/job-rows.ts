@@ -8,41 +8,55 @@
 import type { HistoryRow } from '../../core/history.ts';
 import { MAX_HISTORY } from '../../core/history.ts';
 import type { Job } from '../../core/job.ts';
-import { packRow, packRows, unpackRows } from './history-text.ts';
+import { packFirstRow, packRow, packRows, unpackRows } from './history-text.ts';
 import type { SqlValue } from './job-columns.ts';
-import { columnsOf, difference, JOB_COLUMNS, UNBORN } from './job-columns.ts';
+import {
+  assignmentsOf,
+  difference,
+  draftColumn,
+  failedColumns,
+  leaseColumns,
+  markColumns,
+  readyColumn,
+} from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { readJob } from './job-row.ts';
+import { JOB_COLUMNS, readJob, restText } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { firstRow } from './sqlite-database.ts';
+import { execute, firstRow } from './sqlite-database.ts';
+import { isForbidden } from './sqlite-problem.ts';
 
 const MAX_REMEMBERED = 20_000;
 /** What is longer is read again, so that what is remembered stays small. */
 const MAX_REMEMBERED_DATA = 4_096;
 
 /** Beyond the bits of a job's own columns. */
-const READY_BIT = 2 ** 50;
-const HISTORY_BIT = 2 ** 51;
+const HISTORY = 1 << 24;
+
+const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt,
+  token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, ended_at,
+  draft_at, failed_at, failure_group, name, rest, result, checkpoint, data, history`;
 
 export class JobRows {
   readonly #db: Database;
   readonly #byId: Statement;
   readonly #history: Statement;
   readonly #cutHistory: Statement;
-  readonly #appendHistory: Statement;
+  readonly #insertPlain: Statement;
+  readonly #insert: Statement;
   readonly #delete: Statement;
   readonly #tag: Statement;
   readonly #untag: Statement;
-  readonly #inserts = new Map<number, Statement>();
   readonly #updates = new Map<number, Statement>();
   readonly #running = new Map<string, Job>();
 
   constructor(db: Database) {
     this.#db = db;
     this.#byId = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ?`);
-    this.#history = db.prepare('SELECT history FROM jobs WHERE id = ?');
+    this.#history = db.prepare('SELECT history, created_at FROM jobs WHERE id = ?');
     this.#cutHistory = db.prepare('UPDATE jobs SET history = ?, history_rows = ? WHERE seq = ?');
-    this.#appendHistory = db.prepare(updateSql(HISTORY_BIT));
+    this.#insertPlain = db.prepare(`INSERT INTO jobs (seq, id, queue, state, ready, priority, run_at, created_at, data)
+      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6)`);
+    this.#insert = db.prepare(`INSERT INTO jobs (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/g, '?')})`);
     this.#delete = db.prepare('DELETE FROM jobs WHERE seq = ?');
     this.#tag = db.prepare('INSERT OR IGNORE INTO tags (tag, seq) VALUES (?, ?)');
     this.#untag = db.prepare('DELETE FROM tags WHERE tag = ? AND seq = ?');
@@ -60,40 +74,31 @@ export class JobRows {
   }
 
   history(id: string): readonly HistoryRow[] {
-    const row = firstRow<readonly [string]>(this.#history, id);
-    return row === undefined ? [] : unpackRows(row[0]);
+    const row = firstRow<readonly [string, number]>(this.#history, id);
+    return row === undefined ? [] : unpackRows(...row);
   }
 
   insert(job: Job, row: HistoryRow): void {
-    const { bits, values } = difference(UNBORN, job);
-    let statement = this.#inserts.get(bits);
-    if (statement === undefined) {
-      statement = this.#db.prepare(insertSql(bits));
-      this.#inserts.set(bits, statement);
-    }
-    statement.run(...values, readiness(job, row.at), packRow(row));
-    for (const tag of job.tags) this.#tag.run(tag, job.seq);
+    const { seq, id, queue, priority, createdAt, data } = job;
+    const rest = restText(job);
+    const history = packFirstRow(row, createdAt);
+    if (isPlain(job, row.at) && rest === null && history === '')
+      execute(this.#insertPlain, seq, id, queue, priority, createdAt, data);
+    else execute(this.#insert, ...allColumns(job, row.at), rest, job.result, job.checkpoint, data, history);
+    for (const tag of job.tags) this.#tag.run(tag, seq);
     this.#remember(job);
   }
 
   update(before: Job, after: Job, row: HistoryRow | null): void {
-    const { bits, values } = difference(before, after);
-    let key = bits;
-    if (row !== null) {
-      if (before.state === 'waiting' || after.state === 'waiting') {
-        key += READY_BIT;
-        values.push(readiness(after, row.at));
-      }
-      key += HISTORY_BIT;
-      values.push(`,${packRow(row)}`);
-    }
-    if (key !== 0) this.#run(this.#updateFor(key), after, values);
+    const { key, values } = difference(before, after, row === null ? null : row.at);
+    if (row !== null) values.push(`,${packRow(row, after.createdAt)}`);
+    if (key !== 0 || row !== null) this.#run(row === null ? key : key | HISTORY, after, values);
     if (before.tags !== after.tags) this.#retag(before, after);
     this.#remember(after);
   }
 
   append(job: Job, row: HistoryRow): void {
-    this.#run(this.#appendHistory, job, [`,${packRow(row)}`]);
+    this.#run(HISTORY, job, [`,${packRow(row, job.createdAt)}`]);
   }
 
   remove(job: Job): void {
@@ -102,13 +107,23 @@ export class JobRows {
     this.#running.delete(job.id);
   }
 
-  /** An update with a history row changes nothing while the history is full: then it is cut and tried again. */
-  #run(statement: Statement, { id, seq }: Job, values: readonly SqlValue[]): void {
-    if (statement.run(...values, seq).changes > 0) return;
+  /** An update with a history row is forbidden while the history is full: then it is cut and tried again. */
+  #run(key: number, job: Job, values: SqlValue[]): void {
+    const statement = this.#updateFor(key);
+    values.push(job.seq);
+    try {
+      execute(statement, ...values);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.#cut(job);
+      execute(statement, ...values);
+    }
+  }
+
+  #cut({ id, seq, createdAt }: Job): void {
     const rows = this.history(id);
     const kept = [...rows.slice(0, 1), ...rows.slice(2 - MAX_HISTORY)];
-    this.#cutHistory.run(packRows(kept), kept.length, seq);
-    statement.run(...values, seq);
+    this.#cutHistory.run(packRows(kept, createdAt), kept.length, seq);
   }
 
   #updateFor(key: number): Statement {
@@ -128,29 +143,29 @@ export class JobRows {
   #remember(job: Job): void {
     const isWorthwhile = job.lease !== null && job.data.length <= MAX_REMEMBERED_DATA;
     if (isWorthwhile && this.#running.size < MAX_REMEMBERED) this.#running.set(job.id, job);
-    else this.#running.delete(job.id);
+    else if (this.#running.size > 0) this.#running.delete(job.id);
   }
 }
 
-/** Null: does not wait. 0: waits for its time. 1: waits for a worker. */
-function readiness({ state, runAt }: Job, now: number): number | null {
-  if (state !== 'waiting') return null;
-  return runAt <= now ? 1 : 0;
+/** Waiting for a worker since it was made, and nothing but the usual: as nearly every job is born. */
+function isPlain(job: Job, at: number): boolean {
+  const isNew = job.attempt === 0 && job.lease === null && job.returnedAt === null && job.endedAt === null;
+  const isBare = job.name === null && job.result === null && job.checkpoint === null;
+  return isNew && isBare && job.state === 'waiting' && job.runAt === job.createdAt && job.runAt <= at;
 }
 
-function insertSql(bits: number): string {
-  const columns = [...columnsOf(bits), 'ready', 'history'];
-  return `INSERT INTO jobs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+const NO_LEASE = Array<null>(9).fill(null);
+
+/** As COLUMNS, up to the rest. */
+function allColumns(job: Job, at: number): readonly SqlValue[] {
+  const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, lease, endedAt, name } = job;
+  const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
+  const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt];
+  return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), name];
 }
 
 function updateSql(key: number): string {
-  const sets = columnsOf(key).map((name) => `${name} = ?`);
-  if (has(key, READY_BIT)) sets.push('ready = ?');
-  if (!has(key, HISTORY_BIT)) return `UPDATE jobs SET ${sets.join(', ')} WHERE seq = ?`;
-  sets.push('history = history || ?', 'history_rows = history_rows + 1');
-  return `UPDATE jobs SET ${sets.join(', ')} WHERE seq = ? AND history_rows < ${MAX_HISTORY}`;
-}
-
-function has(key: number, bit: number): boolean {
-  return Math.floor(key / bit) % 2 === 1;
+  const sets = [...assignmentsOf(key)];
+  if (key & HISTORY) sets.push('history = history || ?', 'history_rows = history_rows + 1');
+  return `UPDATE jobs SET ${sets.join(', ')} WHERE seq = ?`;
 }

@@ -2,15 +2,16 @@
  * Finding jobs for people: the newest first, by any of a query's conditions, over an index for each of them.
  *
  * Conditions with an index of their own lead (tag, name, group, worker). A queue or a state alone leads through
- * the lanes: one for each queue and state that has jobs, each newest first, from which the newest of all are
- * taken; a lane is read only as far as it can still contribute.
+ * the lanes: those of each queue and state that has jobs, each newest first, from which the newest of all are
+ * taken; a lane is read only as far as it can still contribute. Ended jobs have an index for it. The others have
+ * not, because it would cost more than all else at every claim: few are sorted, and of many the newest are found
+ * soon among all jobs.
  */
 import type { Job, JobState } from '../../core/job.ts';
-import { JOB_STATES } from '../../core/job.ts';
+import { isEnded, JOB_STATES } from '../../core/job.ts';
 import type { JobQuery } from '../../core/job-store.ts';
-import { JOB_COLUMNS } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { readJob } from './job-row.ts';
+import { JOB_COLUMNS, readJob } from './job-row.ts';
 import type { QueueCounters } from './queue-counters.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows } from './sqlite-database.ts';
@@ -20,20 +21,32 @@ interface Condition {
   readonly value: string | number;
 }
 
+/** The indexes in which all jobs of a state stand. */
+const LANES: Record<JobState, readonly string[]> = {
+  draft: ['jobs_draft WHERE draft_at IS NOT NULL'],
+  waiting: [
+    'jobs_ready WHERE ready = 1 AND returned_at IS NULL',
+    'jobs_returned WHERE ready = 1 AND returned_at IS NOT NULL',
+    'jobs_later WHERE ready = 0',
+  ],
+  running: ['jobs_leased WHERE lease_until IS NOT NULL'],
+  done: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'done'`],
+  failed: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'failed'`],
+  cancelled: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'cancelled'`],
+};
+/** More than that are not sorted. */
+export const MAX_SORTED = 50_000;
+
 export class JobSearch {
   readonly #db: Database;
   readonly #counters: QueueCounters;
   readonly #newest: Statement;
-  readonly #lane: Statement;
   readonly #these: Statement;
 
   constructor(db: Database, counters: QueueCounters) {
     this.#db = db;
     this.#counters = counters;
-    this.#newest = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq < ? ORDER BY seq DESC LIMIT ?`);
-    this.#lane = db.prepare(`SELECT seq FROM jobs INDEXED BY jobs_newest
-      WHERE queue = ? AND state = ? AND seq > ? AND seq < ? AND created_at >= ? AND created_at < ?
-      ORDER BY seq DESC LIMIT ?`);
+    this.#newest = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq < ? ORDER BY seq DESC LIMIT +?`);
     this.#these = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs
       WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`);
   }
@@ -52,31 +65,40 @@ export class JobSearch {
   #led(query: JobQuery, from: string, { belowSeq, limit }: { belowSeq: number; limit: number }): readonly Job[] {
     const conditions = conditionsOf(query);
     const where = ['jobs.seq < ?', ...conditions.map(({ sql }) => sql)].join(' AND ');
-    const seqs = `SELECT jobs.seq FROM ${from} WHERE ${where} ORDER BY jobs.seq DESC LIMIT ?`;
+    const seqs = `SELECT jobs.seq FROM ${from} WHERE ${where} ORDER BY jobs.seq DESC LIMIT +?`;
     const statement = this.#db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq IN (${seqs}) ORDER BY seq DESC`);
     return allRows<JobRow>(statement, belowSeq, ...conditions.map(({ value }) => value), limit).map(readJob);
   }
 
   #newestOfLanes(query: JobQuery, belowSeq: number, limit: number): readonly number[] {
-    const { since = Number.MIN_SAFE_INTEGER, before = Number.MAX_SAFE_INTEGER } = query;
+    const times = timesOf(query);
+    const where = ['queue = ?', 'seq > ?', 'seq < ?', ...times.map(({ sql }) => sql)].join(' AND ');
     let newest: number[] = [];
-    for (const { queue, state } of this.#lanes(query)) {
+    for (const { queue, from } of this.#lanes(query)) {
       const least = newest.length < limit ? 0 : (newest[limit - 1] ?? 0);
-      const rows = allRows<readonly [number]>(this.#lane, queue, state, least, belowSeq, since, before, limit);
+      const statement = this.#db.prepare(`SELECT seq FROM jobs ${from} AND ${where} ORDER BY seq DESC LIMIT +?`);
+      const values = [queue, least, belowSeq, ...times.map(({ value }) => value), limit];
+      const rows = allRows<readonly [number]>(statement, ...values);
       if (rows.length === 0) continue;
       newest = [...newest, ...rows.map(([seq]) => seq)].sort((a, b) => b - a).slice(0, limit);
     }
     return newest;
   }
 
-  #lanes(query: JobQuery): readonly { readonly queue: string; readonly state: JobState }[] {
+  #lanes(query: JobQuery): readonly { readonly queue: string; readonly from: string }[] {
     const queues = query.queue === undefined ? this.#counters.queues() : [query.queue];
     const states = query.state === undefined ? JOB_STATES : [query.state];
     return queues.flatMap((queue) => {
       const counts = this.#counters.of(queue);
-      return states.filter((state) => counts[state] > 0).map((state) => ({ queue, state }));
+      const filled = states.filter((state) => counts[state] > 0);
+      return filled.flatMap((state) => lanesOf(state, counts[state]).map((from) => ({ queue, from })));
     });
   }
+}
+
+function lanesOf(state: JobState, count: number): readonly string[] {
+  if (!isEnded(state) && count > MAX_SORTED) return [`NOT INDEXED WHERE state = '${state}'`];
+  return LANES[state].map((lane) => `INDEXED BY ${lane}`);
 }
 
 /** The tables to search where one of the conditions has an index of its own. */
@@ -89,16 +111,27 @@ function leaderOf({ tag, name, worker, group }: JobQuery): string | undefined {
 }
 
 function conditionsOf(query: JobQuery): readonly Condition[] {
-  const { tag, name, worker, group, queue, state, since, before } = query;
-  const all: readonly { readonly sql: string; readonly value: string | number | undefined }[] = [
+  const { tag, name, worker, group, queue, state } = query;
+  const others = given([
     { sql: 'tags.tag = ?', value: tag },
     { sql: 'jobs.name = ?', value: name },
-    { sql: `jobs.state = 'failed' AND jobs.failure_group = ?`, value: group },
+    { sql: 'jobs.failed_at IS NOT NULL AND jobs.failure_group = ?', value: group },
     { sql: 'jobs.lease_until IS NOT NULL AND jobs.worker = ?', value: worker },
     { sql: 'jobs.queue = ?', value: queue },
     { sql: 'jobs.state = ?', value: state },
+  ]);
+  return [...others, ...timesOf(query)];
+}
+
+function timesOf({ since, before }: JobQuery): readonly Condition[] {
+  return given([
     { sql: 'jobs.created_at >= ?', value: since },
     { sql: 'jobs.created_at < ?', value: before },
-  ];
-  return all.filter((condition): condition is Condition => condition.value !== undefined);
+  ]);
+}
+
+function given(
+  conditions: readonly { readonly sql: string; readonly value: string | number | undefined }[],
+): readonly Condition[] {
+  return conditions.filter((condition): condition is Condition => condition.value !== undefined);
 }

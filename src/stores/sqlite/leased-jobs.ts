@@ -1,8 +1,7 @@
 /** Running jobs by the end of their lease. */
 import type { RunningJob } from '../../core/job.ts';
-import { JOB_COLUMNS } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { readJob } from './job-row.ts';
+import { JOB_COLUMNS, readJob } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, firstRow } from './sqlite-database.ts';
 
@@ -13,7 +12,7 @@ export class LeasedJobs {
 
   constructor(db: Database) {
     const leased = `SELECT ${JOB_COLUMNS} FROM jobs INDEXED BY jobs_leased WHERE lease_until IS NOT NULL`;
-    this.#until = db.prepare(`${leased} AND queue = ? AND lease_until <= ? ORDER BY lease_until, seq LIMIT ?`);
+    this.#until = db.prepare(`${leased} AND queue = ? AND lease_until <= ? ORDER BY lease_until, seq LIMIT +?`);
     this.#all = db.prepare(leased);
     this.#next = db.prepare(
       'SELECT min(lease_until) FROM jobs INDEXED BY jobs_leased WHERE lease_until IS NOT NULL AND queue = ?',

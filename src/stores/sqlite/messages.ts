@@ -5,9 +5,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorCode, Problem } from '../../core/errors.ts';
 import { LonghaulError } from '../../core/errors.ts';
-import type { StoreEvent } from '../../core/job-store.ts';
 import type { CallName } from '../../core/operations/perform.ts';
 import { isReadOnly } from '../../core/operations/perform.ts';
+import type { PackedEvents } from './packing.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
 export type RequestName = CallName | RecordCallName;
@@ -22,7 +22,7 @@ export function isLook(name: RequestName): boolean {
 }
 
 export type Request = readonly [id: number, name: RequestName, argument: unknown, now: number | undefined];
-/** With `problem` the call threw; without, `answer` is its answer. */
+/** With `problem` the call threw; without, `answer` is its answer, packed as the argument was: see packing.ts. */
 export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 
 export type ToEngine =
@@ -39,7 +39,7 @@ export type FromEngine =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly problem: Thrown }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] }
-  | { readonly kind: 'events'; readonly events: readonly StoreEvent[] };
+  | { readonly kind: 'events'; readonly events: readonly PackedEvents[] };
 
 /** An error as data: classes do not survive the way between threads. */
 export interface Thrown {

@@ -10,10 +10,16 @@ import { badInput, LonghaulError } from '../../core/errors.ts';
 import type { EventListener, Unsubscribe } from '../../core/job-store.ts';
 import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
+import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
 
 const ACKNOWLEDGE_EVERY = 50;
 
+/** What gathers in one turn is sent at the latest when there are so many: then the engine begins while the rest is made. */
+const MAX_OUTBOX = 100;
+
 interface Waiter {
+  readonly name: RequestName;
+  readonly argument: unknown;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -38,10 +44,11 @@ export class PortClient {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
       this.#lastId += 1;
-      this.#waiters.set(this.#lastId, { resolve, reject });
-      this.#outbox.push([this.#lastId, name, argument, now]);
+      this.#waiters.set(this.#lastId, { name, argument, resolve, reject });
+      this.#outbox.push([this.#lastId, name, packArgument(name, argument), now]);
       // After everything that is still to run in this turn.
       if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
+      else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
     });
   }
 
@@ -86,6 +93,7 @@ export class PortClient {
 
   #flush(): void {
     const requests = this.#outbox;
+    if (requests.length === 0) return;
     this.#outbox = [];
     try {
       this.send({ kind: 'requests', requests });
@@ -114,7 +122,8 @@ export class PortClient {
       for (const reply of message.replies) this.#settle(reply, reply[2] && fromThrown(reply[2]));
     } else if (message.kind === 'events') {
       this.#acknowledge();
-      for (const listener of this.#listeners) listener(message.events);
+      const events = unpackEvents(message.events);
+      for (const listener of this.#listeners) listener(events);
     }
   }
 
@@ -129,8 +138,8 @@ export class PortClient {
   #settle([id, answer]: Reply, error: Error | undefined): void {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
-    if (error === undefined) waiter?.resolve(answer);
-    else waiter?.reject(error);
+    if (error !== undefined) waiter?.reject(error);
+    else waiter?.resolve(unpackAnswer(waiter.name, answer, waiter.argument));
     if (this.#waiters.size === 0) this.#drained?.();
   }
 }

@@ -5,7 +5,7 @@
 import type { Job, JobState } from '../../core/job.ts';
 import { JOB_STATES } from '../../core/job.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { allRows, firstRow } from './sqlite-database.ts';
+import { allRows, execute, firstRow } from './sqlite-database.ts';
 
 /** The column after the states. */
 const RELAYED = JOB_STATES.length;
@@ -70,7 +70,7 @@ export class QueueCounters {
   }
 
   save(): void {
-    for (const [queue, changes] of this.#changes) this.#add.run(queue, ...changes);
+    for (const [queue, changes] of this.#changes) execute(this.#add, queue, ...changes);
     this.#changes.clear();
   }
 

@@ -11,36 +11,43 @@ import { firstRow } from './sqlite-database.ts';
 /** "LONG", by which a file says whose it is. */
 const APPLICATION_ID = 0x4c4f4e47;
 
-const STEPS: readonly URL[] = [new URL('./schema/001.sql', import.meta.url)];
+/** Schema 1 was never released, and nothing leads from it to here. */
+const OLDEST_VERSION = 2;
+const STEPS: readonly URL[] = [new URL('./schema/002.sql', import.meta.url)];
 
-export const SCHEMA_VERSION = STEPS.length;
+export const SCHEMA_VERSION = OLDEST_VERSION + STEPS.length - 1;
 
 export function applySchema(db: Database): void {
-  upgrade(db, 0);
+  upgrade(db, OLDEST_VERSION - 1);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
 /** Brings a database of ours up to date, or says why it cannot be used. */
 export function checkSchema(db: Database, path: string): void {
-  if (number(db, 'application_id') !== APPLICATION_ID)
+  if (!isOurs(db))
     throw new LonghaulError(
       'store-incompatible',
       `${path} is a database, but none of Longhaul; name another folder for the store`,
     );
   const version = number(db, 'user_version');
-  if (version > SCHEMA_VERSION || version < 1)
+  if (version > SCHEMA_VERSION || version < OLDEST_VERSION)
     throw new LonghaulError(
       'store-incompatible',
-      `${path} has schema ${version}, and this version of Longhaul knows schemas 1 to ${SCHEMA_VERSION}; ` +
+      `${path} has schema ${version}, and this version of Longhaul knows schemas ${OLDEST_VERSION} to ${SCHEMA_VERSION}; ` +
         'use the version of Longhaul that wrote it, or a newer one',
     );
   if (version < SCHEMA_VERSION) upgrade(db, version);
 }
 
+/** Whether the file says that it is a store of Longhaul. */
+export function isOurs(db: Database): boolean {
+  return number(db, 'application_id') === APPLICATION_ID;
+}
+
 function upgrade(db: Database, version: number): void {
   db.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of STEPS.slice(version)) db.exec(readFileSync(step, 'utf8'));
+    for (const step of STEPS.slice(version + 1 - OLDEST_VERSION)) db.exec(readFileSync(step, 'utf8'));
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec('COMMIT');
   } catch (error) {

@@ -23,6 +23,12 @@ import { SqliteTable } from './sqlite-table.ts';
 import type { StoreClock } from './store-clock.ts';
 import { StoreNumbers } from './store-numbers.ts';
 
+/**
+ * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
+ * store must give a repeated claim the same answer, and the others never forget.
+ */
+export const STRANGER_MEMORY_MS = 366 * 86_400_000;
+
 export interface SessionOptions {
   readonly path: string;
   readonly durability: Durability;
@@ -97,6 +103,7 @@ export class Session {
 
   perform([, name, argument]: Request, moment: Moment): unknown {
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
+    if (name === 'maintain') this.#table.forgetStrangers(moment.now - STRANGER_MEMORY_MS);
     return perform(this.#table, name, argument as never, moment);
   }
 

@@ -8,6 +8,7 @@ const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
+const CONSTRAINT_CHECK = 275;
 /** The shared memory beside the database could not grow: this is how a full disk shows there. */
 const IOERR_SHMSIZE = 4874;
 
@@ -25,6 +26,11 @@ function extendedCodeOf(error: unknown): number | undefined {
 
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === BUSY;
+}
+
+/** A row would break a condition of its table: nothing was done. */
+export function isForbidden(error: unknown): boolean {
+  return extendedCodeOf(error) === CONSTRAINT_CHECK;
 }
 
 export function isFull(error: unknown): boolean {

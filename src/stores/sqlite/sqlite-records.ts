@@ -51,7 +51,7 @@ export class SqliteRecords {
     this.#list = db.prepare(`SELECT ${COLUMNS} FROM records
       WHERE kind = ?1 AND key >= ?2 AND key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT) AND (?3 IS NULL OR key > ?3)
         AND (expires_at IS NULL OR expires_at > ?4)
-      ORDER BY key LIMIT ?5`);
+      ORDER BY key LIMIT +?5`);
   }
 
   forget(): void {

@@ -156,6 +156,10 @@ export class SqliteTable implements Table {
     this.#workers.rememberClaim(worker, claim);
   }
 
+  forgetStrangers(until: number): void {
+    this.#workers.forgetStrangers(until);
+  }
+
   worker(id: string): WorkerRow | undefined {
     return this.#workers.get(id);
   }

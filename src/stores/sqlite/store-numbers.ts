@@ -4,7 +4,7 @@
  */
 import type { ClockMemory } from '../../core/clock.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { firstRow } from './sqlite-database.ts';
+import { execute, firstRow } from './sqlite-database.ts';
 
 type NumbersRow = readonly [
   seq: number,
@@ -44,7 +44,7 @@ export class StoreNumbers {
   }
 
   save({ seenAt, gap }: ClockMemory): void {
-    this.#write.run(this.#seq, this.#token, this.#version, seenAt, gap.from, gap.to, this.#readyUntil);
+    execute(this.#write, this.#seq, this.#token, this.#version, seenAt, gap.from, gap.to, this.#readyUntil);
   }
 
   takeSeq(): number {

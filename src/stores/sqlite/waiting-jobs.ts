@@ -7,9 +7,8 @@
  */
 import type { Job } from '../../core/job.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
-import { LEASELESS_COLUMNS } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { readJob } from './job-row.ts';
+import { readJob, WAITING_COLUMNS } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, firstRow } from './sqlite-database.ts';
 import type { StoreNumbers } from './store-numbers.ts';
@@ -26,7 +25,7 @@ export class WaitingJobs {
   readonly #tooEarly: Statement;
 
   constructor(db: Database, numbers: StoreNumbers) {
-    const select = `SELECT ${LEASELESS_COLUMNS} FROM jobs`;
+    const select = `SELECT ${WAITING_COLUMNS} FROM jobs`;
     const isReturned = 'ready = 1 AND returned_at IS NOT NULL';
     const isReady = 'ready = 1 AND returned_at IS NULL';
     this.#numbers = numbers;
@@ -38,12 +37,12 @@ export class WaitingJobs {
       db.prepare(`UPDATE jobs INDEXED BY jobs_ready SET ready = 0 WHERE ${isReady} AND run_at > ?`),
     ];
     this.#returned = db.prepare(`${select} INDEXED BY jobs_returned
-      WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT ?`);
+      WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
     this.#ready = db.prepare(`${select} INDEXED BY jobs_ready
-      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, run_at, seq LIMIT ?`);
+      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, run_at, seq LIMIT +?`);
     this.#due = db.prepare(`${select} INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at <= ?
       ORDER BY returned_at IS NULL, returned_at, iif(returned_at IS NULL, priority, 0),
-        iif(returned_at IS NULL, run_at, 0), seq LIMIT ?`);
+        iif(returned_at IS NULL, run_at, 0), seq LIMIT +?`);
     this.#next = db.prepare(
       'SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
     );
@@ -51,7 +50,8 @@ export class WaitingJobs {
       'SELECT count(*) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
     );
     this.#tooEarly = db.prepare(
-      `SELECT count(*) FROM jobs INDEXED BY jobs_newest WHERE queue = ? AND state = 'waiting' AND ready = 1 AND run_at > ?`,
+      `SELECT (SELECT count(*) FROM jobs INDEXED BY jobs_returned WHERE ${isReturned} AND queue = ?1 AND run_at > ?2)
+        + (SELECT count(*) FROM jobs INDEXED BY jobs_ready WHERE ${isReady} AND queue = ?1 AND run_at > ?2)`,
     );
   }
 

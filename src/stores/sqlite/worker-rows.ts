@@ -1,7 +1,7 @@
 /** Who works, and what each worker claimed last. Kept and found, nothing more. */
 import type { LastClaim, WorkerRow } from '../../core/table.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { allRows, firstRow } from './sqlite-database.ts';
+import { allRows, execute, firstRow } from './sqlite-database.ts';
 
 type StoredWorker = readonly [
   id: string,
@@ -24,19 +24,21 @@ export class WorkerRows {
   readonly #leases: Statement;
   readonly #remember: Statement;
   readonly #forgetClaim: Statement;
+  readonly #forgetStrangers: Statement;
 
   constructor(db: Database) {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM workers WHERE id = ?`);
     this.#all = db.prepare(`SELECT ${COLUMNS} FROM workers`);
     this.#put = db.prepare(`INSERT OR REPLACE INTO workers (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#remove = db.prepare('DELETE FROM workers WHERE id = ?');
-    this.#claim = db.prepare('SELECT request, first_token, last_token FROM claims WHERE worker = ?');
+    this.#claim = db.prepare('SELECT request, at, first_token, last_token FROM claims WHERE worker = ?');
     this.#leases = db.prepare(`SELECT id, token FROM jobs INDEXED BY jobs_leased
       WHERE lease_until IS NOT NULL AND token BETWEEN ? AND ? ORDER BY token`);
     this.#remember = db.prepare(
-      'INSERT OR REPLACE INTO claims (worker, request, first_token, last_token) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO claims (worker, request, at, first_token, last_token) VALUES (?, ?, ?, ?, ?)',
     );
     this.#forgetClaim = db.prepare('DELETE FROM claims WHERE worker = ?');
+    this.#forgetStrangers = db.prepare('DELETE FROM claims WHERE at <= ? AND worker NOT IN (SELECT id FROM workers)');
   }
 
   get(id: string): WorkerRow | undefined {
@@ -61,12 +63,13 @@ export class WorkerRows {
 
   /** Of its leases only those that are still held: a repeated claim asks for no others. */
   lastClaim(worker: string): LastClaim | undefined {
-    const row = firstRow<readonly [string, number, number]>(this.#claim, worker);
+    const row = firstRow<readonly [string, number, number, number]>(this.#claim, worker);
     if (row === undefined) return undefined;
-    const [requestId, first, last] = row;
+    const [requestId, at, first, last] = row;
     const leases = () => allRows<readonly [string, number]>(this.#leases, first, last);
     return {
       requestId,
+      at,
       // Worked out only for the rare claim that is repeated: every claim asks for the request id.
       get leases() {
         return leases().map(([id, token]) => ({ id, token }));
@@ -74,10 +77,15 @@ export class WorkerRows {
     };
   }
 
-  rememberClaim(worker: string, { requestId, leases }: LastClaim): void {
+  rememberClaim(worker: string, { requestId, at, leases }: LastClaim): void {
     const first = leases[0]?.token ?? 0;
     const last = leases.at(-1)?.token ?? 0;
-    this.#remember.run(worker, requestId, first, last);
+    execute(this.#remember, worker, requestId, at, first, last);
+  }
+
+  /** The claims up to this time of workers that are not registered: nobody else would ever remove them. */
+  forgetStrangers(until: number): void {
+    execute(this.#forgetStrangers, until);
   }
 }
 

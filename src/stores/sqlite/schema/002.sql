@@ -1,5 +1,6 @@
--- Schema 1. One row a job; everything that must be found fast has an index of its own, mostly a partial one,
--- so that a job stands only in the indexes of the state it is in.
+-- Schema 2. One row a job; everything that must be found fast has an index of its own, mostly a partial one,
+-- so that a job stands only in the indexes of the state it is in. An index costs whenever a column of it or of
+-- its condition is written, so the rare ones (drafts, failures) go by columns that are written for them alone.
 
 -- The store's own numbers. Written at most once a transaction.
 CREATE TABLE meta (
@@ -26,24 +27,18 @@ CREATE TABLE queues (
   relayed   INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- The defaults are those of UNBORN in job-columns.ts: a part that has its default need not be written.
 CREATE TABLE jobs (
   seq             INTEGER PRIMARY KEY,
   id              TEXT NOT NULL,
   queue           TEXT NOT NULL,
-  state           TEXT NOT NULL DEFAULT 'draft',
-  ready           INTEGER,          -- null: does not wait; 0: waits for its time; 1: waits for a worker
-  priority        INTEGER NOT NULL DEFAULT 0,
-  run_at          INTEGER NOT NULL DEFAULT 0,
+  state           TEXT NOT NULL,
+  ready           INTEGER,        -- null: does not wait; 0: waits for its time; 1: waits for a worker
+  priority        INTEGER NOT NULL,
+  run_at          INTEGER NOT NULL,
   returned_at     INTEGER,
-  created_at      INTEGER NOT NULL DEFAULT 0,
-  delay_ms        INTEGER NOT NULL DEFAULT 0,
+  created_at      INTEGER NOT NULL,
   attempt         INTEGER NOT NULL DEFAULT 0,
-  failures        INTEGER NOT NULL DEFAULT 0,
-  resends         INTEGER NOT NULL DEFAULT 0,
-  crashes         INTEGER NOT NULL DEFAULT 0,
-  interruptions   INTEGER NOT NULL DEFAULT 0,
-  token           INTEGER,          -- from here to pause_asked_at: the lease; all null without one
+  token           INTEGER,        -- from here to pause_asked_at: the lease; all null without one
   worker          TEXT,
   lease_ms        INTEGER,
   lease_until     INTEGER,
@@ -53,19 +48,16 @@ CREATE TABLE jobs (
   cancel_asked_at INTEGER,
   pause_asked_at  INTEGER,
   ended_at        INTEGER,
-  forwarded_to    TEXT,
+  draft_at        INTEGER,        -- when a draft was made; null for every other job
+  failed_at       INTEGER,        -- when it failed, and of which group; null for every job that is not failed
   failure_group   TEXT,
   name            TEXT,
-  tags            TEXT,             -- JSON, as all of the following but result, checkpoint and data; null when empty
-  policy          TEXT,
-  unique_key      TEXT,
-  progress        TEXT,
-  failure         TEXT,
+  history_rows    INTEGER NOT NULL DEFAULT 1 CHECK (history_rows <= 100), -- MAX_HISTORY
+  rest            TEXT,           -- JSON object of the parts that few jobs have; null when there are none
   result          TEXT,
   checkpoint      TEXT,
-  data            TEXT NOT NULL DEFAULT '',
-  history_rows    INTEGER NOT NULL DEFAULT 1,
-  history         TEXT NOT NULL     -- JSON arrays with a comma between them: a row is appended without parsing
+  data            TEXT NOT NULL,
+  history         TEXT NOT NULL DEFAULT '' -- see history-text.ts
 );
 
 CREATE UNIQUE INDEX jobs_id ON jobs (id);
@@ -75,11 +67,11 @@ CREATE INDEX jobs_returned ON jobs (queue, returned_at) WHERE ready = 1 AND retu
 CREATE INDEX jobs_later ON jobs (queue, run_at) WHERE ready = 0;
 CREATE INDEX jobs_leased ON jobs (queue, lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX jobs_ended ON jobs (queue, state, ended_at) WHERE ended_at IS NOT NULL;
-CREATE INDEX jobs_failed ON jobs (queue, failure_group, ended_at) WHERE state = 'failed';
-CREATE INDEX jobs_draft ON jobs (created_at) WHERE state = 'draft';
+CREATE INDEX jobs_failed ON jobs (queue, failure_group, failed_at) WHERE failed_at IS NOT NULL;
+CREATE INDEX jobs_draft ON jobs (draft_at) WHERE draft_at IS NOT NULL;
 CREATE INDEX jobs_named ON jobs (name) WHERE name IS NOT NULL;
--- For lists: the newest of a queue and state, with the time at hand.
-CREATE INDEX jobs_newest ON jobs (queue, state, seq, created_at);
+-- For lists of ended jobs: the newest of a queue and state, with the time at hand.
+CREATE INDEX jobs_newest ON jobs (queue, state, seq, created_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE tags (
   tag TEXT NOT NULL,
@@ -98,6 +90,7 @@ CREATE TABLE keys (
 CREATE TABLE claims (
   worker      TEXT PRIMARY KEY,
   request     TEXT NOT NULL,
+  at          INTEGER NOT NULL,
   first_token INTEGER NOT NULL,
   last_token  INTEGER NOT NULL
 ) WITHOUT ROWID;

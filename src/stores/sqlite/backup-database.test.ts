@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { backupDatabase, raiseEpoch } from './backup-database.ts';
+import { checkDatabase } from './check-database.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-backup-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function aStore(folder: string) {
+  const store = await openSqliteStore({ path: join(folder, 'store.db') });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const jobsOf = (from: number, count: number) =>
+  Array.from({ length: count }, (_, each) => ({
+    id: `job-${from + each}`,
+    queue: 'mail',
+    data: `"${'x'.repeat(500)}"`,
+  }));
+
+describe('a copy of a database', () => {
+  it('is of one moment, although somebody writes all the while', async () => {
+    const folder = aFolder();
+    const store = await aStore(folder);
+    for (let from = 0; from < 15_000; from += 500) await store.jobs.add(jobsOf(from, 500));
+    let isOver = false;
+    let added = 15_000;
+    const writing = (async () => {
+      for (; !isOver; added += 50) await store.jobs.add(jobsOf(added, 50));
+    })();
+    const seen: number[] = [];
+    const to = join(folder, 'copy.db');
+    await backupDatabase(join(folder, 'store.db'), to, ({ pages }) => seen.push(pages));
+    isOver = true;
+    await writing;
+    // It never began anew, however much was written meanwhile.
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.length).toBeGreaterThan(0);
+    const copy = await openSqliteStore({ path: to });
+    onTestFinished(() => copy.close());
+    const [counts] = await copy.jobs.count();
+    // Whole adds of fifty, from the first one on.
+    const waiting = counts?.waiting ?? 0;
+    expect(waiting).toBeGreaterThanOrEqual(15_000);
+    expect(waiting % 50).toBe(0);
+    const found = await copy.jobs.find(jobsOf(0, waiting).map(({ id }) => id));
+    expect(found.every((job) => job !== null)).toBe(true);
+  });
+
+  it('gives tokens that are larger than all given before, also by another copy of the same backup', async () => {
+    const folder = aFolder();
+    const store = await aStore(folder);
+    await store.jobs.add(jobsOf(0, 10));
+    const claim = { worker: 'w', queues: ['mail'], limit: 1 };
+    const to = join(folder, 'copy.db');
+    await backupDatabase(join(folder, 'store.db'), to);
+    const [later] = (await store.jobs.claim({ ...claim, requestId: '1' })).jobs;
+    const first = raiseEpoch(to, 1_800_000_000_000);
+    expect(first).toBeGreaterThan(later?.lease?.token ?? Number.POSITIVE_INFINITY);
+    const second = join(folder, 'second.db');
+    await backupDatabase(join(folder, 'store.db'), second);
+    expect(raiseEpoch(second, 1_800_000_001_000)).toBeGreaterThan(first);
+    // A clock that was set back makes nothing smaller.
+    expect(raiseEpoch(second, 1_000)).toBeGreaterThan(first);
+    const copy = await openSqliteStore({ path: to });
+    onTestFinished(() => copy.close());
+    const [claimed] = (await copy.jobs.claim({ ...claim, requestId: '2' })).jobs;
+    expect(claimed?.lease?.token).toBe(first + 1);
+  });
+});
+
+describe('a look at a database', () => {
+  it('says what it is', async () => {
+    const folder = aFolder();
+    await aStore(folder);
+    expect(checkDatabase(join(folder, 'store.db'))).toMatchObject({ journalMode: 'wal', schema: SCHEMA_VERSION });
+  });
+
+  it.each([
+    ['is missing', (path: string) => rmSync(path)],
+    ['is empty', (path: string) => truncateSync(path, 0)],
+    ['was cut', (path: string) => truncateSync(path, 20_480)],
+    ['is something else', (path: string) => writeFileSync(path, 'hello, I am no database at all'.repeat(400))],
+    [
+      'was overwritten in the middle',
+      (path: string) => {
+        const bytes = readFileSync(path);
+        bytes.fill(0xff, 8_192, 24_576);
+        writeFileSync(path, bytes);
+      },
+    ],
+  ])('finds one that %s', async (_how, damage) => {
+    const folder = aFolder();
+    const path = join(folder, 'store.db');
+    const store = await openSqliteStore({ path });
+    await store.jobs.add(jobsOf(0, 200));
+    await store.close();
+    damage(path);
+    expect(() => checkDatabase(path)).toThrow(/is damaged/);
+  });
+});
