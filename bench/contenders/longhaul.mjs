@@ -19,26 +19,28 @@ export async function openAt(address) {
     ready: async () => {},
     add: (name, data) => queue(name).add(data),
     addBulk: (name, list) => queue(name).addAll(list),
-    work: async (name, handler, { concurrency }) => work({ queue: queue(name), handler, concurrency }),
+    work: (name, handler, { concurrency }) => work({ queue: queue(name), handler, concurrency }),
     countDone: async (name) => (await queue(name).count()).done,
     close: () => longhaul.close(),
   };
 }
 
-/** A job is settled when the store has answered that it is. */
-function work({ queue, handler, concurrency }) {
+/**
+ * A job is settled when the store has answered that it is. The worker is ready before the time begins, as the others'
+ * are, and claims nothing until then.
+ */
+async function work({ queue, handler, concurrency }) {
   const settled = countdown();
   const onEvent = (event) => {
     if (event.type === 'ended' && event.answer?.ok && event.answer.state === 'done') settled.count();
     else if (event.type === 'ended') settled.fail(new Error(`a job was not settled: ${JSON.stringify(event.answer)}`));
     else if (event.type === 'trouble') settled.fail(event.error);
   };
-  let running;
+  const running = queue.work((job) => handler(job.data), { concurrency, onEvent });
+  running.pause();
+  await running.ready;
   return {
-    start: () => {
-      running = queue.work((job) => handler(job.data), { concurrency, onEvent });
-      running.ready.catch(settled.fail);
-    },
+    start: () => running.resume(),
     settled: settled.reached,
     stop: () => running.stop(),
   };

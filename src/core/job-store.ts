@@ -245,6 +245,22 @@ export interface StoreEvent {
   readonly state: JobState | null;
 }
 export type EventListener = (events: readonly StoreEvent[]) => void;
+/**
+ * What a listener must hear of. `work`: what may be a reason to claim, or concerns whoever runs the job, and settings
+ * (`WORK_EVENTS`); a worker that also heard of every job it claims and completes would be kept busy by itself.
+ */
+export type EventScope = 'all' | 'work';
+/** Besides these, every event after which a job waits is about work. */
+export const WORK_EVENTS: readonly StoreEventType[] = [
+  'cancel-asked',
+  'cancelled',
+  'changed',
+  'lost',
+  'moved',
+  'requeued',
+  'deleted',
+  'queue',
+];
 export type Unsubscribe = () => void;
 
 export interface JobStore {
@@ -269,6 +285,9 @@ export interface JobStore {
   endWorker(end: EndWorker, options?: CallOptions): Promise<EndWorkerResult>;
   workers(options?: CallOptions): Promise<readonly WorkerRecord[]>;
   maintain(maintenance: Maintenance, options?: CallOptions): Promise<MaintenanceResult>;
-  /** Hears of every change in the store, whoever makes it; the net under a lost message is the slow poll. */
-  subscribe(listener: EventListener): Unsubscribe;
+  /**
+   * Hears of every change in the store, whoever makes it, or at least of those in its scope; the net under a lost
+   * message is the slow poll.
+   */
+  subscribe(listener: EventListener, scope?: EventScope): Unsubscribe;
 }

@@ -41,25 +41,54 @@ export interface Voice {
 }
 
 export function activeJob<Data>(job: RunningJob, data: Data, voice: Voice): ActiveJob<Data> {
-  const { id, queue, name, tags, priority, attempt, failures } = job;
-  const lastCheckpoint: unknown = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
-  return {
-    id,
-    queue,
-    name,
-    data,
-    tags,
-    priority,
-    attempt,
-    failures,
-    lastCheckpoint,
-    token: job.lease.token,
-    get signal() {
-      return voice.signal();
-    },
-    progress: (percent, text) =>
-      voice.progress(percent === null ? null : Math.min(100, Math.max(0, percent)), text ?? null),
-    log: (line) => voice.log(line),
-    checkpoint: (value) => voice.checkpoint(toJsonText('checkpoint', value)),
-  };
+  return new HandlersJob(job, data, voice);
+}
+
+/**
+ * A class with getters, as worker/attempt-context.ts says why. What they answer may be taken out of the job and handed
+ * on.
+ */
+class HandlersJob<Data> implements ActiveJob<Data> {
+  readonly id: string;
+  readonly queue: string;
+  readonly name: string | null;
+  readonly data: Data;
+  readonly tags: readonly string[];
+  readonly priority: number;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly token: number;
+  readonly lastCheckpoint: unknown;
+  readonly #voice: Voice;
+
+  constructor(job: RunningJob, data: Data, voice: Voice) {
+    this.id = job.id;
+    this.queue = job.queue;
+    this.name = job.name;
+    this.data = data;
+    this.tags = job.tags;
+    this.priority = job.priority;
+    this.attempt = job.attempt;
+    this.failures = job.failures;
+    this.token = job.lease.token;
+    this.lastCheckpoint = job.checkpoint === null ? undefined : JSON.parse(job.checkpoint);
+    this.#voice = voice;
+  }
+
+  get signal(): AbortSignal {
+    return this.#voice.signal();
+  }
+
+  get progress(): ActiveJob['progress'] {
+    return (percent, text) =>
+      this.#voice.progress(percent === null ? null : Math.min(100, Math.max(0, percent)), text ?? null);
+  }
+
+  get log(): ActiveJob['log'] {
+    return (line) => this.#voice.log(line);
+  }
+
+  get checkpoint(): ActiveJob['checkpoint'] {
+    return (value) => this.#voice.checkpoint(toJsonText('checkpoint', value));
+  }
 }

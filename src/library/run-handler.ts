@@ -3,7 +3,7 @@ import { groupOfMessage } from '../core/failure.ts';
 import type { RunningJob } from '../core/job.ts';
 import { toJsonText } from '../core/json.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
-import type { Handler } from './active-job.ts';
+import type { Handler, Voice } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { attemptLogPath, openAttemptLog } from './attempt-log.ts';
@@ -28,9 +28,9 @@ export async function runHandler<Data, Result>(
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
-    const voice = {
+    const voice: Voice = {
       signal: () => context.signal,
-      progress: context.progress,
+      progress: (percent, text) => context.progress(percent, text),
       checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
       log: (line: string) => {
         context.alive();

@@ -1,9 +1,10 @@
 /**
  * One attempt, start to finish: the runner is called, may be told to stop, and its end is told exactly once.
  *
- *     running ──outcome──────────────────────────▶ ended
- *        └─stop(reason)─▶ stopping ──outcome─────▶ ended
- *                            └──grace is over────▶ ended without an outcome: abandoned
+ *     held ──start──▶ running ──outcome──────────────────────────▶ ended
+ *       │                └─stop(reason)─▶ stopping ──outcome─────▶ ended
+ *       │                                    └──grace is over────▶ ended without an outcome: abandoned
+ *       └─stop(reason), or its claim was answered too late───────▶ ended: given back
  *
  * What an end means is not decided here but in to-settlement.ts. A handler cannot be killed, only asked: one that
  * does not heed its signal is abandoned after its grace, and its code may go on.
@@ -11,13 +12,15 @@
 import { failureOf, isFinal } from '../core/failure.ts';
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
+import type { AttemptWays } from './attempt-context.ts';
+import { ContextOfAttempt } from './attempt-context.ts';
 import type { LimitWatch } from './attempt-limits.ts';
 import { limitsOf, watchLimits } from './attempt-limits.ts';
 import { AttemptVoice } from './attempt-voice.ts';
 import { atMost } from './deadline.ts';
-import type { Saying } from './keeper.ts';
+import type { Saying, Words } from './keeper.ts';
 import { monotonicMs } from './monotonic.ts';
-import type { AttemptContext, RunAttempt, RunOutcome } from './run-outcome.ts';
+import type { RunAttempt, RunOutcome } from './run-outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 import { AttemptAborted } from './stop-reason.ts';
 import type { Ending } from './to-settlement.ts';
@@ -37,10 +40,17 @@ const FLUSH_DEADLINE_MS = 5_000;
 /** After a cancel the job ends when nothing is left of it, and an unreachable store may come back: both wait. */
 const WAITS_FOR_ITS_END: ReadonlySet<StopReason> = new Set(['cancel', 'unreachable']);
 
-export class Attempt {
+/** Where its lease stands on the board, and until when it holds by what this thread knows. */
+export interface HeldOnBoard {
+  readonly entry: number;
+  readonly validUntil: number;
+}
+
+export class Attempt implements AttemptWays {
   readonly job: RunningJob;
   /** Its lease's entry on the board. */
   readonly entry: number;
+  readonly #validUntil: number;
   readonly #host: AttemptHost;
   #reason: StopReason | null = null;
   #controller: AbortController | null = null;
@@ -48,23 +58,39 @@ export class Attempt {
   #limits: LimitWatch | null = null;
   #grace: NodeJS.Timeout | null = null;
   #graceEndsAt = Number.POSITIVE_INFINITY;
+  #hasBegun = false;
   #isOver = false;
 
-  constructor(job: RunningJob, entry: number, host: AttemptHost) {
+  constructor(job: RunningJob, { entry, validUntil }: HeldOnBoard, host: AttemptHost) {
     this.job = job;
     this.entry = entry;
+    this.#validUntil = validUntil;
     this.#host = host;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get limits(): LimitWatch | null {
+    return this.#limits;
   }
 
   get stopReason(): StopReason | null {
     return this.#reason;
   }
 
+  /** Its lease is over, by what this thread knows; the keeper may have renewed it. */
+  get isTooLate(): boolean {
+    return monotonicMs() >= this.#validUntil;
+  }
+
   start(): void {
+    this.#hasBegun = true;
     const { run, settingsFor } = this.#host;
     this.#limits = watchLimits(limitsOf(this.job, settingsFor(this.job.queue)), (reason) => this.stop(reason));
     try {
-      run(this.job, this.#context()).then(
+      run(this.job, new ContextOfAttempt(this)).then(
         (outcome) => this.#over(outcome),
         (error: unknown) => this.#over(failed(error)),
       );
@@ -81,6 +107,7 @@ export class Attempt {
     if (this.#reason !== null) return;
     this.#reason = reason;
     this.#host.onStopping(this, reason);
+    if (!this.#hasBegun) return this.giveBack('it was stopped before it began');
     this.#controller?.abort(new AttemptAborted(reason));
   }
 
@@ -111,6 +138,11 @@ export class Attempt {
     this.#grace = setTimeout(() => this.#end(null), graceMs);
   }
 
+  /** Of one that has not begun. */
+  giveBack(reason: string): void {
+    this.#end({ kind: 'release', reason });
+  }
+
   #over(outcome: RunOutcome): void {
     if (this.#isOver) return;
     const flushed = this.#reason === 'lease-lost' ? null : (this.#voice?.flush() ?? null);
@@ -133,7 +165,7 @@ export class Attempt {
   }
 
   /** Made when it is first looked at: most short handlers never do. */
-  #signal(): AbortSignal {
+  signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController();
       if (this.#reason !== null) this.#controller.abort(new AttemptAborted(this.#reason));
@@ -141,29 +173,12 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** Its functions may be taken out of it and handed on. */
-  #context(): AttemptContext {
-    const signal = (): AbortSignal => this.#signal();
-    return {
-      get signal() {
-        return signal();
-      },
-      progress: (percent, text = null) => {
-        this.#limits?.alive();
-        if (!this.#isOver) this.#speak().progress(percent, text);
-      },
-      progressNow: (percent, text) => this.#sayNow({ progress: { percent, text } }),
-      checkpoint: (value) => this.#sayNow({ checkpoint: value }),
-      replaceData: (value) => this.#sayNow({ data: value }),
-      started: (pid) => void this.#sayNow({ started: { pid } }),
-      alive: () => this.#limits?.alive(),
-      ranBefore: (ms) => this.#limits?.ranBefore(ms),
-      standStill: (isStill) => this.#limits?.standStill(isStill),
-      heartbeatNow: () => this.#sayNow({}),
-    };
+  progress(percent: number | null, text: string | null): void {
+    this.#limits?.alive();
+    if (!this.#isOver) this.#speak().progress(percent, text);
   }
 
-  #sayNow(words: Parameters<AttemptVoice['sayNow']>[0]): Promise<void> {
+  sayNow(words: Words): Promise<void> {
     this.#limits?.alive();
     return this.#isOver ? refused(new Error('the attempt is over')) : this.#speak().sayNow(words);
   }

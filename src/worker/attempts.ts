@@ -30,6 +30,8 @@ export interface AttemptsOptions {
   tell(event: WorkerEvent): void;
   /** A slot or an entry of the board is free again. */
   onFree(): void;
+  /** The slots of a claim are taken and nothing has begun: the time to ask for more. Answers whether it was done. */
+  onHeld(): boolean;
 }
 
 export class Attempts {
@@ -67,22 +69,25 @@ export class Attempts {
     return this.all().find(({ job }) => job.lease.token === token);
   }
 
-  /** All leases are on the board before the first handler begins, which may never let go of the main thread. */
+  /**
+   * All leases are on the board before the first handler begins, which may never let go of the main thread. If more
+   * was asked for meanwhile, they begin when that has left: a store's client writes at the end of a turn of the event
+   * loop, and what it writes is served while they run.
+   */
   begin(result: ClaimResult, sentAt: number): void {
     const attempts = result.jobs.filter(isRunning).map((job) => this.#hold(job, sentAt - result.now));
-    for (const attempt of attempts) {
-      this.#options.tell({ type: 'started', job: attempt.job });
-      attempt.start();
-    }
+    for (const attempt of attempts) if (attempt.isTooLate) attempt.giveBack('its lease was over before it began');
+    const start = (): void => {
+      for (const attempt of attempts) this.#start(attempt);
+    };
+    if (this.#options.onHeld()) process.nextTick(() => setImmediate(start));
+    else start();
   }
 
   /** Goes on with attempts of an earlier process. Nobody knows how old their leases are, so they are renewed at once. */
   takeUp(jobs: readonly RunningJob[]): void {
     const held = jobs.map((job) => this.#hold(job, monotonicMs() + job.lease.ms / 2 - job.lease.until));
-    for (const attempt of held) {
-      this.#options.tell({ type: 'started', job: attempt.job });
-      attempt.start();
-    }
+    for (const attempt of held) this.#start(attempt);
   }
 
   /** Lets go of all of them without a word: they belong to whoever comes next. */
@@ -126,13 +131,34 @@ export class Attempts {
    */
   #hold(job: RunningJob, offset: number): Attempt {
     const { token, ms, until } = job.lease;
-    const beatMs = Math.min(ms / 4, this.#options.settingsFor(job.queue).heartbeatMs);
-    const entry = this.#options.board.write({ id: job.id, token, ms, beatMs, validUntil: until + offset });
-    const attempt = new Attempt(job, entry, this.#host);
+    const beatMs = beatOf(ms, this.#options.settingsFor(job.queue).heartbeatMs);
+    const validUntil = until + offset;
+    const entry = this.#options.board.write({ id: job.id, token, ms, beatMs, validUntil });
+    const attempt = new Attempt(job, { entry, validUntil }, this.#host);
     while (this.#running.length <= entry) this.#running.push(null);
     this.#running[entry] = attempt;
     this.#size += 1;
     return attempt;
+  }
+
+  #start(attempt: Attempt): void {
+    if (attempt.isOver) return;
+    if (attempt.isTooLate) return this.#startOnceRenewed(attempt);
+    this.#options.tell({ type: 'started', job: attempt.job });
+    attempt.start();
+  }
+
+  /**
+   * Others kept the main thread to themselves for longer than its lease. The keeper will have renewed it, but if it
+   * could not, the news of that is still on its way: so the store is asked. A refusal stops the attempt by itself.
+   */
+  #startOnceRenewed(attempt: Attempt): void {
+    const start = (): void => {
+      if (attempt.isOver) return;
+      this.#options.tell({ type: 'started', job: attempt.job });
+      attempt.start();
+    };
+    attempt.heartbeatNow().then(start, () => undefined);
   }
 
   #over(attempt: Attempt, ending: Ending): void {
@@ -165,4 +191,9 @@ export class Attempts {
   ): void {
     this.#options.tell({ type: 'ended', job, settlement, answer, stopReason });
   }
+}
+
+/** As the queue has it, unless that would leave less than half of this lease for a second try: then a quarter. */
+export function beatOf(leaseMs: number, heartbeatMs: number): number {
+  return heartbeatMs <= leaseMs / 2 ? heartbeatMs : leaseMs / 4;
 }

@@ -37,6 +37,13 @@ export const POLL_MS = 1_000;
 /** Jobs of one claim. More free slots than that are filled by several, one after the other. */
 export const MAX_CLAIM = 500;
 
+/** From so many slots on, a claim asks for half of them: the store serves one half while the other half runs. */
+const HALVES_FROM = 20;
+
+export function claimShare(concurrency: number): number {
+  return concurrency < HALVES_FROM ? concurrency : Math.ceil(concurrency / 2);
+}
+
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   readonly #delay: RetryDelay;
@@ -54,6 +61,11 @@ export class ClaimLoop {
   constructor(options: ClaimLoopOptions) {
     this.#options = options;
     this.#delay = new RetryDelay({ firstMs: 50, maxMs: POLL_MS, random: options.random });
+  }
+
+  /** A claim has no answer yet. */
+  get isClaiming(): boolean {
+    return this.#isClaiming;
   }
 
   /** Something may be there to be claimed. */
@@ -131,6 +143,8 @@ export class ClaimLoop {
       this.#isClaiming = false;
       this.#failed(request, error);
     }
+    // What waited for this answer goes out now, also when no other claim follows.
+    this.#options.schedule();
     this.#endIfIdle();
   }
 
@@ -138,11 +152,13 @@ export class ClaimLoop {
     this.#unanswered = null;
     this.#delay.reset();
     this.#options.reach.answered();
-    this.#options.onClaimed(result, sentAt);
-    if (this.#isStopped) return;
     const isFull = result.jobs.length >= request.limit;
-    this.#lookAgainIn(isFull ? POLL_MS : waitMs(result));
-    if (isFull || this.#isWanted) this.wake();
+    // After a full one there is another reason to look again, and a timer that is set already does as a net.
+    if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#lookAgainIn(isFull ? POLL_MS : waitMs(result));
+    // Before the jobs begin: the next claim may go out while they run.
+    this.#isWanted ||= isFull;
+    this.#options.onClaimed(result, sentAt);
+    if (this.#isWanted && !this.#isStopped) this.wake();
   }
 
   #failed(request: ClaimRequest, error: unknown): void {
@@ -161,7 +177,10 @@ export class ClaimLoop {
 
   #lookAgainIn(ms: number): void {
     this.#clearTimer();
-    this.#timer = setTimeout(() => this.wakeNow(), ms);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.wakeNow();
+    }, ms);
   }
 
   #clearTimer(): void {

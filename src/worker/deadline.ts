@@ -33,3 +33,9 @@ export function atMost(work: Promise<unknown>, ms: number): Promise<void> {
     () => undefined,
   );
 }
+
+/** Answers how to end it. */
+export function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms);
+  return () => clearInterval(timer);
+}

@@ -1,8 +1,8 @@
 /**
  * What the keeper knows of the leases on the board: until when each holds, and what is to be said with its next beat.
  *
- * Renewal is due after a quarter of the lease, or sooner if its queue says so. Whatever is half-way there goes along, so that the leases of a worker
- * soon travel together, however they were claimed.
+ * Renewal is due when the queue's heartbeat says so (attempts.ts). Whatever is half-way there goes along, so that the
+ * leases of a worker soon travel together, however they were claimed.
  */
 import type { Heartbeat, HeartbeatResult } from '../core/job-store.ts';
 import type { Saying, TellNews, Words } from './keeper.ts';

@@ -8,8 +8,8 @@
  */
 import type { ClaimResult } from '../core/job-store.ts';
 import { Attempts } from './attempts.ts';
-import { ClaimLoop } from './claim-loop.ts';
-import { atMost } from './deadline.ts';
+import { ClaimLoop, claimShare } from './claim-loop.ts';
+import { atMost, every } from './deadline.ts';
 import type { Journal } from './journal.ts';
 import { openJournal } from './journal.ts';
 import type { Keeper } from './keeper.ts';
@@ -130,6 +130,10 @@ export class QueueWorker implements Worker {
         this.#claims.wake();
         this.#schedule();
       },
+      onHeld: () => {
+        this.#send();
+        return this.#claims.isClaiming;
+      },
     });
   }
 
@@ -142,7 +146,7 @@ export class QueueWorker implements Worker {
       newId,
       random,
       ...(leaseMs !== undefined && { leaseMs }),
-      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#board.room),
+      room: () => Math.min(this.#concurrency - this.#attempts.size, this.#board.room, claimShare(this.#concurrency)),
       workerId: () => this.#id,
       schedule: () => this.#schedule(),
       onSent: () => this.#board.countClaim(),
@@ -173,15 +177,24 @@ export class QueueWorker implements Worker {
     this.#claims.wake();
   }
 
-  /** Everything that is to be sent goes out in one turn of the event loop, settlements before claims. */
+  /** After everything that follows from the present event without waiting, so that what ends together travels together. */
   #schedule(): void {
     if (this.#isScheduled || this.#keeper === null) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#isScheduled = false;
-      this.#settler.flush();
-      this.#claims.flush();
+      this.#send();
     });
+  }
+
+  /**
+   * Settlements before claims: a store may take both in one call. While a claim is under way they wait for its answer,
+   * to go out with the next one: half as many calls, and no claim waits for anything.
+   */
+  #send(): void {
+    if (this.#claims.isClaiming) return;
+    this.#settler.flush();
+    this.#claims.flush();
   }
 
   #claimed(result: ClaimResult, sentAt: number): void {
@@ -276,11 +289,6 @@ export class QueueWorker implements Worker {
       });
     }
   }
-}
-
-function every(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms);
-  return () => clearInterval(timer);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -45,7 +45,7 @@ export class SettingsKeeper {
     this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
       const changed = new Set(events.filter(({ type }) => type === 'queue').map(({ queue }) => queue));
       for (const queue of changed) if (this.#known.has(queue)) this.#refresh(queue);
-    });
+    }, 'work');
     await Promise.all(queues.map(async (queue) => this.#known.set(queue, await this.read(queue))));
   }
 

@@ -1,5 +1,6 @@
 /** What a worker makes of the store's events: a reason to claim, or a reason to ask how one of its leases stands. */
 import type { JobStore, StoreEvent, Unsubscribe } from '../core/job-store.ts';
+import { WORK_EVENTS } from '../core/job-store.ts';
 import type { Attempts } from './attempts.ts';
 import type { ClaimLoop } from './claim-loop.ts';
 
@@ -10,15 +11,7 @@ export interface EventWatch {
 }
 
 /** Somebody else did something to a job that may be running here: its next heartbeat says what, so it goes out now. */
-const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set([
-  'cancel-asked',
-  'cancelled',
-  'changed',
-  'lost',
-  'moved',
-  'requeued',
-  'deleted',
-]);
+const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(WORK_EVENTS.filter((type) => type !== 'queue'));
 
 export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventWatch): Unsubscribe {
   return jobs.subscribe((events) => {
@@ -26,7 +19,7 @@ export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventW
       if (mayBeClaimed(event) && queues.includes(event.queue)) claims.wake();
       if (CONCERNS_HOLDER.has(event.type)) askAbout(event.id, attempts);
     }
-  });
+  }, 'work');
 }
 
 /** Waiting work, or a queue that may have been unpaused. */

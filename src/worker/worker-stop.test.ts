@@ -63,6 +63,31 @@ describe('stopping a worker', () => {
     await expect(next('started', undefined, 10)).rejects.toThrow('no event');
   });
 
+  it('settles at once what ended while its last claim was under way, though others go on', async () => {
+    let finish = (): void => undefined;
+    const { worker, store, add, next, find } = trialWorker({
+      concurrency: 3,
+      run: (job, context) =>
+        job.id === 'long'
+          ? untilStopped(job, context)
+          : new Promise((resolve) => (finish = () => resolve({ kind: 'complete' }))),
+    });
+    await add('long');
+    await add('short');
+    await worker.start();
+    await next('started', ({ job }) => job.id === 'short');
+    const before = store.callsOf('claim').length;
+    store.break(['claim'], 'late-reply', 1);
+    worker.wake();
+    await expect.poll(() => store.callsOf('claim').length).toBeGreaterThan(before);
+    finish();
+    void worker.stop();
+    store.heal();
+    await next('ended', ({ job }) => job.id === 'short');
+    expect(await find('short')).toMatchObject({ state: 'done' });
+    expect(await find('long')).toMatchObject({ state: 'running' });
+  });
+
   it('can be done twice, and before it began', async () => {
     const { worker } = trialWorker();
     await worker.stop();

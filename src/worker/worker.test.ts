@@ -69,6 +69,50 @@ describe('a worker', () => {
     expect(store.callsOf('settle')[0]).toHaveLength(3);
   });
 
+  it('with many slots, asks for the second half before it begins what it got for the first', async () => {
+    const asked: number[] = [];
+    const { store, add, next, worker } = trialWorker({
+      concurrency: 40,
+      run: async () => {
+        asked.push(store.callsOf('claim').length);
+        return { kind: 'complete' };
+      },
+    });
+    for (let n = 0; n < 60; n += 1) await add(`job-${n}`);
+    await worker.start();
+    await next('ended', ({ job }) => job.id === 'job-59');
+    expect(store.callsOf('claim').slice(0, 2)).toMatchObject([{ limit: 20 }, { limit: 20 }]);
+    expect(asked[0]).toBe(2);
+  });
+
+  it('gives back what came when its lease was over, and begins nothing', async () => {
+    let begun = 0;
+    const { store, add, next, events, worker } = trialWorker({
+      leaseMs: 200,
+      run: async () => {
+        begun += 1;
+        return { kind: 'complete' };
+      },
+    });
+    await add('a');
+    store.break(['claim'], 'late-reply', 1);
+    await worker.start();
+    await expect
+      .poll(async () => ((await store.jobs.find(['a']))[0]?.lease?.until ?? Number.POSITIVE_INFINITY) < Date.now())
+      .toBe(true);
+    store.heal();
+    const { settlement } = await next('ended', ({ job }) => job.id === 'a');
+    expect(settlement).toMatchObject({ kind: 'release', reason: 'its lease was over before it began' });
+    expect(
+      events.slice(
+        0,
+        events.findIndex(({ type }) => type === 'ended'),
+      ),
+    ).not.toContainEqual(expect.objectContaining({ type: 'started' }));
+    await next('ended', ({ job, settlement: said }) => job.id === 'a' && said?.kind === 'complete');
+    expect(begun).toBe(1);
+  });
+
   it('begins a delayed job at its time, and one of a queue that was paused when it goes on', async () => {
     const { store, add, next } = await startWorker();
     await add('later', { delayMs: 150 });

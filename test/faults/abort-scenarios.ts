@@ -90,6 +90,18 @@ const RUNNING = Object.keys(SAID);
 
 const settleAll = RUNNING.map((id, at) => ({ ...SAID[id], id, token: at + 1 }) as never);
 
+/** What lua/swift.lua is for. */
+const plain: Scenario['prepare'] = async (bench) => {
+  const ids = ['p-1', 'p-2', 'p-3', 'p-4', 'p-5'];
+  await bench.add(...ids.map((id) => ({ id })), { id: 'o-1', queue: 'other' }, { id: 'o-2', queue: 'other' });
+};
+const plainAttempts: Scenario['prepare'] = async (bench) => {
+  await plain(bench);
+  await bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 2, requestId: 'first' });
+  await bench.jobs.claim({ worker: 'w', queues: ['other'], limit: 1, requestId: 'second' });
+};
+const completions = tokensOf(['p-1', 'p-2', 'o-1']).map((held) => ({ ...held, ...complete }) as never);
+
 const nothing: Scenario['prepare'] = async () => undefined;
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -156,6 +168,30 @@ export const SCENARIOS: readonly Scenario[] = [
     call: (_bench, run) => {
       const said = settleArguments(settleAll.slice(0, 1));
       return run('settle-claim', [String(said.length), ...said, 'w', 'the-same', '3', '', 'q']);
+    },
+    answersAlike: false,
+  },
+  {
+    name: 'claim',
+    which: 'plain jobs alone',
+    prepare: plain,
+    call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q', 'other'], limit: 20, requestId: 'the-same' }),
+    answersAlike: true,
+  },
+  {
+    name: 'settle',
+    which: 'plain jobs alone',
+    prepare: plainAttempts,
+    call: (bench) => bench.jobs.settle(completions),
+    answersAlike: true,
+  },
+  {
+    name: 'settle-claim',
+    which: 'plain jobs alone',
+    prepare: plainAttempts,
+    call: (_bench, run) => {
+      const said = settleArguments(completions);
+      return run('settle-claim', [String(said.length), ...said, 'w', 'the-same', '3', '', 'q', 'other']);
     },
     answersAlike: false,
   },

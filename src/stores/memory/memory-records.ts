@@ -2,6 +2,7 @@
 import type { CallOptions } from '../../core/job-store.ts';
 import type { PutRecord, RecordQuery, Records, StoredRecord } from '../../core/records.ts';
 import { refuse } from '../../core/refusal.ts';
+import { QUEUE_RECORD } from '../../core/settings.ts';
 
 export class MemoryRecords implements Records {
   readonly #records = new Map<string, StoredRecord>();
@@ -57,6 +58,12 @@ export class MemoryRecords implements Records {
     this.#records.delete(address(kind, key));
     this.#changed(kind, key);
     return { ok: true as const };
+  }
+
+  /** Those that have expired go. Settings of queues stay: the table goes by them whatever their time. */
+  forgetExpired(now: number): void {
+    for (const [at, record] of this.#records)
+      if (record.kind !== QUEUE_RECORD && !isLiving(record, now)) this.#records.delete(at);
   }
 
   #living(kind: string, key: string, now: number): StoredRecord | undefined {

@@ -123,6 +123,11 @@ export class MemoryTable implements Table {
     if (this.#keys.get(address)?.id === id) this.#keys.delete(address);
   }
 
+  /** Keys whose period is over: nobody holds them any more. */
+  forgetKeys(now: number): void {
+    for (const [address, { until }] of this.#keys) if (until !== null && until <= now) this.#keys.delete(address);
+  }
+
   lastClaim(worker: string): LastClaim | undefined {
     return this.#claims.get(worker);
   }

@@ -34,6 +34,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   };
 }
 
+const FORGET_AFTER_MS = 86_400_000;
+
 class MemoryStore {
   readonly records: MemoryRecords;
   readonly jobs: JobStore;
@@ -71,9 +73,17 @@ class MemoryStore {
     options: CallOptions | undefined,
   ): CallAnswer<Name> {
     this.#mustBeOpen();
-    const answer = perform(this.#table, name, argument, this.#moment(options, isReadOnly(name)));
+    const moment = this.#moment(options, isReadOnly(name));
+    const answer = perform(this.#table, name, argument, moment);
+    if (name === 'maintain') this.#forget(moment.now);
     this.#publish();
     return answer;
+  }
+
+  /** A day late: the clock may go back, and what it then finds living again must still be there. */
+  #forget(now: number): void {
+    this.records.forgetExpired(now - FORGET_AFTER_MS);
+    this.#table.forgetKeys(now - FORGET_AFTER_MS);
   }
 
   #recordsTime(options: CallOptions | undefined): number {

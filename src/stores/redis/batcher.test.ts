@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Batcher } from './batcher.ts';
+import { Batcher, type BatchLimits } from './batcher.ts';
 
 /** Batches that are answered by hand, each with its items doubled. */
-function byHand(limits: { size: number; batches: number }) {
+function byHand(limits: BatchLimits) {
   const sent: { items: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
   const batcher = new Batcher<number, number>(
     (items) =>
@@ -39,6 +39,20 @@ test('While as many batches are under way as may be, the next ones gather, in th
   expect(sent.map(({ items }) => items)).toEqual([[1], [2], [3, 4]]);
   for (const { answer } of sent) answer();
   expect(await Promise.all(answers)).toEqual([[2], [4], [6], [8]]);
+});
+
+test('Many that wait go in two halves, the second a turn later, and never a call in two.', async () => {
+  const { batcher, sent } = byHand({ size: 10, batches: 2, halvesFrom: 4 });
+  const answers = [[1], [2], [3], [4], [5, 6, 7]].map((items) => batcher.submit(items));
+  await Promise.resolve();
+  expect(sent.map(({ items }) => items)).toEqual([[1, 2, 3]]);
+  await aTurn();
+  expect(sent.map(({ items }) => items)).toEqual([
+    [1, 2, 3],
+    [4, 5, 6, 7],
+  ]);
+  for (const { answer } of sent) answer();
+  expect(await Promise.all(answers)).toEqual([[2], [4], [6], [8], [10, 12, 14]]);
 });
 
 test('No batch is larger than it may be, also when one call is.', async () => {

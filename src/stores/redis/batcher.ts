@@ -8,6 +8,8 @@
 export interface BatchLimits {
   readonly size: number;
   readonly batches: number;
+  /** From so many waiting items on, a batch takes half of them, so that one side works while the other does. */
+  readonly halvesFrom?: number;
 }
 
 interface Waiting<Item, Answer> {
@@ -43,7 +45,7 @@ export class Batcher<Item, Answer> {
   /** What waits to be sent, for a call that takes it along. Whoever takes it must answer or reject it. */
   takeWaiting(): Batch<Item, Answer> | null {
     if (this.#waiting.length === 0) return null;
-    const callers = this.#takeBatch();
+    const callers = this.#takeBatch(this.#limits.size);
     return {
       items: itemsOf(callers),
       answer: (answers) => handOut(callers, answers),
@@ -58,23 +60,29 @@ export class Batcher<Item, Answer> {
     });
   }
 
-  /** After the present task, so that all calls of one task travel together. */
+  /**
+   * After the present task, so that all calls of one task travel together. The second half waits until the first one
+   * is written, which happens at the end of a turn of the event loop.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= this.#limits.batches || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    queueMicrotask(() => {
+    const send = (): void => {
       this.#isScheduled = false;
       void this.#sendNext();
-    });
+    };
+    if (this.#underWay > 0 && this.#limits.halvesFrom !== undefined) setImmediate(send);
+    else queueMicrotask(send);
   }
 
   async #sendNext(): Promise<void> {
     if (this.#waiting.length === 0) return;
-    const callers = this.#takeBatch();
+    const callers = this.#takeBatch(this.#sizeOfNext());
     this.#underWay += 1;
-    this.#schedule();
     try {
-      handOut(callers, await this.#send(itemsOf(callers)));
+      const answer = this.#send(itemsOf(callers));
+      this.#schedule();
+      handOut(callers, await answer);
     } catch (error) {
       rejectAll(callers, error);
     } finally {
@@ -83,11 +91,17 @@ export class Batcher<Item, Answer> {
     }
   }
 
-  #takeBatch(): Waiting<Item, Answer>[] {
+  #sizeOfNext(): number {
+    const { size, halvesFrom = Number.POSITIVE_INFINITY } = this.#limits;
+    if (this.#underWay > 0 || this.#waiting.length < halvesFrom) return size;
+    return Math.min(size, Math.ceil(this.#waiting.length / 2));
+  }
+
+  #takeBatch(size: number): Waiting<Item, Answer>[] {
     let count = 0;
     let callers = 0;
     for (const { items } of this.#waiting) {
-      if (callers > 0 && count + items.length > this.#limits.size) break;
+      if (callers > 0 && count + items.length > size) break;
       count += items.length;
       callers += 1;
     }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../core/errors.ts';
 import { type Library, loadLibrary, openCluster, openNode, reconnectDelayMs, type Wire } from './client-library.ts';
 import type { RedisSettings } from './options.ts';
-import { DeadlineError, toProblem } from './problem.ts';
+import { type Asked, DeadlineError, toProblem } from './problem.ts';
 
 export class Connection {
   readonly #library: Library;
@@ -16,7 +16,8 @@ export class Connection {
   readonly #isCluster: boolean;
   readonly #stop = new AbortController();
   #wire: Wire | null;
-  #subscriber: Wire | null = null;
+  /** By channel. */
+  readonly #subscribers = new Map<string, Wire>();
 
   private constructor(library: Library, settings: RedisSettings, first: { wire: Wire; isCluster: boolean }) {
     this.#library = library;
@@ -36,7 +37,7 @@ export class Connection {
       const wire = isCluster ? await openCluster(library, settings) : node;
       return { connection: new Connection(library, settings, { wire, isCluster }), facts };
     } catch (error) {
-      throw toProblem(error, library, true);
+      throw toProblem(error, library, 'opening');
     }
   }
 
@@ -52,17 +53,17 @@ export class Connection {
     }
   }
 
-  /** `isLook`: a lost answer is no loss, because nothing was changed. */
-  problem(error: unknown, isLook: boolean): LonghaulError {
-    return toProblem(error, this.#library, isLook);
+  problem(error: unknown, asked: Asked): LonghaulError {
+    return toProblem(error, this.#library, asked);
   }
 
   /** On a connection of its own. Resolved when it stands; tried again until then, since nobody else would. */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       const wire = await this.#openPatiently();
-      this.#subscriber = wire;
-      if (wire === null || (await this.#hasSubscribed(wire, channel, listener))) return;
+      if (wire === null) return;
+      this.#subscribers.set(channel, wire);
+      if (await this.#hasSubscribed(wire, channel, listener)) return;
       wire.destroy();
       await this.#pause(tries);
     }
@@ -80,9 +81,9 @@ export class Connection {
   close(): void {
     this.#stop.abort();
     this.#wire?.destroy();
-    this.#subscriber?.destroy();
+    for (const wire of this.#subscribers.values()) wire.destroy();
     this.#wire = null;
-    this.#subscriber = null;
+    this.#subscribers.clear();
   }
 
   #giveUp(wire: Wire): void {

@@ -6,6 +6,7 @@
 import { crashDelayMs } from '../../core/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.ts';
+import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MAX_OVERTAKEN } from '../../core/operations/claim.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
 import { EVENT_LETTERS } from './layout.ts';
@@ -44,8 +45,15 @@ export function constantsText(): string {
   return [
     `local K = ${luaLiteral(values)}`,
     `function K.defaults() return ${luaLiteral(defaults)} end`,
+    `function K.workEvents() return ${luaLiteral(Object.fromEntries(WORK_EVENTS.map((type) => [type, true])))} end`,
     `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
   ].join('\n');
+}
+
+/** The few that lua/swift.lua needs, which comes before the others are made. */
+export function everydayText(): string {
+  const { state, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+  return `local EVERYDAY = ${luaLiteral({ state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY })}\n`;
 }
 
 /** Null becomes nil: an entry that is not there. */

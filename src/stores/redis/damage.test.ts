@@ -43,4 +43,16 @@ describeWithRedis('damaged data', () => {
       expect(await store.jobs.failures('q')).toMatchObject([{ group: 'data-corrupt', count: 1, sampleId: 'bad' }]);
     },
   );
+
+  it('a key that Longhaul did not write: the call says so, and is not taken for one whose answer was lost', async () => {
+    const store = await openRedisStore({ url: server.url, namespace: 'foreign' });
+    onTestFinished(() => store.close());
+    const client = createClient({ url: server.url });
+    await client.connect();
+    await client.set('{foreign}j', 'something else');
+    client.destroy();
+    const wrong = { code: 'data-corrupt', message: expect.stringContaining('not what Longhaul wrote') as string };
+    await expect(store.jobs.add([{ id: 'a', queue: 'q', data: '{}' }])).rejects.toMatchObject(wrong);
+    await expect(store.jobs.find(['a'])).rejects.toMatchObject(wrong);
+  });
 });

@@ -24,18 +24,21 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   const { connection, facts } = await Connection.open(settings);
   const notices = await checkStart(connection, settings, facts).catch((error: unknown) => {
     connection.close();
-    throw connection.problem(error, true);
+    throw connection.problem(error, 'opening');
   });
   const scripts = new ScriptRunner(connection, settings);
-  const events = new Events((hear) => connection.subscribe(`${keyPrefix(settings)}events`, hear));
-  const run: Ask = async (name, args) => {
-    await events.settling;
-    return scripts.run(name, args);
+  const channel = (name: string) => new Events((hear) => connection.subscribe(`${keyPrefix(settings)}${name}`, hear));
+  const events = { all: channel('events'), work: channel('work') };
+  const run: Ask = (name, args) => {
+    const settling = events.all.settling ?? events.work.settling;
+    return settling === undefined ? scripts.run(name, args) : settling.then(() => run(name, args));
   };
   const { clock } = settings;
   const calls = new OpenCalls();
   return {
-    jobs: calls.watch(createRedisJobs({ clock, run, subscribe: (listener) => events.subscribe(listener) })),
+    jobs: calls.watch(
+      createRedisJobs({ clock, run, subscribe: (listener, scope = 'all') => events[scope].subscribe(listener) }),
+    ),
     records: calls.watch(createRedisRecords({ clock, run })),
     isShared: true,
     notices,
@@ -46,10 +49,14 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 
 type Method = (...args: never[]) => unknown;
 
-/** The calls that have no answer yet. Closing waits for them and lets no other in. */
+/**
+ * How many calls have no answer yet. Closing waits for them and lets no other in. They are counted and not kept: a
+ * set that changes with every call is copied again and again, and its old copies hold the answers for long.
+ */
 class OpenCalls {
-  readonly #open = new Set<Promise<unknown>>();
+  #open = 0;
   #isClosed = false;
+  #onNone: (() => void)[] = [];
 
   /** The same port, with every call that answers later counted. */
   watch<Port extends object>(port: Port): Port {
@@ -60,7 +67,7 @@ class OpenCalls {
 
   async close(connection: Connection): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled(this.#open);
+    if (this.#open > 0) await new Promise<void>((resolve) => this.#onNone.push(resolve));
     connection.close();
   }
 
@@ -68,12 +75,16 @@ class OpenCalls {
     return (...args) => {
       if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
       const answer = method(...args) as Promise<unknown>;
-      this.#open.add(answer);
-      const forget = () => this.#open.delete(answer);
-      answer.then(forget, forget);
+      this.#open += 1;
+      answer.then(this.#answered, this.#answered);
       return answer;
     };
   }
+
+  readonly #answered = (): void => {
+    this.#open -= 1;
+    if (this.#open === 0) for (const resolve of this.#onNone.splice(0)) resolve();
+  };
 }
 
 function describeStore(options: RedisStoreOptions): StoreDescription {

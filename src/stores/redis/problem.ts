@@ -1,8 +1,8 @@
 /**
  * What a failed command means to its caller: nothing was done, or nobody knows.
  *
- * An error that the server answers begins with a word that is its code. Whatever is not known to have done nothing
- * counts as unknown.
+ * An error that the server answers begins with a word that is its code. A reply that never came counts as unknown
+ * unless it is known that nothing was done.
  */
 import { type ErrorCode, LonghaulError } from '../../core/errors.ts';
 import type { Library } from './client-library.ts';
@@ -21,6 +21,8 @@ const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
   NOREPLICAS: 'store-unavailable',
   CLUSTERDOWN: 'store-unavailable',
   TRYAGAIN: 'store-unavailable',
+  MOVED: 'store-unavailable',
+  ASK: 'store-unavailable',
   NOAUTH: 'store-unavailable',
   WRONGPASS: 'store-unavailable',
   NOPERM: 'store-unavailable',
@@ -28,15 +30,25 @@ const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
 
 export const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-export function toProblem(error: unknown, library: Library, isLook: boolean): LonghaulError {
+/** `opening` and `look` change nothing, so that a lost answer is no loss to them. */
+export type Asked = 'opening' | 'look' | 'change';
+
+export function toProblem(error: unknown, library: Library, asked: Asked): LonghaulError {
   if (error instanceof LonghaulError) return error;
   const cause = error instanceof Error ? error : new Error(String(error));
-  const code = codeOf(cause, library) ?? (isLook ? 'store-unavailable' : 'outcome-unknown');
+  const code = codeOf(cause, library, asked) ?? (asked === 'change' ? 'outcome-unknown' : 'store-unavailable');
   return new LonghaulError(code, wordsOf(code, cause), { cause });
 }
 
-function codeOf(error: Error, library: Library): ErrorCode | undefined {
-  if (error instanceof library.ErrorReply) return NOT_BEGUN[error.message.split(' ', 1)[0] ?? ''];
+/**
+ * A script that the server began and could not end is no lost reply, and made again it would end alike: there is
+ * something under the keys that Longhaul did not write, or a bug.
+ */
+function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undefined {
+  if (error instanceof library.ErrorReply) {
+    const known = NOT_BEGUN[error.message.split(' ', 1)[0] ?? ''];
+    return known ?? (asked === 'opening' ? undefined : 'data-corrupt');
+  }
   const neverSent = [library.ClientOfflineError, library.ClientClosedError];
   return neverSent.some((each) => error instanceof each) ? 'store-unavailable' : undefined;
 }
@@ -45,5 +57,6 @@ function wordsOf(code: ErrorCode, { message }: Error): string {
   const because = message === '' ? '' : `: ${message}`;
   if (code === 'store-full') return `Redis takes no more${because}`;
   if (code === 'store-unavailable') return `Redis could not be asked, and nothing was done${because}`;
+  if (code === 'data-corrupt') return `what stands in Redis is not what Longhaul wrote there${because}`;
   return `the answer of Redis was lost; the call may be repeated${because}`;
 }

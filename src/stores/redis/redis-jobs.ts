@@ -41,6 +41,8 @@ type Calls = { readonly [Name in CallName]: (ask: Ask, argument: CallArgument<Na
 
 /** As many as a script can take without keeping the others waiting for more than a few milliseconds. */
 const BATCH = { size: 1_000, batches: 2 };
+/** Calls that add one job each come in hundreds. */
+const ADD_BATCH = { ...BATCH, halvesFrom: 64 };
 
 export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): JobStore {
   const askAt = (options: CallOptions | undefined): Ask => {
@@ -53,7 +55,7 @@ export function createRedisJobs({ clock, run, subscribe }: RedisJobsOptions): Jo
 
 /** The calls that gather. They all happen at the store's own time, so it does not matter with whom they travel. */
 function callsTogether(ask: Ask): Pick<Calls, 'add' | 'settle' | 'heartbeat' | 'claim'> {
-  const adds = new Batcher<NewJob, AddResult>((items) => CALLS.add(ask, items), BATCH);
+  const adds = new Batcher<NewJob, AddResult>((items) => CALLS.add(ask, items), ADD_BATCH);
   const settles = new Batcher<Settlement, SettleResult>((items) => CALLS.settle(ask, items), BATCH);
   const beats = new Batcher<Heartbeat, HeartbeatResult>((items) => CALLS.heartbeat(ask, items), BATCH);
   return {

@@ -35,7 +35,7 @@ export class ScriptRunner {
       if (!script.isLook && this.#settings.replicas > 0) await this.#awaitReplicas();
       return answer as ScriptAnswer;
     } catch (error) {
-      throw this.#connection.problem(error, script.isLook);
+      throw this.#connection.problem(error, script.isLook ? 'look' : 'change');
     }
   }
 

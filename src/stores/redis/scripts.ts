@@ -1,10 +1,10 @@
 /**
- * The scripts: constants, then `lua/prelude.lua`, then one file an operation. There is no include and nothing else is
- * put together, so what stands in the files is what runs.
+ * The scripts: the ground, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
+ * There is no include and nothing else is put together, so what stands in the files is what runs.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { constantsText } from './constants.ts';
+import { constantsText, everydayText } from './constants.ts';
 
 export const CHANGING_SCRIPTS = [
   'add',
@@ -47,11 +47,24 @@ export interface Script {
   readonly isLook: boolean;
 }
 
+/** How the operations that have an everyday case try it first (lua/swift.lua), before the prelude is laid out. */
+const SWIFT: Partial<Record<ScriptName, string>> = {
+  settle: 'local said = swift.run(2, #args) if said then return said end\n',
+  claim: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n',
+  'settle-claim': [
+    'local count = tonumber(args[2])',
+    'local said, claimed = swift.run(3, 2 + count, 3 + count)',
+    'if said then table.insert(claimed, 1, said) return claimed end\n',
+  ].join('\n'),
+};
+
 /** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
 export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
     `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
-  return `${constantsText()}${fileText('prelude')}${name === 'settle-claim' ? settleThenClaim() : fileText(name)}`;
+  const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
+  const everyday = SWIFT[name] === undefined ? '' : `${everydayText()}${fileText('swift')}${SWIFT[name]}`;
+  return `${fileText('ground')}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
 }
 
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {

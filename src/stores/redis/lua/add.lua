@@ -21,10 +21,12 @@ local function fifoOf(queue)
   return fifo
 end
 
--- Plain jobs of one queue: no more is made of them than their records.
+-- Plain jobs of one queue: no more is made of them than their records. Where something is written is counted along,
+-- because Lua searches for the end of a list each time it is asked.
 local function addPlain(queue, fields, at, count, first)
-  local ids, records, fifo, seq, n = births.ids, births.records, fifoOf(queue), clock.seq, #births.records
+  local ids, records, fifo, seq = births.ids, births.records, fifoOf(queue), clock.seq
   local head, known = ' ' .. clock.nowText .. ' ' .. queue .. fields, { place = 'f', queue = queue }
+  local told, nIds, nRecords, nFifo, nTold = nil, #ids, #records, #fifo, 0
   for i = 0, count - 1 do
     local id = args[at + 2 * i]
     if jobs[id] then
@@ -32,10 +34,15 @@ local function addPlain(queue, fields, at, count, first)
     else
       seq = seq + 1
       local seqText = ('%d'):format(seq)
-      records[n + 1], records[n + 2] = id, 'f' .. seqText .. head .. args[at + 2 * i + 1]
-      n = n + 2
-      ids[#ids + 1], fifo[#fifo + 1], jobs[id] = id, seqText, known
-      work.emit('added', queue, 'waiting', id)
+      records[nRecords + 1], records[nRecords + 2] = id, 'f' .. seqText .. head .. args[at + 2 * i + 1]
+      nIds, nFifo, nRecords, nTold = nIds + 1, nFifo + 1, nRecords + 2, nTold + 1
+      ids[nIds], fifo[nFifo], jobs[id] = id, seqText, known
+      if told then
+        told[nTold] = id
+      else
+        told = work.emit('added', queue, 'waiting', id)
+        nTold = #told
+      end
     end
   end
   clock.seq = seq

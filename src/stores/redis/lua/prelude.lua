@@ -22,14 +22,8 @@
 -- takes as many steps as there are locals which some function has captured; tables are written whole, because growing
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
-local P, call, args = KEYS[1], redis.call, ARGV
 local STATE = { f = 'waiting', w = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
 local clock, queues, census, record, work, rare, keys, life, loss
-
--- Every write goes through here, so that a test can stop a script at any of them.
-local function write(...)
-  return call(...)
-end
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -205,12 +199,20 @@ record = {
     }
   end,
 
+  -- The attempt and the lease come first and the count of rows last, for those who look no further (swift.lua).
   write = function(job)
+    local fields = job.fields
+    local attempt, lease, rows = fields.attempt, fields.lease, fields.rows
     local parts, n = { job.place, job.seq, ' ', job.createdAt, ' ', job.queue }, 6
-    for name, value in pairs(job.fields) do
-      parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
-      n = n + 4
+    if attempt then parts[7], parts[8], n = '\31attempt=', attempt, 8 end
+    if lease then parts[n + 1], parts[n + 2], n = '\31lease=', lease, n + 2 end
+    for name, value in pairs(fields) do
+      if name ~= 'attempt' and name ~= 'lease' and name ~= 'rows' then
+        parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = '\31', name, '=', value
+        n = n + 4
+      end
     end
+    if rows then parts[n + 1], parts[n + 2], n = '\31rows=', rows, n + 2 end
     parts[n + 1], parts[n + 2] = job.rows, job.data
     return table.concat(parts)
   end,
@@ -471,6 +473,7 @@ work = {
     return #dropped
   end,
 
+  -- Answers the group of events alike, for whoever has many of them.
   emit = function(event, queue, state, id)
     local group = work.events[#work.events]
     if not group or group[1] ~= event or group[3] ~= queue or group[2] ~= state then
@@ -478,12 +481,20 @@ work = {
       work.events[#work.events + 1] = group
     end
     group[#group + 1] = id
+    return group
   end,
 
+  -- Everything goes to `events`; what workers must hear of (core/job-store.ts) to `work` as well.
   publish = function()
-    local lines = {}
-    for i = 1, #work.events do lines[i] = table.concat(work.events[i], '\31') end
+    local lines, about, isAbout = {}, {}, nil
+    for i = 1, #work.events do
+      local group = work.events[i]
+      lines[i] = table.concat(group, '\31')
+      if group[2] ~= 'waiting' and not isAbout then isAbout = K.workEvents() end
+      if group[2] == 'waiting' or isAbout[group[1]] then about[#about + 1] = lines[i] end
+    end
     if #lines > 0 then call('PUBLISH', P .. 'events', table.concat(lines, '\30')) end
+    if #about > 0 then call('PUBLISH', P .. 'work', table.concat(about, '\30')) end
     work.events = {}
   end,
 
@@ -655,16 +666,14 @@ rare = later(function(rare)
 
   -- New jobs stand in the index by insertion before there is a record of them, so that a mender can find them.
   function rare.writePieces(births)
-    local pieces, last, PIECE = {}, nil, record.PIECE
-    for i = 1, #births.ids do
+    local pieces, last, n, ids, PIECE = {}, nil, 0, births.ids, record.PIECE
+    for i = 1, #ids do
       local seq = births.first + i - 1
-      local piece = math.floor(seq / PIECE)
-      if not last or last.piece ~= piece then
-        last = { piece = piece }
+      if not last or seq % PIECE == 0 then
+        last, n = { piece = math.floor(seq / PIECE) }, 0
         pieces[#pieces + 1] = last
       end
-      local n = #last
-      last[n + 1], last[n + 2] = ('%d'):format(seq % PIECE), births.ids[i]
+      last[n + 1], last[n + 2], n = ('%d'):format(seq % PIECE), ids[i], n + 2
     end
     local directory = {}
     for i = 1, #pieces do
