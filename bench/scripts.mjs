@@ -104,7 +104,7 @@ if (isMainThread && process.argv.includes('serve')) {
 
 async function byLonghaul({ folder }, env) {
   const node = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'serve', '--home', folder], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, LONGHAUL_PORT: '0', LONGHAUL_LOG_FORMAT: 'pretty', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

@@ -54,17 +54,32 @@ async function pour(stream: Readable, writer: HashingWriter, { signal, maxBytes 
 
 type Next = { readonly chunk: Uint8Array } | { readonly error: unknown } | null;
 
-/** Keeps the source's failures apart from the writer's, which `for await` would mix. */
+/**
+ * Keeps the source's failures apart from the writer's, which `for await` would mix. A source that is stuck in the middle
+ * of a piece cannot be told to stop: who is aborted lets go of it at once.
+ */
 function chunksOf(stream: Readable, signal: AbortSignal): () => Promise<Next> {
   addAbortSignal(signal, stream);
   const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  return async () => {
-    try {
-      const { done, value } = await iterator.next();
-      if (done === true) return null;
-      return value instanceof Uint8Array ? { chunk: value } : { error: new TypeError('the stream gives no bytes') };
-    } catch (error) {
-      return { error };
-    }
-  };
+  let letGo = (): void => undefined;
+  const abort = (): void => letGo();
+  signal.addEventListener('abort', abort, { once: true });
+  stream.once('close', () => signal.removeEventListener('abort', abort));
+  // Not by Promise.race with one promise for all: that one would hold on to every piece.
+  return () =>
+    new Promise((resolve) => {
+      letGo = () => resolve({ error: signal.reason });
+      if (signal.aborted) letGo();
+      void nextOf(iterator).then(resolve);
+    });
+}
+
+async function nextOf(iterator: AsyncIterator<Uint8Array>): Promise<Next> {
+  try {
+    const { done, value } = await iterator.next();
+    if (done === true) return null;
+    return value instanceof Uint8Array ? { chunk: value } : { error: new TypeError('the stream gives no bytes') };
+  } catch (error) {
+    return { error };
+  }
 }

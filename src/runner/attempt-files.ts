@@ -19,6 +19,8 @@ export interface PidRecord {
   readonly boot: string;
   readonly shim: ProcessKey;
   readonly script: ProcessKey | null;
+  /** The name of the control group it was started in. */
+  readonly group?: string;
 }
 
 export interface Exit {
@@ -67,10 +69,11 @@ export function filesOf(folder: string): AttemptFiles {
 /** Null for a record that is not there yet, in part or whole. */
 export function parsePid(text: string): PidRecord | null {
   const [first, second] = wholeLines(text);
-  const own = /^(\d+) (\d+) (\S+)$/.exec(first ?? '');
+  const own = /^(\d+) (\d+) (\S+)(?: (\S+))?$/.exec(first ?? '');
   if (!own) return null;
   const script = /^(\d+) (\d+)$/.exec(second ?? '');
-  return { boot: own[3] ?? '', shim: keyOf(own), script: script ? keyOf(script) : null };
+  const record = { boot: own[3] ?? '', shim: keyOf(own), script: script ? keyOf(script) : null };
+  return own[4] === undefined ? record : { ...record, group: own[4] };
 }
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });

@@ -13,9 +13,9 @@
  */
 import type { PidRecord, ProcessKey } from './attempt-files.ts';
 import { processesIn } from './cgroups.ts';
-import type { ProcessStat } from './process-stat.ts';
+import { type ProcessStat, readStat } from './process-stat.ts';
 import { isInside } from './process-traces.ts';
-import type { Survey } from './survey.ts';
+import type { Survey, Traces } from './survey.ts';
 
 export type Means = 'cgroup' | 'session' | 'known' | 'descent' | 'mark' | 'folder';
 
@@ -29,6 +29,7 @@ export interface Attached {
   readonly known: Map<number, number>;
   /** Processes of Longhaul itself, which have the attempt's files open. */
   readonly spared: ReadonlySet<number>;
+  /** Null once nothing is left in it: then it may be another attempt's. */
   readonly cgroup: string | null;
 }
 
@@ -87,6 +88,20 @@ export function allMembersOf(survey: Survey, attached: Attached): Member[] {
   return found;
 }
 
+/** For one process alone, that was born after the others were looked at. */
+export function meansOf(each: ProcessStat, attached: Attached, traces: Traces): Means | null {
+  if (!canBelong(each, attached)) return null;
+  if (each.session === sessionOf(attached) && isSessionHeld(attached)) return 'session';
+  if (attached.known.has(each.parent)) return 'descent';
+  if (attached.cgroup !== null && processesIn(attached.cgroup).includes(each.pid)) return 'cgroup';
+  return tracedBy(each, traces, attached);
+}
+
+function isSessionHeld(attached: Attached): boolean {
+  const leader = readStat(sessionOf(attached));
+  return holdsSession(attached, new Map(leader === null ? [] : [[leader.pid, leader.start]]));
+}
+
 const sessionOf = ({ record }: Attached): number => record.script?.pid ?? -1;
 
 /** The script is there or, if it is gone, its number is: a number is not given away while a session goes by it. */
@@ -95,12 +110,12 @@ function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<numb
   return script !== null && (start === undefined || start === script.start);
 }
 
-function tracedBy({ pid, terminal }: ProcessStat, survey: Survey, { folder, realFolder }: Attached): Means | null {
-  const mark = survey.markOf(pid);
+function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Attached): Means | null {
+  const mark = traces.markOf(pid);
   // The mark of another attempt says whose it is, whatever files it has open.
-  if (mark !== null) return mark === folder ? 'mark' : null;
+  if (mark !== null) return mark === attached.folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
-  return terminal === 0 && survey.placesOf(pid).some((place) => isInside(place, realFolder)) ? 'folder' : null;
+  return terminal === 0 && traces.placesOf(pid).some((place) => isInside(place, attached.realFolder)) ? 'folder' : null;
 }
 
 export function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {

@@ -4,33 +4,59 @@
  * It is an addition. Without the right to make one, or on a kernel that cannot kill one, everything works by the other
  * means alone. Only the script goes into it; the shim stays outside, since it has the exit status to write.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive, readStat } from './process-stat.ts';
 
 export interface Cgroups {
-  /** Null when it could not be made. */
-  make(attempt: string): string | null;
-  /** The one that an attempt was started in; null when it has none, or none any more. */
-  find(attempt: string): string | null;
+  /** One that nobody is in; null when it could not be made. */
+  take(): string | null;
+  /** Gives one back, which is used again if nobody is left in it: making one costs more than a script does. */
+  release(path: string): void;
+  /** The one that an attempt was started in, by its name; null when it is there no more. */
+  find(name: string): string | null;
+  /** Removes those that are not in use. */
+  close(): void;
 }
 
-const NEW_FOR_MS = 60_000;
+const MOST_SPARE = 64;
 
 /** Null where there are none to be had. */
 export function openCgroups(): Cgroups | null {
   const base = findBase();
   if (base === null) return null;
-  removeEmpty(base);
-  const pathOf = (attempt: string) => join(base, createHash('sha256').update(attempt).digest('hex').slice(0, 24));
+  removeOrphans(base);
+  const spare: string[] = [];
   return {
-    make: (attempt) =>
-      tryTo(() => {
-        mkdirSync(pathOf(attempt));
-        return pathOf(attempt);
-      }),
-    find: (attempt) => (existsSync(pathOf(attempt)) ? pathOf(attempt) : null),
+    take() {
+      const path = spare.pop();
+      return path !== undefined && existsSync(path) ? path : makeIn(base);
+    },
+    release(path) {
+      if (processesIn(path).length > 0) return;
+      if (spare.length < MOST_SPARE) spare.push(path);
+      else removeCgroup(path);
+    },
+    find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
+    close() {
+      for (const path of spare.splice(0)) removeCgroup(path);
+    },
   };
+}
+
+let made = 0;
+
+/**
+ * Named after who made it, by pid and start time: another runner leaves it alone while its maker lives, and a record of
+ * an attempt that is over never names the group of another one.
+ */
+function makeIn(base: string): string | null {
+  made += 1;
+  const path = join(base, `${process.pid}-${readStat('self')?.start ?? 0}-${made}`);
+  return tryTo(() => {
+    mkdirSync(path);
+    return path;
+  });
 }
 
 /** Below our own group, since that is the part of the tree that may have been given to us. */
@@ -51,12 +77,11 @@ function ownCgroup(): string | null {
   });
 }
 
-/** What a runner that was killed left behind. One that is in use cannot be removed; a new one is about to be used. */
-function removeEmpty(base: string): void {
-  for (const each of readdirSync(base, { withFileTypes: true })) {
-    const path = join(base, each.name);
-    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (each.isDirectory() && Date.now() - madeAt > NEW_FOR_MS) removeCgroup(path);
+/** What a runner that is gone left behind. One that is in use cannot be removed. */
+function removeOrphans(base: string): void {
+  for (const name of readdirSync(base)) {
+    const maker = /^(\d+)-(\d+)-\d+$/.exec(name);
+    if (maker !== null && !isAlive({ pid: Number(maker[1]), start: Number(maker[2]) })) removeCgroup(join(base, name));
   }
 }
 

@@ -18,10 +18,12 @@ lh_signal() {
   for lh_process in /proc/[0-9]*; do
     read -r lh_line <"$lh_process/stat" || continue
     set -- ${lh_line##*) }
-    [ "$4" != "$lh_shim" ] || continue
+    [ "$1" != Z ] && [ "$4" != "$lh_shim" ] || continue
     [ "$4" = "$lh_session" ] || grep -qszxF "LONGHAUL_ATTEMPT_MARK=$lh_folder" "$lh_process/environ" || continue
-    kill -"$lh_name" "${lh_process#/proc/}"
+    kill -"$lh_name" "${lh_process#/proc/}" && lh_empty=0
   done
 }
 lh_signal TERM; lh_signal CONT; sleep 2
-for lh_round in 1 2 3; do lh_signal KILL; sleep 0.2; done
+# Until three rounds in a row find nobody: one that becomes another process may escape a single one.
+lh_empty=0 lh_round=0
+while [ $((lh_empty += 1)) -le 3 ] && [ $((lh_round += 1)) -le 100 ]; do lh_signal KILL; sleep 0.2; done

@@ -34,6 +34,34 @@ it('drops what is far too much, keeps its end, and reading goes on', () => {
   expect(reader.said).toMatchObject({ status: 'late', completion: { kind: 'err', text: 'early' } });
 });
 
+it('never drops a line that counts, wherever it stands in a flood', () => {
+  const noise = 'run noise\n'.repeat(300_000);
+  const path = aFile('');
+  const reader = new SaidReader(path);
+  appendFileSync(path, `resend 5-first\n${noise}dup 0-X-a\n${noise}result {"a":1}\n`);
+  for (let round = 0; round < 6; round += 1) appendFileSync(path, noise);
+  appendFileSync(
+    path,
+    `tag seen\nresend 7-second\n${noise}checkpoint {"at":${'9'.repeat(200_000)}}\n${noise}run last\n`,
+  );
+  const heard: string[] = [];
+  let dropped = 0;
+  for (let batch = reader.read(); batch; batch = reader.read()) {
+    dropped += batch.dropped;
+    for (const { verb } of batch.heard) if (verb.kind === 'dup') heard.push(verb.dest);
+  }
+  expect(dropped).toBeGreaterThan(BACKLOG_LIMIT);
+  expect(heard).toEqual(['a']);
+  expect(reader.said).toMatchObject({
+    status: 'last',
+    completion: { kind: 'resend', reason: 'first' },
+    resends: 2,
+    result: '{"a":1}',
+    tags: ['seen'],
+    checkpoint: `{"at":${'9'.repeat(200_000)}}`,
+  });
+});
+
 it('drops nothing of what was said while nobody was there', () => {
   const path = aFile(`done early\n${'run on and on and on and on and on and on\n'.repeat(BACKLOG_LIMIT / 40)}`);
   const { size } = statSync(path);

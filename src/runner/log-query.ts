@@ -8,6 +8,8 @@ export interface LogQuery {
   readonly ignoreCase?: boolean;
   readonly secrets?: readonly string[];
   readonly limit?: number;
+  /** The beginning of the line to begin with. Default: the beginning of the log. */
+  readonly from?: Place;
   readonly timeoutMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** A whole log from its beginning, in pieces with the secrets masked, also those that lie across two pieces. */
+/** A whole log, from a place on, in pieces with the secrets masked, also those that lie across two pieces. */
 import { type OpenLog, readBytes } from './read-log.ts';
 import type { Redactor } from './redact.ts';
 
@@ -10,9 +10,9 @@ export interface StreamedPiece {
 }
 
 /** Up to the length the log has now; what is written meanwhile is for the next reading. */
-export async function* streamLog(log: OpenLog, redactor: Redactor): AsyncGenerator<StreamedPiece> {
+export async function* streamLog(log: OpenLog, redactor: Redactor, from = 0): AsyncGenerator<StreamedPiece> {
   const { overlap } = redactor;
-  for (let at = 0; at < log.size; at += PIECE_BYTES) {
+  for (let at = from; at < log.size; at += PIECE_BYTES) {
     const first = Math.max(0, at - overlap);
     const to = Math.min(log.size, at + PIECE_BYTES);
     const window = await readBytes(log, first, Math.min(log.size, to + overlap) - first);

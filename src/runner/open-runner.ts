@@ -8,7 +8,7 @@ import { accessSync, constants } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Adoption, adopt } from './adopt.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
-import { openCgroups, removeCgroup } from './cgroups.ts';
+import { openCgroups } from './cgroups.ts';
 import { type Order, type Tools, toShimStart } from './order.ts';
 import { bootIdentity } from './process-stat.ts';
 import { Roster } from './roster.ts';
@@ -47,7 +47,10 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   const shim = fileURLToPath(new URL('./shim.sh', import.meta.url));
   const means = { tools: findTools(), shim, boot: bootIdentity() };
   const cgroups = options.cgroups === false ? null : openCgroups();
-  const roster = new Roster((what, error) => options.onTrouble?.(what, error));
+  const roster = new Roster({
+    onTrouble: (what, error) => options.onTrouble?.(what, error),
+    releaseCgroup: (path) => cgroups?.release(path),
+  });
   const link = new RunnerLink((health) => {
     if (health.pid !== null) roster.spared.add(health.pid);
     options.onHealth?.(health);
@@ -55,16 +58,19 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   link.open();
 
   const takeUp = async (folder: string, given: WatchOptions): Promise<AdoptAnswer> => {
-    const { state } = await adopt(folder);
+    const found = await adopt(folder);
+    const { state } = found;
     if (state === 'never-started') return { state };
-    const attempt = roster.watch(folder, { isAdopted: true, cgroup: cgroups?.find(folder) ?? null, options: given });
+    const group = state === 'other-boot' ? undefined : found.record?.group;
+    const cgroup = group === undefined ? null : (cgroups?.find(group) ?? null);
+    const attempt = roster.watch(folder, { isAdopted: true, cgroup, options: given });
     if (state !== 'running') setImmediate(() => attempt.shimIsGone());
     return { state, attempt };
   };
 
   const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
     const news = createMailbox<ShimNews>();
-    const cgroup = cgroups?.make(order.folder) ?? null;
+    const cgroup = cgroups?.take() ?? null;
     const answer = await link.start(toShimStart(order, { ...means, cgroup }), news.put);
     if (answer.kind === 'spawned') {
       const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, options: given });
@@ -75,7 +81,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     // Also one that was refused is closed for good; a start that was lost can turn out to have happened.
     const found = await takeUp(order.folder, given);
     if (found.state !== 'never-started') return { ok: true, attempt: found.attempt };
-    if (cgroup !== null) removeCgroup(cgroup);
+    if (cgroup !== null) cgroups?.release(cgroup);
     return { ok: false, reason: answer.kind, message: answer.message };
   };
 
@@ -87,6 +93,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     async stop() {
       roster.stop();
       await link.stop();
+      cgroups?.close();
     },
   };
 }

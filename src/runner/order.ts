@@ -4,7 +4,7 @@
  * The runner takes it as it is: it knows no queue, no job, and no reason. Nothing of it is ever given to a shell as
  * text but numbers that were checked here.
  */
-import { isAbsolute } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { badInput, type Problem } from '../core/errors.ts';
 
 /** For each process of the script, but `processes`: that counts all processes of the user. */
@@ -68,11 +68,15 @@ export function toShimStart(order: Order, { tools, shim, boot, cgroup }: StartMe
   checkOrder(order);
   const command = [...wrap(order, tools), ...order.argv];
   return {
-    args: [shim, order.folder, order.stdin ?? '/dev/null', boot, preludeOf(order, cgroup), ...command],
+    args: [shim, order.folder, order.stdin ?? '/dev/null', placeOf(boot, cgroup), preludeOf(order, cgroup), ...command],
     cwd: order.cwd,
     env: { ...order.env, [MARK]: order.folder },
   };
 }
+
+/** The end of the shim's own line in `pid`. */
+const placeOf = (boot: string, cgroup: string | null): string =>
+  cgroup === null ? boot : `${boot} ${basename(cgroup)}`;
 
 /** Each of these replaces itself by what comes after it, so that one process remains: the script. */
 function wrap({ nice, user }: Order, tools: Tools): string[] {

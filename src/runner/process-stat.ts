@@ -61,6 +61,17 @@ export function isAlive(key: ProcessKey): boolean {
   return stat !== null && stat !== 'zombie' && stat.start === key.start;
 }
 
+/** Whether a number is that of a thread within a process: those are not listed, but answer to their number. */
+export function isThread(pid: number): boolean {
+  const leader = /^Tgid:\s*(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '')?.[1];
+  return leader !== undefined && Number(leader) !== pid;
+}
+
+/** The last number that the kernel gave to a process; 0 when it does not say. Whatever was born since has a later one. */
+export function lastPid(): number {
+  return Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1) ?? 0);
+}
+
 /** The first 4 KiB of a file in /proc; null when the process is gone or may not be read. */
 export function readProc(path: string): string | null {
   let file: number | null = null;

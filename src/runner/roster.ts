@@ -7,7 +7,11 @@ import type { WatchOptions } from './attempt.ts';
 import { readUnits } from './process-stat.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
-export type OnTrouble = (what: string, error: unknown) => void;
+export interface RosterOptions {
+  onTrouble(what: string, error: unknown): void;
+  /** Nothing of its attempt is left. */
+  releaseCgroup(path: string): void;
+}
 
 export interface HowToWatch {
   readonly isAdopted: boolean;
@@ -26,7 +30,7 @@ export class Roster {
   readonly #attempts = new Set<WatchedAttempt>();
   /** Processes of Longhaul itself. */
   readonly spared = new Set([process.pid]);
-  readonly #onTrouble: OnTrouble;
+  readonly #options: RosterOptions;
   readonly #countOomKills = createFreshReader(readOomKills);
   readonly #units = readUnits();
   readonly #chores: readonly NodeJS.Timeout[];
@@ -35,8 +39,8 @@ export class Roster {
   #isSampling = false;
   #isStopped = false;
 
-  constructor(onTrouble: OnTrouble) {
-    this.#onTrouble = onTrouble;
+  constructor(options: RosterOptions) {
+    this.#options = options;
     this.#chores = [
       setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
       setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
@@ -55,7 +59,7 @@ export class Roster {
       cgroup: how.cgroup,
       spared: this.spared,
       countOomKills: this.#countOomKills,
-      onTrouble: this.#onTrouble,
+      ...this.#options,
     });
     if (this.#isStopped) {
       attempt.close();
@@ -92,7 +96,7 @@ export class Roster {
       const samples = await sampleAll(attempts, this.#units);
       for (const [attempt, sample] of samples) if (!attempt.isOver) attempt.addSample(sample);
     } catch (error) {
-      this.#onTrouble('sampling what attempts use', error);
+      this.#options.onTrouble('sampling what attempts use', error);
     } finally {
       this.#isSampling = false;
     }

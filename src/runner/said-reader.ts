@@ -3,7 +3,7 @@
  *
  * A script may say a million lines a second: lines that only set a text are kept as the last of their kind within a
  * batch, so that what is passed on stays small. Everything counts in the fold (said.ts), whatever was left out. Only
- * when the unread part gets so long that the disk is in danger is it dropped, but for its end.
+ * when the unread part gets so long that the disk is in danger is it cut down to what counts (drop-backlog.ts).
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BACKLOG_LIMIT, dropBacklog } from './drop-backlog.ts';
@@ -26,9 +26,12 @@ export interface SaidBatch {
   readonly to: number;
   /** Lines of this batch that later ones of their kind made needless. */
   readonly leftOut: number;
-  /** Bytes that were never read, because far too much was said. */
+  /** Bytes that were never read, because far too much was said that does not count. */
   readonly dropped: number;
 }
+
+/** Does something to the file while nobody writes it. */
+export type Hold = (act: () => number) => number;
 
 const SLICE_BYTES = 64 * 1024;
 /** One for all readers: a slice is made into lines before anybody else can read. */
@@ -41,10 +44,12 @@ export class SaidReader {
   /** What was said before anybody listened is read in full, however much it is. */
   readonly #foundSize: number;
   #said = NOTHING_SAID;
+  readonly #hold: Hold;
   #dropped = 0;
 
   /** Reads from the beginning; lines before `actFrom` count for the fold but are not passed on again. */
-  constructor(path: string, actFrom = 0) {
+  constructor(path: string, actFrom = 0, hold: Hold = (act) => act()) {
+    this.#hold = hold;
     this.#path = path;
     this.#actFrom = actFrom;
     this.#foundSize = sizeOf(path);
@@ -63,7 +68,7 @@ export class SaidReader {
     const size = sizeOf(this.#path);
     if (size <= this.#lines.offset) return null;
     const keptTo = Math.max(this.#lines.offset, this.#foundSize);
-    this.#dropped = size - keptTo > BACKLOG_LIMIT ? dropBacklog(this.#path, keptTo) : 0;
+    this.#dropped = size - keptTo > BACKLOG_LIMIT ? this.#hold(() => dropBacklog(this.#path, keptTo)) : 0;
     const length = this.#fill();
     return length === 0 ? null : this.#toBatch(this.#lines.take(buffer.subarray(0, length)));
   }

@@ -16,7 +16,7 @@ const start = `ulimit -v ${MEMORY_KB}; ulimit -t ${CPU_SECONDS}; exec grep "$@"`
 
 export async function findByExpression(
   pieces: AsyncIterable<StreamedPiece>,
-  query: LogQuery,
+  query: LogQuery & { readonly from: Place },
   bounds: Bounds,
 ): Promise<FoundPlaces> {
   const options = ['-E', '-a', '-n', '-b', '-o', '-m', `${bounds.limit}`, ...(query.ignoreCase ? ['-i'] : [])];
@@ -27,7 +27,8 @@ export async function findByExpression(
   const timer = setTimeout(() => child.kill('SIGKILL'), Math.max(0, bounds.until - performance.now()));
   const answer = collect(child);
   await feed(child, pieces);
-  const { places, complaint, code } = await answer;
+  const { places: found, complaint, code } = await answer;
+  const places = found.map((place) => beyond(query.from, place));
   clearTimeout(timer);
   // grep says 1 for nothing found and 2 for trouble; no code at all means that it was killed.
   if (code === null) return { places, stopped: 'time' };
@@ -49,6 +50,12 @@ async function feed(child: ChildProcess, pieces: AsyncIterable<StreamedPiece>): 
   }
   stdin?.end();
 }
+
+/** grep counts from where it began. */
+const beyond = (from: Place, { line, offset }: Place): Place => ({
+  line: from.line + line - 1,
+  offset: from.offset + offset,
+});
 
 interface Collected {
   readonly places: Place[];

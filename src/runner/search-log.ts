@@ -26,17 +26,23 @@ export async function searchLog(folder: string, query: LogQuery): Promise<LogMat
 }
 
 async function find(log: OpenLog, query: LogQuery, bounds: Bounds): Promise<FoundPlaces> {
-  const pieces = streamLog(log, createRedactor(query.secrets ?? []));
-  if (query.expression !== undefined) return await findByExpression(pieces, query, bounds);
-  if (query.ignoreCase !== true) return await findText(pieces, Buffer.from(query.text ?? ''), bounds);
+  const { from = { line: 1, offset: 0 } } = query;
+  const pieces = streamLog(log, createRedactor(query.secrets ?? []), from.offset);
+  if (query.expression !== undefined) return await findByExpression(pieces, { ...query, from }, bounds);
+  if (query.ignoreCase !== true)
+    return await findText(pieces, Buffer.from(query.text ?? ''), { ...bounds, line: from.line });
   const expression = (query.text ?? '').replaceAll(/[[\]{}()*+?.\\^$|]/g, '\\$&');
-  return await findByExpression(pieces, { ...query, expression }, bounds);
+  return await findByExpression(pieces, { ...query, from, expression }, bounds);
 }
 
-async function findText(pieces: ReturnType<typeof streamLog>, needle: Buffer, bounds: Bounds): Promise<FoundPlaces> {
+async function findText(
+  pieces: ReturnType<typeof streamLog>,
+  needle: Buffer,
+  bounds: Bounds & { readonly line: number },
+): Promise<FoundPlaces> {
   const places: Place[] = [];
   if (needle.length === 0) return { places, stopped: null };
-  let line = 1;
+  let { line } = bounds;
   let tail = Buffer.alloc(0);
   let found = -1;
   for await (const { bytes, offset } of pieces) {

@@ -28,13 +28,14 @@ lh_status=$? lh_tries=0
 exec 3>&- 4>&-
 [ -z "$lh_watch" ] || kill -USR1 "$lh_watch"
 lh_wrote() { { read -r lh_ lh_; read -r lh_ lh_bytes; } <"/proc/$lh_cat/io" || lh_bytes=0; }
-lh_wrote; lh_enough=$((lh_bytes + 2097152))
 # A write to a pipe wakes its reader before the writer goes on. So a cat that sleeps has written all there was, and only
 # a process that the script left behind still holds fd 3 open. So has one that wrote more since than a pipe can hold.
-while read -r lh_line <"/proc/$lh_cat/stat"; do
-  case ${lh_line##*) } in S*) kill -9 $lh_cat ;; Z*) break ;; esac
-  [ $((lh_tries += 1)) -lt 1000 ] || command -p sleep 0.1
-  [ $lh_tries -lt 50 ] || { lh_wrote; [ $lh_tries -lt 1100 ] && [ $lh_bytes -lt $lh_enough ] || kill -9 $lh_cat; }
+while { read -r lh_ && read -r lh_ && read -r lh_ lh_state lh_; } <"/proc/$lh_cat/status"; do
+  case $lh_state in S) kill -9 $lh_cat ;; Z) break ;; esac
+  [ $((lh_tries += 1)) -lt 50 ] && continue
+  lh_wrote; [ $lh_tries -gt 50 ] || lh_enough=$((lh_bytes + 2097152))
+  [ $lh_tries -lt 1000 ] || command -p sleep 0.1
+  [ $lh_tries -lt 1100 ] && [ $lh_bytes -lt $lh_enough ] || kill -9 $lh_cat
 done
 wait $lh_cat; lh_cat=$?
 # On a full disk this waits for room: a status that is not written would count as a crash.

@@ -8,25 +8,29 @@
 import { readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MARK } from './order.ts';
-import { type ProcessStat, readLiving, readProc } from './process-stat.ts';
+import { lastPid, type ProcessStat, readLiving } from './process-stat.ts';
 import { placesOf, readEnvironment } from './process-traces.ts';
 
 const SLICE = 200;
 
-export interface Survey {
-  /** Without zombies: they hold nothing and do nothing, and whoever should reap them may never come. */
-  readonly all: readonly ProcessStat[];
-  /** How many were listed but gone when they were to be read: what they left behind may not have been seen. */
-  readonly vanished: number;
+/** What must be read of a process itself to know where it is from. */
+export interface Traces {
   /** The attempt's mark in the environment of a process; null for none. */
   markOf(pid: number): string | null;
   /** Where a process works, and which files it has open for writing. */
   placesOf(pid: number): readonly string[];
 }
 
+export interface Survey extends Traces {
+  /** Without zombies: they hold nothing and do nothing, and whoever should reap them may never come. */
+  readonly all: readonly ProcessStat[];
+  /** The last number that was given out before the listing: what was born meanwhile may not be in it. */
+  readonly lastPid: number;
+}
+
 /** Pids, the newest first, without those that are known to be zombies. */
 export function listProcesses(): number[] {
-  forgetZombiesInTime();
+  forgetZombiesInTime(lastPid());
   const pids = readdirSync('/proc').map(Number);
   return pids.filter((pid) => pid > 0 && !zombies.pids.has(pid)).sort((a, b) => b - a);
 }
@@ -39,30 +43,28 @@ export function listProcesses(): number[] {
 const zombies = { pids: new Set<number>(), lastPid: 0, forgetAt: 0 };
 const ZOMBIES_KEPT_MS = 5_000;
 
-function forgetZombiesInTime(): void {
-  const lastPid = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1) ?? 0);
-  if (lastPid < zombies.lastPid || performance.now() > zombies.forgetAt) {
+function forgetZombiesInTime(newest: number): void {
+  if (newest < zombies.lastPid || performance.now() > zombies.forgetAt) {
     zombies.pids.clear();
     zombies.forgetAt = performance.now() + ZOMBIES_KEPT_MS;
   }
-  zombies.lastPid = lastPid;
+  zombies.lastPid = newest;
 }
 
 async function makeSurvey(): Promise<Survey> {
   const all: ProcessStat[] = [];
-  let vanished = 0;
+  const newest = lastPid();
   for (const [index, pid] of listProcesses().entries()) {
     if (index % SLICE === SLICE - 1) await nextTurn();
     const stat = readLiving(pid);
-    if (stat === null) vanished += 1;
-    else if (stat === 'zombie') zombies.pids.add(pid);
-    else all.push(stat);
+    if (stat === 'zombie') zombies.pids.add(pid);
+    else if (stat !== null) all.push(stat);
   }
   const marks = new Map<number, string | null>();
   const places = new Map<number, readonly string[]>();
   return {
     all,
-    vanished,
+    lastPid: newest,
     markOf: (pid) => readOnce(marks, pid, () => readEnvironment(pid, MARK)),
     placesOf: (pid) => readOnce(places, pid, () => placesOf(pid)),
   };

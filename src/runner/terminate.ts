@@ -3,27 +3,18 @@
  *
  *   TERM to all, CONT so that stopped ones can die ──grace──▶ KILL, again and again ──▶ looks that find nothing
  *
- * More than one look, because a process may fork and end between the listing of /proc and the reading of its line.
- * The shim is not signalled: it has the exit status to write. Only one that does not end by itself afterwards is killed.
+ * What ended by itself is looked at once, and nothing is signalled. The shim never is: it has the exit status to write.
+ * Only one that does not end by itself afterwards is killed.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readExit, readPid } from './attempt-files.ts';
-import {
-  type Attached,
-  allMembersOf,
-  canBelong,
-  type Means,
-  type Member,
-  membersOf,
-  shimSession,
-} from './belonging.ts';
+import { type Attached, type Means, type Member, shimSession } from './belonging.ts';
 import { killCgroup } from './cgroups.ts';
-import { MARK } from './order.ts';
-import { bootIdentity, isAlive, isLiving, readStat } from './process-stat.ts';
-import { readEnvironment } from './process-traces.ts';
+import { findMembers, findYoungMembers, hasNoMembers, type Look } from './find-members.ts';
+import { bootIdentity, isAlive } from './process-stat.ts';
 import { sendSignal, sendToGroup } from './send-signal.ts';
-import { listProcesses, takeSurvey } from './survey.ts';
+import { takeSurvey } from './survey.ts';
 
 export interface Terminated {
   /** Processes that are known to belong and still run: 0 but for those the kernel does not let die. */
@@ -34,6 +25,12 @@ export interface Terminated {
   readonly means: readonly Means[];
 }
 
+export interface TerminateOptions {
+  readonly graceMs: number;
+  /** It began so little ago that all of its processes have later numbers than its shim. */
+  readonly isYoung?: boolean;
+}
+
 const ALL_MEANS: readonly Means[] = ['session', 'descent', 'known', 'mark', 'folder'];
 const FIRST_LOOK_MS = 5;
 const LONGEST_LOOK_MS = 50;
@@ -41,44 +38,57 @@ const LONGEST_LOOK_MS = 50;
 const KILL_WAIT_MS = 5_000;
 const SHIM_WAIT_MS = 2_000;
 const START_WAIT_MS = 500;
-/** How many looks must find nothing: some, and more where processes come and go. */
-const EMPTY_LOOKS = { calm: 2, lively: 4 };
-/** After so many rounds they are killed as they are found, not after all were found. */
+/** One that is about to run another program has no environment to be read for a moment: so one more look. */
+const EMPTY_LOOKS = 2;
+/** Looks that tell nothing, because too many processes come and go. */
+const VAIN_LOOKS = 10;
+/** After so many rounds all are stopped before they are killed: what is killed makes room for others to be forked. */
 const CALM_ROUNDS = 3;
 
-export async function terminate(attached: Attached, { graceMs }: { readonly graceMs: number }): Promise<Terminated> {
+export async function terminate(attached: Attached, options: TerminateOptions): Promise<Terminated> {
   if (attached.record.boot !== bootIdentity()) return { left: 0, killed: 0, means: [] };
   const hasCgroup = attached.cgroup !== null && existsSync(attached.cgroup);
-  // Not before the script can be named: one that comes after the TERM would have the whole grace to itself.
-  await waitUntil(() => !isStarting(attached), START_WAIT_MS);
-  await signalAll(attached, ['SIGTERM', 'SIGCONT']);
-  const isGone = await waitUntilNone(attached, graceMs);
-  const { left, killed } = isGone ? { left: 0, killed: 0 } : await killAll(attached);
+  const { left, killed } = await endAll(attached, options);
   await endShim(attached);
   return { left, killed, means: hasCgroup ? ['cgroup', ...ALL_MEANS] : ALL_MEANS };
 }
 
+type Ended = Pick<Terminated, 'left' | 'killed'>;
+const NOBODY: Ended = { left: 0, killed: 0 };
+
+async function endAll(attached: Attached, { graceMs, isYoung = false }: TerminateOptions): Promise<Ended> {
+  if (isYoung && isOver(attached) && isNobody(findYoungMembers(attached))) return NOBODY;
+  // Not before the script can be named: one that comes after the TERM would have the whole grace to itself.
+  await waitUntil(() => !isStarting(attached), START_WAIT_MS);
+  const asked = await findMembers(attached, (member) => {
+    sendSignal(member, 'SIGTERM');
+    sendSignal(member, 'SIGCONT');
+  });
+  if (isOver(attached) && isNobody(asked)) return NOBODY;
+  return (await waitUntilNone(attached, graceMs)) ? NOBODY : killAll(attached);
+}
+
+const isNobody = ({ members, isWhole }: Look): boolean => isWhole && members.length === 0;
+
+/** The shim has written how it ended: nothing of it is about to begin. */
+const isOver = ({ folder }: Attached): boolean => readExit(folder) !== null;
+
 /** Stops all processes where they are. Again, until a look finds none that runs: they may have forked meanwhile. */
 export async function pause(attached: Attached): Promise<void> {
   for (const until = performance.now() + KILL_WAIT_MS; performance.now() < until; await sleep(FIRST_LOOK_MS)) {
-    const running = (await lookClosely(attached)).filter(({ state }) => state !== 'T' && state !== 't');
-    if (running.length === 0) return;
-    for (const member of running) sendSignal(member, 'SIGSTOP');
+    let running = 0;
+    const { isWhole } = await findMembers(attached, (member) => {
+      if (member.state === 'T' || member.state === 't') return;
+      running += 1;
+      sendSignal(member, 'SIGSTOP');
+    });
+    if (running === 0 && isWhole) return;
   }
 }
 
 export async function resume(attached: Attached): Promise<void> {
-  await signalAll(attached, ['SIGCONT']);
+  await findMembers(attached, (member) => void sendSignal(member, 'SIGCONT'));
 }
-
-async function signalAll(attached: Attached, signals: readonly NodeJS.Signals[]): Promise<void> {
-  const members = await lookClosely(attached);
-  for (const signal of signals) {
-    for (const member of members) sendSignal(member, signal);
-  }
-}
-
-const lookClosely = async (attached: Attached): Promise<Member[]> => allMembersOf(await takeSurvey(), attached);
 
 async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolean> {
   const until = performance.now() + waitMs;
@@ -89,15 +99,14 @@ async function waitUntilNone(attached: Attached, waitMs: number): Promise<boolea
   }
 }
 
-/** What the look itself shows comes first: as long as that is somebody, nothing need be read of the others. */
 async function hasNone(attached: Attached): Promise<boolean> {
-  for (let looks = 0, needed = EMPTY_LOOKS.calm; looks < needed; looks += 1) {
-    const survey = await takeSurvey();
-    if (isStarting(attached) || membersOf(survey.all, attached).length > 0) return false;
-    if (allMembersOf(survey, attached).length > 0) return false;
-    if (survey.vanished > 0) needed = EMPTY_LOOKS.lively;
+  for (let looks = 0, empty = 0; looks < VAIN_LOOKS; looks += 1) {
+    if (isStarting(attached)) return false;
+    const isEmpty = await hasNoMembers(attached);
+    if (isEmpty === false) return false;
+    if (isEmpty && ++empty === EMPTY_LOOKS) return true;
   }
-  return true;
+  return false;
 }
 
 /** The shim has written its own line, and the script's is still to come. */
@@ -106,37 +115,27 @@ function isStarting(attached: Attached): boolean {
   return attached.record.script === null && isAlive(attached.record.shim);
 }
 
-async function killAll(attached: Attached): Promise<Pick<Terminated, 'left' | 'killed'>> {
+async function killAll(attached: Attached): Promise<Ended> {
   const killed = new Set<number>();
+  const kill = (member: Member): void => {
+    killed.add(member.pid);
+    // Within the script's session nobody else can be in its group, and what it forks meanwhile is.
+    if (member.session === attached.record.script?.pid && member.group > 1) sendToGroup(member.group, 'SIGKILL');
+    sendSignal(member, 'SIGKILL');
+  };
   const until = performance.now() + KILL_WAIT_MS;
   // A shim that has not come to its script yet must not start it any more.
   if (isStarting(attached)) sendSignal(attached.record.shim, 'SIGKILL');
+  // Those of the last look at once: the next one takes its time on a busy machine.
+  for (const [pid, start] of attached.known) if (sendSignal({ pid, start }, 'SIGKILL')) killed.add(pid);
   for (let round = 0; ; round += 1) {
-    const members = await lookClosely(attached);
-    for (const { pid } of members) killed.add(pid);
     if (attached.cgroup !== null) killCgroup(attached.cgroup);
-    for (const group of wholeGroups(members, attached)) sendToGroup(group, 'SIGKILL');
-    for (const member of members) sendSignal(member, 'SIGKILL');
-    if (round >= CALM_ROUNDS) for (const pid of killOnSight(attached)) killed.add(pid);
+    if (round >= CALM_ROUNDS) await findMembers(attached, (member) => void sendSignal(member, 'SIGSTOP'));
+    await findMembers(attached, kill);
     if (await hasNone(attached)) return { left: 0, killed: killed.size };
-    if (performance.now() > until) return { left: (await lookClosely(attached)).length, killed: killed.size };
+    if (performance.now() > until) return { left: (await findMembers(attached)).members.length, killed: killed.size };
     await sleep(FIRST_LOOK_MS);
   }
-}
-
-/** Groups within the script's session: nobody else can be in them. */
-function wholeGroups(members: readonly Member[], { record }: Attached): Set<number> {
-  const inSession = members.filter(({ means, session }) => means === 'session' && session === record.script?.pid);
-  return new Set(inSession.map(({ group }) => group).filter((group) => group > 1));
-}
-
-/** For those that become another process faster than a look takes: nothing is between seeing and killing. */
-function killOnSight(attached: Attached): number[] {
-  return listProcesses().filter((pid) => {
-    const stat = readStat(pid);
-    if (stat === null || !isLiving(stat) || !canBelong(stat, attached)) return false;
-    return readEnvironment(pid, MARK) === attached.folder && sendSignal(stat, 'SIGKILL');
-  });
 }
 
 /** The shim writes how the script ended and goes. Only one that did not may have left helpers behind. */

@@ -23,8 +23,8 @@ import {
   readPid,
 } from './attempt-files.ts';
 import type { Attached } from './belonging.ts';
-import { removeCgroup } from './cgroups.ts';
 import { FolderWatch } from './folder-watch.ts';
+import { holdStill, letGoOn } from './hold-still.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
@@ -41,6 +41,8 @@ export interface AttemptContext extends WatchOptions {
   readonly cgroup: string | null;
   /** How often the kernel ran out of memory so far, give or take a second. */
   countOomKills(): number | null;
+  /** Nothing of it is left in its control group. */
+  releaseCgroup(path: string): void;
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -52,6 +54,7 @@ const SLICES_A_LOOK = 4;
 const SAVE_EVERY_MS = 10_000;
 /** Between the making of the shim's file and its first line there is nothing that takes time. */
 const PIDS_WAIT_MS = 5_000;
+const YOUNG_MS = 2_000;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
 export class WatchedAttempt implements Attempt, Attached {
@@ -59,6 +62,7 @@ export class WatchedAttempt implements Attempt, Attached {
   readonly end: Promise<AttemptEnd>;
   readonly known = new Map<number, number>();
   record = UNKNOWN;
+  cgroup: string | null;
   readonly #context: AttemptContext;
   readonly #files: AttemptFiles;
   readonly #listener: AttemptListener;
@@ -70,6 +74,8 @@ export class WatchedAttempt implements Attempt, Attached {
     (error) => this.#context.onTrouble(`looking at ${this.folder}`, error),
   );
   readonly #oomKills: number | null;
+  readonly #watchedAt = performance.now();
+  #realFolder: string | null = null;
   #answers: AnswerPipe | null = null;
   #usage: Usage;
   #savedAt = 0;
@@ -82,10 +88,12 @@ export class WatchedAttempt implements Attempt, Attached {
   constructor(context: AttemptContext) {
     const { folder, isAdopted, maxLogBytes = DEFAULT_LOG_BYTES } = context;
     this.folder = folder;
+    this.cgroup = context.cgroup;
     this.#context = context;
     this.#files = filesOf(folder);
     this.#listener = context.listener ?? {};
-    this.#reader = new SaidReader(this.#files.said, isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0);
+    const actFrom = isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0;
+    this.#reader = new SaidReader(this.#files.said, actFrom, (act) => this.#holdStill(act));
     this.#keeper = new LogKeeper(this.#files, maxLogBytes);
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
@@ -98,11 +106,8 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   get realFolder(): string {
-    return realpathSync(this.folder);
-  }
-
-  get cgroup(): string | null {
-    return this.#context.cgroup;
+    this.#realFolder ??= realpathSync(this.folder);
+    return this.#realFolder;
   }
 
   get isOver(): boolean {
@@ -127,6 +132,7 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   watch(): void {
+    if (this.#context.isAdopted && this.#isHere) letGoOn(this.record.shim);
     this.#watch.start(this.#context.isAdopted ? 0 : WATCH_AFTER_MS);
   }
 
@@ -160,8 +166,8 @@ export class WatchedAttempt implements Attempt, Attached {
   async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
     this.#isTerminated = true;
     if (!(await this.#hasStarted())) return { left: 0, killed: 0, means: [] };
-    const answer = await terminate(this, options);
-    this.#leaveCgroup();
+    const answer = await terminate(this, { ...options, isYoung: this.#isYoung });
+    if (answer.left === 0) this.#leaveCgroup();
     return answer;
   }
 
@@ -186,6 +192,15 @@ export class WatchedAttempt implements Attempt, Attached {
       if (this.#isOver || performance.now() > until || withdraw(this.folder)) return false;
     }
     return true;
+  }
+
+  #holdStill(act: () => number): number {
+    return this.#isHere ? holdStill(this.record.shim, act) : act();
+  }
+
+  /** Far too young for the numbers of processes to have begun anew since. */
+  get #isYoung(): boolean {
+    return !this.#context.isAdopted && performance.now() - this.#watchedAt < YOUNG_MS;
   }
 
   get #isHere(): boolean {
@@ -235,15 +250,16 @@ export class WatchedAttempt implements Attempt, Attached {
 
   #finish(exit: Exit | null): void {
     this.close();
-    this.#leaveCgroup();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
     if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
     const seen = { exit, said: this.said, usage: this.#usage };
     this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
   }
 
-  /** Not while something that was left behind is in it. */
+  /** Once: from then on it may be another attempt's. Not while the shim could still send the script into it. */
   #leaveCgroup(): void {
-    if (this.cgroup !== null) removeCgroup(this.cgroup);
+    if (this.cgroup === null || isAlive(this.record.shim)) return;
+    this.#context.releaseCgroup(this.cgroup);
+    this.cgroup = null;
   }
 }
