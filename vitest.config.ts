@@ -31,8 +31,20 @@ function builtEntryFiles(): Plugin {
   };
 }
 
-const suites = ['house', 'support', 'contract', 'model', 'library', 'docs', 'processes', 'faults'];
-const lastSuites = new Set(['processes', 'faults']);
+const suites = [
+  'house',
+  'support',
+  'contract',
+  'model',
+  'library',
+  'server',
+  'docs',
+  'cli',
+  'processes',
+  'node',
+  'faults',
+];
+const lastSuites = new Set(['processes', 'node', 'faults', 'files']);
 
 const project = (name: string, include: string[]) => ({
   plugins: [builtEntryFiles()],
@@ -55,7 +67,9 @@ export default defineConfig({
     globalSetup: ['./test/support/built.ts'],
     maxWorkers: 2,
     projects: [
-      project('unit', ['src/**/*.test.ts']),
+      project('unit', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
+      project('guard', ['test/server-guard/**/*.test.ts']),
+      project('files', ['test/server-files/**/*.test.ts']),
       ...suites.map((name) => project(name, [`test/${name}/**/*.test.ts`])),
     ],
   },

@@ -1,15 +1,16 @@
 /**
- * Builds dist/ from src/. Does nothing when nothing changed since the last build.
+ * Builds dist/ from src/, and dist/web from web/. Does nothing when nothing changed since the last build.
  *
  * The compiler writes into a folder of its own; then only the files that differ are moved into dist/, each in one
  * step, and files whose source is gone are removed. So a test that runs meanwhile never loads half a file.
  * Two builds at once are made to wait for each other.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildWeb } from './build-web.mjs';
 import { copyAssets } from './copy-assets.mjs';
+import { filesUnder, fingerprintOf } from './fingerprint.mjs';
 import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
 
 const source = join(root, 'src');
@@ -25,10 +26,10 @@ const lockWaitMs = 120_000;
  */
 export async function build({ force = false } = {}) {
   if (!existsSync(source)) throw new Trouble('There is no src/ folder, so there is nothing to build.', { exitCode: 2 });
-  if (!force && isFresh()) return { built: false, errors: '' };
   const release = await takeLock();
   try {
-    if (!force && isFresh()) return { built: false, errors: '' };
+    const isWebNew = await buildWeb();
+    if (!force && isFresh()) return { built: isWebNew, errors: '' };
     return { built: true, errors: await compile() };
   } finally {
     release();
@@ -51,25 +52,8 @@ async function compile() {
 
 const isFresh = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
 
-/** Names, sizes and times of everything the build reads: also sees files that were deleted or put back. */
-function fingerprint() {
-  const hash = createHash('sha256');
-  const inputs = ['tsconfig.json', 'tsconfig.build.json', 'node_modules/typescript/package.json'];
-  for (const path of [...filesUnder(source).map((name) => join('src', name)), ...inputs]) {
-    const facts = statSync(join(root, path), { throwIfNoEntry: false });
-    hash.update(`${path} ${facts?.size} ${facts?.mtimeMs}\n`);
-  }
-  return hash.digest('hex');
-}
-
-function filesUnder(folder) {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
-}
+const fingerprint = () =>
+  fingerprintOf(['src', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/typescript/package.json']);
 
 function replaceDifferingFiles() {
   for (const name of filesUnder(next)) {
@@ -83,7 +67,7 @@ function replaceDifferingFiles() {
 /** Every file of `dist` comes from a source of the same name, so what has no source any more is stale. */
 function removeStaleFiles() {
   for (const name of filesUnder(target)) {
-    if (name === '.stamp' || hasSource(name)) continue;
+    if (name === '.stamp' || name.startsWith('web/') || hasSource(name)) continue;
     rmSync(join(target, name), { force: true });
   }
 }

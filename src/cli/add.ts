@@ -1,90 +1,36 @@
 /** `longhaul add`: one job into a queue, with its files. */
-import { basename } from 'node:path';
-import { openBlobs } from '../blobs/open-blobs.ts';
-import type { AddOptions } from '../core/add-options.ts';
-import { LonghaulError } from '../core/errors.ts';
-import type { Longhaul } from '../library/index.ts';
-import { Attachments } from '../node/attachments.ts';
-import type { Home } from '../node/home.ts';
-import type { Command } from './command.ts';
-import { homeOf, read, UsageError, withHome } from './command.ts';
+import type { Call } from './call.ts';
+import { checkQueueIsKnown } from './known-names.ts';
+import { newJobOptions, parseJson } from './new-job.ts';
+import type { Target } from './open-target.ts';
+import { withTarget } from './open-target.ts';
+import { print, printJson, remark } from './screen.ts';
+import { sendFiles } from './send-files.ts';
 
-export const addCommand: Command = {
-  usage: 'add QUEUE [DATA] [--attach FILE]… [--json]',
-  about:
-    'Adds a job. DATA is JSON; without it the data are null.\n--id, --name, --priority, --delay, --tag and --unique as in the library; --attach gives it a file; --json prints the job.',
-  example: `longhaul add sample '{"param1":"hello"}' --json`,
-  async run(words) {
-    const { values, positionals } = read(words, {
-      json: { type: 'boolean' },
-      id: { type: 'string' },
-      name: { type: 'string' },
-      priority: { type: 'string' },
-      delay: { type: 'string' },
-      unique: { type: 'string' },
-      tag: { type: 'string', multiple: true },
-      attach: { type: 'string', multiple: true },
-    });
-    const [queue, data, ...more] = positionals;
-    if (queue === undefined || more.length > 0) throw new UsageError(`usage: longhaul ${addCommand.usage}`);
-    const { json = false, attach = [], home: folder, ...given } = values;
-    const home = homeOf(folder);
-    return withHome(home, async (longhaul) => {
-      const id = await addJob(longhaul, { home, queue, data: parse(data), options: optionsOf(given), attach });
-      console.log(json ? JSON.stringify(await longhaul.find(id)) : id);
-      return 0;
-    });
-  },
-};
-
-interface Given {
-  readonly home: Home;
-  readonly queue: string;
-  readonly data: unknown;
-  readonly options: AddOptions;
-  readonly attach: readonly string[];
+export async function add(call: Call): Promise<number> {
+  const [queue, text, ...more] = call.positionals;
+  if (queue === undefined || more.length > 0)
+    throw call.wrong(queue === undefined ? 'QUEUE is missing' : 'too many words');
+  const data = text === undefined ? null : parseJson('DATA', text);
+  return withTarget(call, async (target) => {
+    if (!call.flag('create')) await checkQueueIsKnown(target, queue, ' (--create adds to it all the same)');
+    const id = await addJob(call, target, { queue, data });
+    if (call.flag('json')) printJson(await target.longhaul.find(id));
+    else print(id);
+    return 0;
+  });
 }
 
 /** With files it is a draft until they are all there, so that no attempt begins without one. */
-async function addJob(longhaul: Longhaul, { home, queue, data, options, attach }: Given): Promise<string> {
-  const job = await longhaul.queue(queue).add(data, attach.length === 0 ? options : { ...options, draft: true });
-  if (attach.length === 0 || job.outcome !== 'added') return job.id;
-  const blobs = await openBlobs({ folder: home.blobs });
-  try {
-    const attachments = new Attachments(longhaul.store, blobs);
-    for (const path of attach) {
-      const added = await blobs.addFromPath(path);
-      if (!added.ok) throw new LonghaulError('bad-input', `${path}: ${added.refusal.message}`);
-      await attachments.put(job.id, { name: basename(path), ...added.blob, direction: 'in' });
-    }
-  } finally {
-    await blobs.close();
-  }
-  await longhaul.commit(job.id);
+async function addJob(call: Call, target: Target, { queue, data }: { queue: string; data: unknown }): Promise<string> {
+  const files = call.list('attach');
+  const options = newJobOptions(call, ['delay', 'unique']);
+  const isDraft = files.length > 0 || call.flag('draft');
+  const job = await target.longhaul.queue(queue).add(data, isDraft ? { ...options, draft: true } : options);
+  if (job.outcome === 'exists') remark(`longhaul: job ${job.id} was there before; nothing was changed`);
+  if (job.outcome === 'duplicate') remark(`longhaul: job ${job.id} holds this unique key; nothing was added`);
+  if (job.outcome !== 'added' || files.length === 0) return job.id;
+  await sendFiles(target, job.id, files);
+  if (!call.flag('draft')) await target.longhaul.commit(job.id);
   return job.id;
-}
-
-function parse(data: string | undefined): unknown {
-  if (data === undefined) return null;
-  try {
-    return JSON.parse(data) as unknown;
-  } catch (error) {
-    throw new UsageError(`DATA is no JSON: ${(error as Error).message}`);
-  }
-}
-
-function optionsOf({
-  tag,
-  priority,
-  ...rest
-}: {
-  tag?: string[];
-  priority?: string;
-  [name: string]: unknown;
-}): AddOptions {
-  return {
-    ...rest,
-    ...(tag !== undefined && { tags: tag }),
-    ...(priority !== undefined && { priority: Number(priority) }),
-  };
 }

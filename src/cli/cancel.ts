@@ -1,22 +1,60 @@
-/** `longhaul cancel`: ends a job for good, also while it runs. */
-import type { Command } from './command.ts';
-import { homeOf, read, UsageError, withHome } from './command.ts';
+/** `longhaul cancel`: ends jobs for good, also while they run. */
+import { checked, oneOf } from '../core/check.ts';
+import type { JobState } from '../core/job.ts';
+import type { Target as Seen } from '../core/job-store.ts';
+import { plural } from '../wire/spans.ts';
+import type { Call } from './call.ts';
+import { confirm } from './confirm.ts';
+import { checkQueueIsKnown } from './known-names.ts';
+import type { Decided } from './many-jobs.ts';
+import { jobsOf, sayDecided } from './many-jobs.ts';
+import type { Target } from './open-target.ts';
+import { withTarget } from './open-target.ts';
+import { print, printJson } from './screen.ts';
 
-export const cancelCommand: Command = {
-  usage: 'cancel ID…',
-  about: 'Ends jobs for good. A running one is asked to stop; it ends when nothing of it is left.',
-  example: 'longhaul cancel 0190f9c2-…',
-  async run(words) {
-    const { values, positionals } = read(words, {});
-    if (positionals.length === 0) throw new UsageError(`usage: longhaul ${cancelCommand.usage}`);
-    return withHome(homeOf(values.home), async (longhaul) => {
-      let code = 0;
-      for (const id of positionals) {
-        const answer = await longhaul.cancel(id);
-        console.log(`${id}: ${answer.ok ? answer.outcome : answer.refusal.message}`);
-        if (!answer.ok) code = 1;
-      }
-      return code;
-    });
-  },
-};
+export async function cancel(call: Call): Promise<number> {
+  const queue = call.text('queue');
+  const ids = call.positionals;
+  if (queue === undefined ? ids.length === 0 : ids.length > 0)
+    throw call.wrong(queue === undefined ? 'ID is missing' : 'name jobs, or --queue, not both');
+  if (queue === undefined && call.text('state') !== undefined) throw call.wrong('--state goes with --queue');
+  const state = checked('--state', call.text('state') ?? 'waiting', oneOf('draft', 'waiting', 'running'));
+  return withTarget(call, async (target) => {
+    if (queue !== undefined) return cancelAll(call, target, { queue, state });
+    return sayDecided(
+      target,
+      await cancelThese(
+        target,
+        ids.map((id) => ({ id })),
+      ),
+      call.flag('json'),
+    );
+  });
+}
+
+async function cancelThese(target: Target, seen: readonly Seen[]): Promise<Decided[]> {
+  if (seen.length === 0) return [];
+  const answers = await target.longhaul.store.jobs.cancel(seen);
+  return answers.map((answer, place) => ({
+    id: seen[place]?.id ?? '',
+    answer: answer.ok ? { ok: true, words: answer.outcome } : answer,
+  }));
+}
+
+/** The newest first: what is at the front, and may be claimed at any moment, comes last. */
+async function cancelAll(
+  call: Call,
+  target: Target,
+  { queue, state }: { queue: string; state: JobState },
+): Promise<number> {
+  await checkQueueIsKnown(target, queue);
+  const count = (await target.longhaul.queue(queue).count())[state];
+  const which = `${plural(count, `${state} job`)} of queue ${queue}`;
+  if (count > 0 && !(await confirm(call, `cancel ${which}`))) return 1;
+  let done = 0;
+  for await (const seen of jobsOf(target, { queue, state }))
+    done += (await cancelThese(target, seen)).filter(({ answer }) => answer.ok).length;
+  if (call.flag('json')) printJson({ queue, state, cancelled: done });
+  else print(`cancelled ${done} of ${which}`);
+  return 0;
+}

@@ -1,57 +1,46 @@
 #!/usr/bin/env node
-/** `longhaul`: the command line. Each command is a file; this one only finds it and turns its end into an exit code. */
-import { LonghaulError } from '../core/errors.ts';
-import { addCommand } from './add.ts';
-import { cancelCommand } from './cancel.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
-import { logsCommand } from './logs.ts';
-import { reportCommand } from './report.ts';
-import { serveCommand } from './serve.ts';
+/**
+ * `longhaul`: the command line. Finds the command in the table, reads its words by it, loads it and runs it, and turns
+ * its end into an exit code. Nothing heavy is loaded before it is known what is wanted.
+ */
+import { Call } from './call.ts';
+import { sayWhy } from './exit-code.ts';
+import { commandNamed, helpOf, helpOfAll } from './help.ts';
+import { print } from './screen.ts';
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: serveCommand,
-  add: addCommand,
-  logs: logsCommand,
-  cancel: cancelCommand,
-  report: reportCommand,
-};
-
-async function main(words: readonly string[]): Promise<number> {
-  const [name, ...rest] = words;
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return help(rest[0]);
-  const command = COMMANDS[name];
-  if (command === undefined)
-    throw new UsageError(`there is no command ${name}; there are ${Object.keys(COMMANDS).join(', ')}`);
-  if (rest.includes('--help') || rest.includes('-h')) return help(name);
-  return command.run(rest);
-}
-
-function help(name: string | undefined): number {
-  const command = name === undefined ? undefined : COMMANDS[name];
-  if (command !== undefined) {
-    console.log(`longhaul ${command.usage}\n\n${command.about}\n\nExample:\n  ${command.example}`);
+async function main([name, ...words]: readonly string[]): Promise<number> {
+  if (name === undefined || name === '--help' || name === '-h') {
+    print(helpOfAll());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version' || name === '-V') {
+    print((await import('./package-version.ts')).versionOfPackage());
     return 0;
   }
-  console.log('longhaul <command>\n');
-  for (const { usage, about } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(44)} ${about.split('\n')[0]}`);
-  console.log('\nlonghaul <command> --help shows more. LONGHAUL_HOME names the home folder, ./longhaul by default.');
-  return 0;
+  const spec = commandNamed(name);
+  if (asksForHelp(words)) {
+    print(helpOf(spec));
+    return 0;
+  }
+  const call = new Call(spec, words);
+  return (await spec.load())(call);
 }
 
-/** 0 ok, 1 refused, 2 bad usage or settings. A user's mistake never shows a stack. */
-function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) {
-    console.error(`longhaul: ${error.message}`);
-    return 2;
-  }
-  if (!(error instanceof LonghaulError)) throw error;
-  console.error(`longhaul: ${error.message}`);
-  return error.code === 'refused' ? 1 : 2;
+/** Before `--`: what comes after it belongs to somebody else. */
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  const own = end < 0 ? words : words.slice(0, end);
+  return own.includes('--help') || own.includes('-h');
 }
+
+// `longhaul ls | head`: who reads no more has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = sayWhy(error);
 }

@@ -1,42 +1,26 @@
 /** `longhaul report`: for scripts that like words. Says a verb on the script's own pipe, and prints the answer of a dup. */
 import { openSync, readSync, writeSync } from 'node:fs';
-import type { Command } from './command.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from './command.ts';
+import { print } from './screen.ts';
+import { VERBS } from './verbs.ts';
 
-const VERBS = [
-  'run',
-  'done',
-  'err',
-  'resend',
-  'relayed',
-  'dup',
-  'progress',
-  'checkpoint',
-  'result',
-  'attach',
-  'tag',
-  'group',
-];
-
-export const reportCommand: Command = {
-  usage: 'report VERB [TEXT]…',
-  about: `Says something to the node from inside a queue's script. Verbs: ${VERBS.join(', ')}.`,
-  example: 'longhaul report progress 40 pass 1',
-  async run([verb, ...rest]) {
-    if (verb === undefined || !VERBS.includes(verb))
-      throw new UsageError(`usage: longhaul ${reportCommand.usage}; VERB is one of ${VERBS.join(', ')}`);
-    const pipe = process.env['LONGHAUL_WRITE'];
-    if (pipe === undefined)
-      throw new UsageError('LONGHAUL_WRITE is not set: report works only inside a script that Longhaul runs');
-    const text = rest.join(' ');
-    if (text.includes('\n')) throw new UsageError('TEXT must be one line');
-    writeSync(Number(pipe), `${verb} ${text}\n`);
-    if (verb !== 'dup') return 0;
-    const answer = readLine();
-    console.log(answer);
-    return answer.startsWith('ok ') ? 0 : 1;
-  },
-};
+export async function report([verb, ...rest]: readonly string[]): Promise<number> {
+  if (verb === undefined || !VERBS.some((known) => known === verb))
+    throw new UsageError(
+      `usage: longhaul report VERB [TEXT]…; VERB is one of ${VERBS.join(', ')}${didYouMean(verb, VERBS)}`,
+    );
+  const pipe = process.env['LONGHAUL_WRITE'];
+  if (pipe === undefined)
+    throw new UsageError('LONGHAUL_WRITE is not set: report works only inside a script that Longhaul runs');
+  const text = rest.join(' ');
+  if (text.includes('\n')) throw new UsageError('TEXT must be one line');
+  writeSync(Number(pipe), `${verb} ${text}\n`);
+  if (verb !== 'dup') return 0;
+  const answer = readLine();
+  print(answer);
+  return answer.startsWith('ok ') ? 0 : 1;
+}
 
 /** One byte at a time: what comes after the line belongs to the script. */
 function readLine(): string {

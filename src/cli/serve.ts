@@ -1,88 +1,112 @@
-/** `longhaul serve`: works the queues of a home folder until it is told to stop. Scripts outlive it. */
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+/**
+ * `longhaul serve`: works the queues of a home folder and answers HTTP until it is told to stop. Scripts outlive it.
+ *
+ *     what could be wrong is looked at ──▶ store ──▶ node (takes up what runs) ──▶ HTTP ──▶ ready ──▶ told to stop
+ *
+ * Nothing listens and nothing is claimed before every setting was found right.
+ */
+import { randomBytes } from 'node:crypto';
 import { connect } from '../library/index.ts';
-import { nodeSettings } from '../node/node-settings.ts';
 import type { NodeNews } from '../node/open-node.ts';
-import { openNode } from '../node/open-node.ts';
-import type { Command } from './command.ts';
-import { homeOf, read } from './command.ts';
+import type { Call } from './call.ts';
+import type { Daemon } from './open-daemon.ts';
+import { openDaemon } from './open-daemon.ts';
+import { checkListen, checkNotices, prepareHome } from './serve-checks.ts';
+import { startLines } from './serve-lines.ts';
+import type { Log } from './serve-log.ts';
+import { createLog } from './serve-log.ts';
+import { inWords, logNews } from './serve-news.ts';
+import type { ServeSettings } from './serve-settings.ts';
+import { serveSettings } from './serve-settings.ts';
+import { listenToSignals, type Told } from './serve-signals.ts';
+import { openSystemdNotify } from './systemd-notify.ts';
 
-export const serveCommand: Command = {
-  usage: 'serve [--home FOLDER] [--store URL]',
-  about:
-    'Works the queues of a home folder: each executable file in FOLDER/queues is a queue of that name.\nTERM or Ctrl-C stops it; running scripts go on, and the next serve takes them up.',
-  example: 'longhaul serve --home ./longhaul',
-  async run(words) {
-    const { values } = read(words, { store: { type: 'string' } });
-    const home = homeOf(values.home);
-    const longhaul = await connect(values.store ?? process.env['LONGHAUL_STORE'] ?? home.root);
-    const node = await openNode({
-      home,
-      store: longhaul.store,
-      settings: nodeSettings(readIfThere(home.settings)),
-      version: versionOfPackage(),
-      host: hostname(),
-      pid: process.pid,
-      inherited: process.env,
-      onNews: say,
-    }).catch(async (error: unknown) => {
-      await longhaul.close();
-      throw error;
-    });
-    console.log(`longhaul serves ${home.root}`);
-    for (const [queue, problem] of node.queues())
-      console.log(`queue ${queue}${problem === null ? '' : `: ${problem}`}`);
-    if (node.queues().size === 0) console.log(`no queues yet: put an executable file into ${home.queues}`);
-    await toldToStop(() => node.reload());
-    console.log('stopping: running scripts go on and are taken up by the next serve');
-    await node.stop();
-    await longhaul.close();
-    return 0;
-  },
-};
-
-/** HUP looks at the queues again. */
-function toldToStop(reload: () => Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    process.on('SIGHUP', () => void reload());
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
-  });
+export async function serve(call: Call): Promise<number> {
+  if (call.positionals.length > 0) throw call.wrong('too many words');
+  return serveHome(serveSettings(call, process.env, process.stdout.isTTY));
 }
 
-function say(news: NodeNews): void {
-  if (news.type === 'adopted') console.log(`took up ${news.jobs} running ${news.jobs === 1 ? 'job' : 'jobs'}`);
-  if (news.type === 'trouble')
-    console.error(`trouble: ${news.what}${news.error === null ? '' : `: ${inWords(news.error)}`}`);
-  if (news.type === 'queue') {
-    console.log(`queue ${news.queue}: ${news.problem ?? 'ready'}`);
-    for (const notice of news.notices) console.log(`queue ${news.queue}: ${notice}`);
-  }
-  if (news.type === 'worker') sayOfWorker(news.event);
-}
-
-function sayOfWorker(event: (NodeNews & { type: 'worker' })['event']): void {
-  if (event.type === 'ended') {
-    const how = event.settlement?.kind ?? event.stopReason ?? 'lost';
-    console.log(`job ${event.job.id} of ${event.job.queue}, attempt ${event.job.attempt}: ${how}`);
-  }
-  if (event.type === 'trouble') console.error(`trouble: ${event.what}: ${inWords(event.error)}`);
-}
-
-function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : JSON.stringify(error);
-}
-
-function readIfThere(path: string): string | undefined {
+async function serveHome(settings: ServeSettings): Promise<number> {
+  // Whatever is made from here on is nobody else's to read.
+  process.umask(0o077);
+  const log = openLog(settings);
+  const reachable = await prepareHome(settings, log);
+  const longhaul = await connect(settings.store);
   try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { store } = longhaul;
+    checkNotices(store, settings, log);
+    await checkListen(store, settings);
+    const told = listenToSignals();
+    const onNews = (news: NodeNews): void => heard(news, log, told);
+    const daemon = await openDaemon({ ...settings, ...reachable, store, log, onNews });
+    return await runUntilTold(daemon, { settings, log, told });
+  } finally {
+    await longhaul.close();
   }
 }
 
-function versionOfPackage(): string {
-  const json = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(json) as { version: string }).version;
+/** A log that cannot be written must not stop the node: the disk may be full, or the reader gone. */
+function openLog({ logFormat: format }: ServeSettings): Log {
+  process.stdout.removeAllListeners('error');
+  process.stdout.on('error', () => undefined);
+  return createLog({ format, isColoured: process.stdout.isTTY, write: (text) => void process.stdout.write(text) });
+}
+
+async function runUntilTold(
+  daemon: Daemon,
+  { settings, log, told }: { settings: ServeSettings; log: Log; told: Told },
+): Promise<number> {
+  for (const line of linesOf(daemon, settings)) log.info({ plain: true }, line);
+  // On a terminal alone: a log file is read by more people than may be admin.
+  if (process.stdout.isTTY) log.info({ plain: true }, `as admin, once, within the hour: ${await daemon.loginLink()}`);
+  const systemd = openSystemdNotify({ env: process.env, pid: process.pid, onTrouble: (words) => log.warn(words) });
+  await systemd.ready();
+  const reason = await told.untilStop(() => reload(daemon, log));
+  systemd.close();
+  if (reason.kind === 'failed') return endFailed(daemon, reason.error, log);
+  log.info('stopping: running scripts go on and are taken up by the next serve');
+  await systemd.stopping();
+  await daemon.stop();
+  return 0;
+}
+
+function linesOf({ addresses, url, queues }: Daemon, { home, store }: ServeSettings): readonly string[] {
+  const typing = {
+    program: process.argv[1] ?? '',
+    path: process.env['PATH'] ?? '',
+    jobId: `sample-${randomBytes(2).toString('hex')}`,
+  };
+  return startLines({ home, store, addresses, url, queues: queues() }, typing);
+}
+
+async function reload(daemon: Daemon, log: Log): Promise<void> {
+  try {
+    const lines = await daemon.reload();
+    log.info(lines.length === 0 ? 'looked at the settings again: nothing changed' : 'looked at the settings again:');
+    for (const line of lines) log.info(line);
+  } catch (error) {
+    log.error(`the settings stay as they were: ${inWords(error)}`);
+  }
+}
+
+function heard(news: NodeNews, log: Log, told: Told): void {
+  logNews(log, news);
+  const error = news.type === 'trouble' ? news.error : news.type === 'worker' ? errorOf(news.event) : null;
+  if (isBroken(error)) told.fail(error);
+}
+
+function errorOf(event: (NodeNews & { type: 'worker' })['event']): unknown {
+  return event.type === 'store-away' || event.type === 'trouble' ? event.error : null;
+}
+
+/** The disk under the store failed: whatever it says from now on cannot be trusted. Nothing is tried again on it. */
+function isBroken(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'store-closed';
+}
+
+async function endFailed(daemon: Daemon, error: unknown, log: Log): Promise<number> {
+  log.fatal(`ends, because its store cannot be used any more: ${inWords(error)}`);
+  await daemon.shut();
+  // Not the usual way out, which would write to that store.
+  return process.exit(1);
 }

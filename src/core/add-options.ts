@@ -1,9 +1,10 @@
 /** A job's options as a producer gives them, turned into a job for the store. */
-import type { Check, Checked } from './check.ts';
+import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
 import type { Duration } from './duration.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
+import { described, schemaOf } from './json-schema.ts';
 import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, priority } from './policy-input.ts';
@@ -36,7 +37,9 @@ const uniqueRule = object({
   period: duration(1),
 });
 
-const unique: Check<UniqueKey> = (value, report, path) => {
+const unique: Check<UniqueKey> = described({ anyOf: [schemaOf(uniqueKeyText), schemaOf(uniqueRule)] }, readUnique);
+
+function readUnique(value: unknown, report: Report, path: string): UniqueKey {
   if (typeof value === 'string')
     return { key: uniqueKeyText(value, report, path), scope: 'queue', until: 'ended', periodMs: 0 };
   const rule = uniqueRule(value, report, path) ?? {};
@@ -44,9 +47,10 @@ const unique: Check<UniqueKey> = (value, report, path) => {
   if (rule.until !== undefined && rule.period !== undefined) report(path, 'may have until or period, not both');
   const until = rule.period === undefined ? (rule.until ?? 'ended') : 'period';
   return { key: rule.key ?? '', scope: rule.scope ?? 'queue', until, periodMs: rule.period ?? 0 };
-};
+}
 
-const addShape = {
+/** Every option of a job by its name. */
+export const ADD_SHAPE = {
   id: jobId,
   name: shownName,
   priority,
@@ -61,20 +65,33 @@ const addShape = {
   maxRuntime: duration(1),
   maxSilence: duration(1),
 };
-const addOptions: Check<Checked<typeof addShape>> = (value, report, path) => {
-  const options = object(addShape)(value, report, path);
-  if (options?.delay !== undefined && options.runAt !== undefined)
-    report('delay', 'and runAt say the same thing; give one of them');
+export type GivenOptions = Checked<typeof ADD_SHAPE>;
+
+const addOptions: Check<GivenOptions> = (value, report, path) => {
+  const options = object(ADD_SHAPE)(value, report, path);
+  if (options !== undefined) checkTimes(options, report, path);
   return options;
 };
 
+export function checkTimes(options: GivenOptions, report: Report, path: string): void {
+  if (options.delay !== undefined && options.runAt !== undefined)
+    report(path === '' ? 'delay' : `${path}.delay`, 'and runAt say the same thing; give one of them');
+}
+
+interface JobBasis {
+  readonly queue: string;
+  readonly data: string;
+  newId(): string;
+}
+
 /** What a producer asks for, checked, as a job for the store. */
-export function toNewJob(
-  job: { queue: string; data: string; newId: () => string },
-  options: AddOptions | undefined,
-): NewJob {
+export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob {
   if (options === undefined) return { id: job.newId(), queue: job.queue, data: job.data };
-  const given = checked('job options', options, addOptions);
+  return newJobOf(job, checked('job options', options, addOptions));
+}
+
+/** The same with options that have been checked already. */
+export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
   const { id, name, priority, delay, runAt, tags, unique, draft, ...rest } = given;
   return {
     id: id ?? job.newId(),
@@ -95,7 +112,7 @@ function toPolicy({
   maxRuntime,
   maxSilence,
   ...rest
-}: Pick<Checked<typeof addShape>, 'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence'>): JobPolicy {
+}: Pick<GivenOptions, 'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence'>): JobPolicy {
   return {
     ...rest,
     ...(maxRuntime !== undefined && { maxRuntimeMs: maxRuntime }),

@@ -1,9 +1,10 @@
 /** What jobs and queues have in common of their options: retries, back-off, limits on one attempt. */
 import { DEFAULT_BACKOFF } from './backoff.ts';
-import type { Check } from './check.ts';
+import type { Check, Report } from './check.ts';
 import { duration, fraction, integer, listOf, object, oneOf } from './check.ts';
 import type { Duration } from './duration.ts';
 import type { Backoff } from './job.ts';
+import { described, schemaOf } from './json-schema.ts';
 
 export interface BackoffInput {
   kind?: 'fixed' | 'exponential' | 'list';
@@ -34,9 +35,15 @@ const backoffRule = object({
   delays: listOf(duration(), 100),
 });
 
-export const backoff: Check<Backoff> = (value, report, path) => {
+const delays = listOf(duration(), 100);
+export const backoff: Check<Backoff> = described(
+  { anyOf: [schemaOf(duration()), schemaOf(delays), schemaOf(backoffRule)] },
+  readBackoff,
+);
+
+function readBackoff(value: unknown, report: Report, path: string): Backoff {
   if (Array.isArray(value))
-    return { ...DEFAULT_BACKOFF, kind: 'list', jitter: 0, delaysMs: listOf(duration(), 100)(value, report, path) };
+    return { ...DEFAULT_BACKOFF, kind: 'list', jitter: 0, delaysMs: delays(value, report, path) };
   if (typeof value !== 'object')
     return { ...DEFAULT_BACKOFF, kind: 'fixed', jitter: 0, delayMs: duration()(value, report, path) };
   const rule = backoffRule(value, report, path) ?? {};
@@ -49,4 +56,4 @@ export const backoff: Check<Backoff> = (value, report, path) => {
     jitter: rule.jitter ?? DEFAULT_BACKOFF.jitter,
     delaysMs: rule.delays ?? [],
   };
-};
+}

@@ -5,6 +5,7 @@
 import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
+import { described, schemaOf } from './json-schema.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, priority } from './policy-input.ts';
@@ -56,34 +57,28 @@ export interface LimitsInput {
 
 const MIN_LEASE_MS = 100;
 
-const keep: Check<Keep> = (value, report, path) => {
-  const given = object({ for: orNull(duration()), count: orNull(count) })(value, report, path) ?? {};
+const keepRule = object({ for: orNull(duration()), count: orNull(count) });
+const keep: Check<Keep> = described(schemaOf(keepRule), (value: unknown, report: Report, path: string) => {
+  const given = keepRule(value, report, path) ?? {};
   return { ms: given.for ?? null, count: given.count ?? null };
-};
+});
 
 const MAX_VALUE = 64 * 1024;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-const environment: Check<Readonly<Record<string, string>>> = (value, report, path) => {
-  const given = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'must have no NUL' }), 500)(
-    value,
-    report,
-    path,
-  );
+const variables = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'must have no NUL' }), 500);
+const environment: typeof variables = described(schemaOf(variables), (value: unknown, report: Report, path: string) => {
+  const given = variables(value, report, path);
   for (const name of Object.keys(given ?? {})) {
     if (!variableName.test(name)) report(`${path}.${name}`, 'is no name for a variable');
   }
   return given;
-};
+});
 
-const umask: Check<number> = (value, report, path) => {
-  const digits = text({ max: 4, pattern: /^[0-7]{1,4}$/, must: "must be octal digits such as '027'" })(
-    value,
-    report,
-    path,
-  );
-  return Number.parseInt(digits ?? '0', 8);
-};
+const octal = text({ max: 4, pattern: /^[0-7]{1,4}$/, must: "must be octal digits such as '027'" });
+const umask: Check<number> = described(schemaOf(octal), (value: unknown, report: Report, path: string) =>
+  Number.parseInt(octal(value, report, path) ?? '0', 8),
+);
 
 const limitsShape = {
   cpu: orNull(duration(1_000)),
@@ -93,8 +88,9 @@ const limitsShape = {
   log: orNull(size),
 };
 
-const limits: Check<ScriptLimits> = (value, report, path) => {
-  const given = object(limitsShape)(value, report, path) ?? {};
+const limitRules = object(limitsShape);
+const limits: Check<ScriptLimits> = described(schemaOf(limitRules), (value: unknown, report: Report, path: string) => {
+  const given = limitRules(value, report, path) ?? {};
   const defaults = DEFAULT_SETTINGS.limits;
   return {
     cpuMs: given.cpu ?? defaults.cpuMs,
@@ -103,7 +99,7 @@ const limits: Check<ScriptLimits> = (value, report, path) => {
     fileBytes: given.fileSize ?? defaults.fileBytes,
     logBytes: given.log === undefined ? defaults.logBytes : given.log,
   };
-};
+});
 
 const settingsShape = {
   concurrency: integer(1, 10_000),
@@ -165,8 +161,19 @@ export function mergeSettings(before: Partial<QueueSettings>, input: SettingsInp
     : { ...next, retention: { ...settingsOf(before).retention, ...given.retention } };
 }
 
+const settingsRules = object(settingsShape);
+
+/** Settings as somebody gives them: looked at and handed on as they are, for `mergeSettings`. */
+export const settingsInput: Check<SettingsInput> = described(
+  schemaOf(settingsRules),
+  (value: unknown, report: Report, path: string) => {
+    settings(value, report, path);
+    return value as SettingsInput;
+  },
+);
+
 function settings(value: unknown, report: Report, path: string): Checked<typeof settingsShape> {
-  const given = object(settingsShape)(value, report, path);
+  const given = settingsRules(value, report, path);
   if (given?.lease !== undefined && given.heartbeat !== undefined && given.heartbeat * 2 > given.lease) {
     report('heartbeat', `must be at most half of the lease of ${given.lease} ms, not ${show(given.heartbeat)} ms`);
   }

@@ -1,8 +1,8 @@
 /** What `add` gives back: the job's address, and a way to wait for its end. */
 import { LonghaulError } from '../core/errors.ts';
 import type { AddResult } from '../core/job-store.ts';
+import { badEnding } from './bad-ending.ts';
 import type { Endings } from './endings.ts';
-import { badEnding } from './job-view.ts';
 
 export interface AddedJob<Result = unknown> {
   readonly id: string;

@@ -12,10 +12,12 @@ const shape = object({
   namespace: text({ max: 64, pattern: /^[A-Za-z0-9_.-]+$/, must: 'must be of A-Z a-z 0-9 _ . -' }),
   durability: text({ max: 32 }),
   clock: oneOf('store', 'caller', 'guarded'),
+  token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });
 
 /**
- * A folder (SQLite, the default `./longhaul`), `memory:`, or `redis://host:port`.
+ * A folder (SQLite, the default `./longhaul`), `redis://host:port`, a node's API (`http://host:3333` with a token,
+ * `unix:/path/node.sock`), or `memory:`.
  *
  *     const longhaul = await connect();
  */

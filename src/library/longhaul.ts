@@ -19,11 +19,11 @@ import type {
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import type { Store } from '../core/store.ts';
+import type { JobView } from '../wire/job-view.ts';
+import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
 import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
-import type { JobView } from './job-view.ts';
-import { viewOf } from './job-view.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
 import type { Work, WorkOptions } from './work.ts';

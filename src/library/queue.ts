@@ -6,12 +6,12 @@ import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '
 import { toJsonText } from '../core/json.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
+import type { JobView } from '../wire/job-view.ts';
+import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
 import type { AddedJob } from './added-job.ts';
 import { addedJob } from './added-job.ts';
 import type { Connection } from './connection.ts';
-import type { JobView } from './job-view.ts';
-import { viewOf } from './job-view.ts';
 import { sameJson } from './same-json.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';

@@ -13,6 +13,8 @@ export interface StoreOptions {
   /** SQLite: `full` (default) or `relaxed`. Redis: `local` (default) or `replicated:n`. */
   readonly durability?: string;
   readonly clock?: ClockSource;
+  /** A node's API: the token by which it knows you. Its socket needs none. */
+  readonly token?: string;
 }
 
 export interface OpenedStore {
@@ -36,13 +38,23 @@ export async function openStoreAt(address: string, options: StoreOptions): Promi
       const url = address.replace(/^valkey/i, 'redis');
       return { store: await openRedisStore({ url, ...options }), home: null };
     }
+    case 'http':
+    case 'https':
+    case 'unix': {
+      const { openHttpStore } = await import('../stores/http/open-http-store.ts');
+      const { token, clock } = options;
+      return { store: await openHttpStore({ address, ...(token && { token }), ...(clock && { clock }) }), home: null };
+    }
     case '':
     case 'sqlite':
     case 'file':
       return openSqliteAt(address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, ''), options);
     default:
       throw badInput('store address', [
-        { path: '', message: `${address} is none of: a folder, sqlite:folder, redis://host:port, memory:` },
+        {
+          path: '',
+          message: `${address} is none of: a folder, sqlite:folder, redis://host:port, http://host:port, unix:/path/node.sock, memory:`,
+        },
       ]);
   }
 }

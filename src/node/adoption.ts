@@ -6,8 +6,8 @@
  */
 import type { RunningJob } from '../core/job.ts';
 import { holds } from '../core/lifecycle.ts';
+import type { AttemptMark } from './attempt-record.ts';
 import { attemptFolder } from './home.ts';
-import type { RunningMark } from './running-marks.ts';
 import type { ScriptHost } from './script-host.ts';
 import { removeWorkFolder } from './work-folder.ts';
 
@@ -19,7 +19,7 @@ export async function findOwn(host: ScriptHost): Promise<readonly RunningJob[]> 
   const beats = await jobs.heartbeat(marks.map(({ id, token, leaseMs }) => ({ id, token, leaseMs })));
   const found = await jobs.find(marks.map(({ id }) => id));
   const own: RunningJob[] = [];
-  const leftovers: RunningMark[] = [];
+  const leftovers: AttemptMark[] = [];
   for (const [place, mark] of marks.entries()) {
     const job = found[place] ?? null;
     if (beats[place]?.ok === true && job !== null && holds(job, mark.token)) own.push(job);
@@ -31,7 +31,7 @@ export async function findOwn(host: ScriptHost): Promise<readonly RunningJob[]> 
 }
 
 /** Also before anything is claimed: a job that came back to the queue must not run twice on this machine. */
-async function endLeftover(host: ScriptHost, mark: RunningMark): Promise<void> {
+async function endLeftover(host: ScriptHost, mark: AttemptMark): Promise<void> {
   const folder = attemptFolder(host.home, mark.id, mark.attempt);
   const found = await host.runner.adopt(folder).catch(() => null);
   if (found !== null && found.state !== 'never-started') {
@@ -39,5 +39,5 @@ async function endLeftover(host: ScriptHost, mark: RunningMark): Promise<void> {
     await found.attempt.terminate({ graceMs });
   }
   await removeWorkFolder(folder);
-  await host.marks.remove(mark);
+  host.marks.remove(mark);
 }

@@ -5,11 +5,14 @@
  * Invariant: a reference is written before its attachment and goes after it, so that no attachment ever stands
  * without the reference that keeps its blob.
  */
+import { mkdir } from 'node:fs/promises';
 import { checkAttachmentName } from '../blobs/attachment-name.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Store } from '../core/store.ts';
 
 export const ATTACHMENT_RECORD = 'attachment';
+/** What is on its way (attachment-uploads.ts). */
+export const UPLOAD_RECORD = 'upload';
 const REFERENCE_RECORD = 'blob-reference';
 
 export interface Attachment {
@@ -42,11 +45,11 @@ export class Attachments {
     }
   }
 
-  /** One of the same name is replaced. */
+  /** One of the same name and direction is replaced: what an attempt made never takes the place of what it was given. */
   async put(id: string, attachment: Attachment): Promise<void> {
     for (const part of attachment.name.split('/')) checkAttachmentName(part);
     const { records } = this.#store;
-    const key = `${id}/${attachment.name}`;
+    const key = keyOf(id, attachment);
     const before = await records.get(ATTACHMENT_RECORD, key);
     await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value: '{}' });
     await this.#blobs.keep(attachment.sha256);
@@ -60,11 +63,37 @@ export class Attachments {
     for (const attachment of await this.list(from)) if (attachment.direction === 'in') await this.put(to, attachment);
   }
 
-  async removeAll(id: string): Promise<void> {
-    for (const { name, sha256 } of await this.list(id)) {
-      await this.#store.records.delete(ATTACHMENT_RECORD, `${id}/${name}`);
-      await this.#store.records.delete(REFERENCE_RECORD, `${sha256}/${id}/${name}`);
+  /** Where both have the name and nobody says which: what was made. */
+  async get(id: string, name: string, direction?: Attachment['direction']): Promise<Attachment | null> {
+    for (const each of direction === undefined ? (['out', 'in'] as const) : [direction]) {
+      const record = await this.#store.records.get(ATTACHMENT_RECORD, keyOf(id, { name, direction: each }));
+      if (record !== null) return JSON.parse(record.value) as Attachment;
     }
+    return null;
+  }
+
+  /** The content, whole and checked, or a part of it. */
+  read({ sha256 }: Attachment, range?: { readonly start: number; readonly end: number }) {
+    return this.#blobs.read(sha256, range);
+  }
+
+  /** Of what the job was given. Whether there was one. */
+  async remove(id: string, name: string): Promise<boolean> {
+    const found = await this.get(id, name, 'in');
+    if (found !== null) await this.#forget(id, found);
+    return found !== null;
+  }
+
+  async removeAll(id: string): Promise<void> {
+    for (const attachment of await this.list(id)) await this.#forget(id, attachment);
+    const begun = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: PAGE });
+    for (const { key } of begun) await this.#store.records.delete(UPLOAD_RECORD, key);
+  }
+
+  async #forget(id: string, attachment: Attachment): Promise<void> {
+    const key = keyOf(id, attachment);
+    await this.#store.records.delete(ATTACHMENT_RECORD, key);
+    await this.#store.records.delete(REFERENCE_RECORD, `${attachment.sha256}/${key}`);
   }
 
   /** Of these blobs, those that some job needs. */
@@ -89,11 +118,16 @@ export class Attachments {
   }
 
   /** Puts the files a job was given into its attempt's folder, each as the attempt's own copy. */
-  async stage(id: string, folder: string, mode: 'copy' | 'link'): Promise<void> {
-    for (const { name, sha256, direction } of await this.list(id)) {
+  async stage(files: readonly Attachment[], folder: string, mode: 'copy' | 'link'): Promise<void> {
+    await mkdir(folder, { mode: 0o700 });
+    for (const { name, sha256, direction } of files) {
       if (direction !== 'in') continue;
       const staged = await this.#blobs.stage({ sha256, folder, name, mode });
       if (!staged.ok) throw new Error(`attachment ${name}: ${staged.refusal.message}`);
     }
   }
+}
+
+function keyOf(id: string, { name, direction }: Pick<Attachment, 'name' | 'direction'>): string {
+  return `${id}/${direction}/${name}`;
 }

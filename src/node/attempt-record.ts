@@ -1,14 +1,29 @@
 /**
- * `attempt.json` in an attempt's folder: which script really ran, when, what it used, how it ended, and what its
+ * `attempt.jsonl` in an attempt's folder: which script really ran, when, what it used, how it ended, and what its
  * stop knows of the rest. For people, for the pages, and for the node that takes an attempt up.
+ *
+ * A line at its start, at each pause and at its end; what a later line says wins. So it is only ever added to, which
+ * costs next to nothing, and a line that a crash left without its end counts for nothing.
  */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RefusedOutput } from '../blobs/list-outputs.ts';
+import type { RunningJob } from '../core/job.ts';
 import type { AttemptEnd } from '../runner/attempt.ts';
 import type { Terminated } from '../runner/terminate.ts';
 
-export interface AttemptRecord {
+/** Which attempt it is, and by what right it runs. */
+export interface AttemptMark {
+  readonly id: string;
+  readonly queue: string;
+  readonly attempt: number;
+  readonly token: number;
+  /** The length its lease was claimed with: a planned absence makes it longer for a while. */
+  readonly leaseMs: number;
+}
+
+export interface AttemptRecord extends AttemptMark {
   /** As it was configured, and with its links resolved at the start. */
   readonly script: string;
   readonly realScript: string;
@@ -34,32 +49,36 @@ export interface AttemptEndRecord {
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly stopped: Terminated & { readonly words: string };
+  /** When it was asked to stop, and when nothing was left of it; null for one that ended by itself. */
+  readonly stop: { readonly askedAt: number; readonly goneAt: number } | null;
   /** Outputs that were not taken, and why. */
   readonly refused: readonly RefusedOutput[];
 }
 
 type Started = Pick<AttemptRecord, 'script' | 'realScript' | 'argv'>;
 
-export async function noteStart(folder: string, started: Started): Promise<void> {
-  await write(folder, { ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0 });
+export function noteStart(folder: string, job: RunningJob, started: Started): void {
+  const { id, queue, attempt, lease } = job;
+  const mark: AttemptMark = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
+  const record: AttemptRecord = { ...mark, ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0 };
+  writeFileSync(recordPath(folder), toLine(record), { mode: 0o600 });
 }
 
 export async function notePause(folder: string, isPaused: boolean): Promise<void> {
   const record = await readAttemptRecord(folder);
   if (record === null) return;
   const pausedMs = record.pausedMs + (record.pausedAt === null ? 0 : Date.now() - record.pausedAt);
-  await write(folder, { ...record, pausedMs, pausedAt: isPaused ? Date.now() : null });
+  append(folder, { pausedMs, pausedAt: isPaused ? Date.now() : null });
 }
 
 export interface EndFacts {
   readonly end: AttemptEnd;
   readonly stopped: Terminated;
+  readonly stop: AttemptEndRecord['stop'];
   readonly refused: readonly RefusedOutput[];
 }
 
-export async function noteEnd(folder: string, { end, stopped, refused }: EndFacts): Promise<void> {
-  const record = await readAttemptRecord(folder);
-  if (record === null) return;
+export function noteEnd(folder: string, { end, stopped, stop, refused }: EndFacts): void {
   const { cpuSeconds, peakRssBytes, peakProcesses, readBytes, writtenBytes } = end.usage;
   const noted: AttemptEndRecord = {
     endedAt: end.endedAt,
@@ -73,9 +92,10 @@ export async function noteEnd(folder: string, { end, stopped, refused }: EndFact
     readBytes,
     writtenBytes,
     stopped: { ...stopped, words: inWords(stopped) },
+    stop,
     refused,
   };
-  await write(folder, { ...record, end: noted });
+  append(folder, { end: noted });
 }
 
 export function inWords({ left, killed, means }: Terminated): string {
@@ -86,17 +106,33 @@ export function inWords({ left, killed, means }: Terminated): string {
 /** Null for an attempt of which nothing was noted. */
 export async function readAttemptRecord(folder: string): Promise<AttemptRecord | null> {
   try {
-    return JSON.parse(await readFile(pathIn(folder), 'utf8')) as AttemptRecord;
+    return parseAttemptRecord(await readFile(recordPath(folder), 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
-async function write(folder: string, record: AttemptRecord): Promise<void> {
-  const path = pathIn(folder);
-  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
-  await rename(`${path}.new`, path);
+/** Null when not even the first line is whole. */
+export function parseAttemptRecord(text: string): AttemptRecord | null {
+  const lines = text.split('\n').slice(0, -1);
+  if (lines.length === 0) return null;
+  return Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as AttemptRecord;
 }
 
-const pathIn = (folder: string): string => join(folder, 'attempt.json');
+const toLine = (part: Partial<AttemptRecord>): string => `${JSON.stringify(part)}\n`;
+
+/** Nothing was noted of an attempt that has no such file, and nothing is noted now. */
+function append(folder: string, part: Partial<AttemptRecord>): void {
+  let file: number | null = null;
+  try {
+    file = openSync(recordPath(folder), constants.O_WRONLY | constants.O_APPEND);
+    writeSync(file, toLine(part));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}
+
+export const recordPath = (folder: string): string => join(folder, 'attempt.jsonl');

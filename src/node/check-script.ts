@@ -16,7 +16,8 @@ const STICKY = 0o1000;
 export async function checkScript(path: string, allowedFolders: readonly string[]): Promise<CheckedScript> {
   try {
     const real = await realpath(path);
-    const problem = (await problemOfFile(real)) ?? (await problemOfPlace(real, allowedFolders));
+    const [ofFile, ofPlace] = await Promise.all([problemOfFile(real), problemOfPlace(real, allowedFolders)]);
+    const problem = ofFile ?? ofPlace;
     return problem === null ? { real } : { problem };
   } catch (error) {
     return { problem: inWords(path, error) };
@@ -36,6 +37,8 @@ async function problemOfPlace(real: string, allowedFolders: readonly string[]): 
   const { mode } = await stat(parent);
   if ((mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0)
     return `${parent} can be written by others: chmod go-w it`;
+  // A path without links that begins like this is in there; only folders that are named by a link need be resolved.
+  if (allowedFolders.some((folder) => real.startsWith(folder + sep))) return null;
   const folders = await Promise.all(allowedFolders.map((folder) => realpath(folder).catch(() => folder)));
   if (folders.some((folder) => real.startsWith(folder + sep))) return null;
   return `${real} is outside of the folders for scripts: put its folder into scriptDirs of node.json`;

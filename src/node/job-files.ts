@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Store } from '../core/store.ts';
 import type { Attachments } from './attachments.ts';
+import { forgetCommand } from './command-job.ts';
 import type { Home } from './home.ts';
 import { jobFolder } from './home.ts';
 
@@ -72,6 +73,7 @@ export class JobFiles {
     for (const [place, id] of ids.entries()) {
       if (found[place] !== null) continue;
       await attachments.removeAll(id);
+      await forgetCommand(store.records, id);
       await rm(jobFolder(home, id), { recursive: true, force: true });
     }
   }

@@ -1,5 +1,5 @@
-/** `node.json`: how this node is known to others and to its scripts. */
-import { checked, integer, listOf, object, text } from '../core/check.ts';
+/** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
+import { checked, flag, integer, listOf, object, oneOf, text } from '../core/check.ts';
 import { badInput } from '../core/errors.ts';
 
 export interface NodeSettings {
@@ -14,7 +14,19 @@ export interface NodeSettings {
   readonly scriptDirs: readonly string[];
 }
 
-const DEFAULT_PORT = 3333;
+/** What `node.json` says of the daemon itself. Null: it says nothing. */
+export interface DaemonFile {
+  readonly port: number | null;
+  readonly listen: readonly string[] | null;
+  readonly store: string | null;
+  readonly strict: boolean | null;
+  readonly logFormat: LogFormat | null;
+}
+
+export const LOG_FORMATS = ['pretty', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export const DEFAULT_PORT = 3333;
 const address = text({ max: 2_048, pattern: /^https?:\/\/[^\s/]+/, must: 'must be an http address' });
 const shape = object({
   url: address,
@@ -22,15 +34,28 @@ const shape = object({
   port: integer(1, 65_535),
   env: text({ max: 64, pattern: /^[A-Za-z0-9_-]+$/, must: 'must be one word' }),
   scriptDirs: listOf(text({ max: 4_096, pattern: /^\//, must: 'must be an absolute path' }), 100),
+  listen: listOf(text({ max: 255 }), 20),
+  store: text({ max: 4_096 }),
+  strict: flag,
+  logFormat: oneOf(...LOG_FORMATS),
 });
 
-/** `json` is the text of node.json; undefined when there is none. */
-export function nodeSettings(json: string | undefined): NodeSettings {
-  const given = checked('node.json', json === undefined ? {} : parse(json), shape);
-  const port = given.port ?? DEFAULT_PORT;
-  const url = withSlash(given.url ?? `http://localhost:${port}/`);
+export function daemonFile(json: string | undefined): DaemonFile {
+  const { port = null, listen = null, store = null, strict = null, logFormat = null } = read(json);
+  return { port, listen, store, strict, logFormat };
+}
+
+/** `json` is the text of node.json; undefined when there is none. `listensOn`: the port that is really listened on, where it is known. */
+export function nodeSettings(json: string | undefined, listensOn?: number): NodeSettings {
+  const given = read(json);
+  const port = given.port ?? listensOn ?? DEFAULT_PORT;
+  const url = withSlash(given.url ?? `http://localhost:${listensOn ?? port}/`);
   const { aliases = [], env = 'development', scriptDirs = [] } = given;
   return { url, aliases: aliases.map(withSlash), port, env, scriptDirs };
+}
+
+function read(json: string | undefined) {
+  return checked('node.json', json === undefined ? {} : parse(json), shape);
 }
 
 function parse(json: string): unknown {

@@ -6,12 +6,19 @@ import { mkdir } from 'node:fs/promises';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Store } from '../core/store.ts';
+import type { RunnerHealth } from '../runner/runner-link.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
+import { AttachmentUploads } from './attachment-uploads.ts';
 import type { Attachments } from './attachments.ts';
+import { AttemptReader } from './attempt-reader.ts';
 import type { Home } from './home.ts';
 import { takeNodeLock } from './node-lock.ts';
+import type { NodeRegistry } from './node-registry.ts';
+import { openNodeRegistry } from './node-registry.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { ScriptNode } from './script-node.ts';
+import type { Throughput } from './throughput.ts';
+import { startThroughput } from './throughput.ts';
 
 export interface NodeOptions {
   readonly home: Home;
@@ -38,9 +45,14 @@ export type NodeNews =
 
 export interface Node {
   readonly attachments: Attachments;
+  readonly uploads: AttachmentUploads;
+  readonly attempts: AttemptReader;
+  readonly throughput: Throughput;
   readonly blobs: Blobs;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
+  /** Whether the process that starts scripts lives. */
+  runnerHealth(): RunnerHealth;
   /** Looks at the folder of the queues now. */
   reload(): Promise<void>;
   /** Removes the files of jobs that are no more. Done by itself now and then. */
@@ -56,14 +68,16 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   try {
     const node = new ScriptNode(options, await openBlobs({ folder: options.home.blobs }));
     await node.start();
+    const registry = await register(options, node);
+    const throughput = await measure(options);
     return {
-      attachments: node.attachments,
-      blobs: node.blobs,
-      queues: () => node.queues(),
-      reload: () => node.look(),
-      sweep: () => node.sweep(),
+      ...faceOf(options, node),
+      throughput,
       async stop({ absenceMs = ABSENCE_MS } = {}) {
+        await registry.drain();
         await node.stop(absenceMs);
+        await throughput.stop();
+        await registry.stop();
         lock.release();
       },
     };
@@ -71,4 +85,33 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     lock.release();
     throw error;
   }
+}
+
+function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'stop' | 'throughput'> {
+  return {
+    attachments: node.attachments,
+    uploads: new AttachmentUploads(store, node.blobs, node.attachments),
+    attempts: new AttemptReader(home, store),
+    blobs: node.blobs,
+    queues: () => node.queues(),
+    runnerHealth: () => node.runnerHealth(),
+    reload: () => node.look(),
+    sweep: () => node.sweep(),
+  };
+}
+
+function register({ store, home, settings, onNews, ...about }: NodeOptions, node: ScriptNode): Promise<NodeRegistry> {
+  const { host, pid, version } = about;
+  return openNodeRegistry({
+    store,
+    home,
+    about: () => ({ host, pid, version, url: settings.url }),
+    queues: () => node.load(),
+    onTrouble: (what, error) => onNews?.({ type: 'trouble', what, error }),
+  });
+}
+
+function measure({ store, host, onNews }: NodeOptions): Promise<Throughput> {
+  const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
+  return startThroughput({ store, key: host, now: Date.now, onTrouble });
 }

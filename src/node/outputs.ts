@@ -2,6 +2,7 @@
  * Takes what an attempt made: every file of `out/`, what it named by `attach`, and a result that is too large for
  * the store. Called when no process is left; can be repeated, since the same files are the same blobs.
  */
+import { rmdirSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -29,6 +30,7 @@ const RESULT_NAME = 'result.json';
 /** What was refused, with the reasons. */
 export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made): Promise<readonly RefusedOutput[]> {
   const work = workFolder(made.folder);
+  if (hasNone(work, made.said)) return [];
   const folder = await stat(work).catch(() => null);
   // An earlier node has taken everything already, and died before it could tell the store.
   if (folder === null) return [];
@@ -39,6 +41,17 @@ export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made)
   const named = await Promise.all(made.said.attachments.map((path) => takeNamed(host, job, { ...place, path })));
   await takeResult(host, job, made.said.result);
   return [...refused, ...named.filter((each) => each !== null)];
+}
+
+/** Most attempts make nothing: a folder that can be removed was empty, and had to go anyway. */
+function hasNone(work: string, { attachments, result }: Said): boolean {
+  if (attachments.length > 0 || (result !== null && isLargeResult(result))) return false;
+  try {
+    rmdirSync(join(work, 'out'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export const isLargeResult = (json: string): boolean => Buffer.byteLength(json) > MAX_JSON_BYTES;

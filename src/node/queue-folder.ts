@@ -9,6 +9,7 @@ import { isAbsolute, join } from 'node:path';
 import { LonghaulError } from '../core/errors.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
+import { COMMANDS_SCRIPT } from './command-job.ts';
 import type { Home } from './home.ts';
 import type { QueueFile } from './queue-file.ts';
 import { readQueueFile } from './queue-file.ts';
@@ -51,6 +52,11 @@ async function hasConfig(home: Home, name: string): Promise<boolean> {
   return (await stat(join(home.queues, `${name}.json`)).catch(() => null)) !== null;
 }
 
+/** A queue that needs no file: its jobs are commands. */
+export function commandsDefinition(name: string): QueueDefinition {
+  return { name, settings: {}, script: COMMANDS_SCRIPT, secrets: {}, notices: [], problem: null };
+}
+
 async function readDefinition(home: Home, name: string): Promise<QueueDefinition> {
   try {
     checkQueueName(name);
@@ -61,13 +67,19 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
       settings: { ...file.settings, script },
       script,
       secrets: file.secrets,
-      notices: file.notices,
+      notices: [...file.notices, ...idleLimits(file.settings)],
       problem: script === null ? `${path} names no script` : null,
     };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return { name, settings: {}, script: null, secrets: {}, notices: [], problem: error.message };
   }
+}
+
+/** The kernel counts the processes of a user, and never holds root to it. */
+function idleLimits({ limits, user = null }: Partial<QueueSettings>): readonly string[] {
+  const isIdle = (limits?.processes ?? null) !== null && user === null && process.getuid?.() === 0;
+  return isIdle ? ['limits.processes does not bind root: name a user for its scripts'] : [];
 }
 
 const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, notices: [], isRq: false };
@@ -94,5 +106,6 @@ async function scriptOf(
     const found = await stat(own).catch(() => null);
     return found === null || found.isFile() ? own : null;
   }
+  if (given === COMMANDS_SCRIPT) return given;
   return isAbsolute(given) ? given : join(isRq ? home.root : home.queues, given);
 }

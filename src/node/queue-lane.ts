@@ -8,6 +8,7 @@
 import type { RunningJob } from '../core/job.ts';
 import type { Worker } from '../worker/worker.ts';
 import { checkScript } from './check-script.ts';
+import { COMMANDS_SCRIPT } from './command-job.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
 export interface LaneOptions {
@@ -38,6 +39,10 @@ export class QueueLane {
 
   get problem(): string | null {
     return this.#problem ?? null;
+  }
+
+  get concurrency(): number {
+    return this.#concurrency;
   }
 
   get secrets(): Readonly<Record<string, string>> {
@@ -76,6 +81,7 @@ export class QueueLane {
   }
 
   async #problemOfScript(script: string): Promise<string | null> {
+    if (script === COMMANDS_SCRIPT) return null;
     const checked = await checkScript(script, this.#options.scriptFolders);
     return 'problem' in checked ? checked.problem : null;
   }

@@ -38,6 +38,10 @@ export class QueueLanes {
     return new Map([...this.#lanes].map(([name, lane]) => [name, lane.problem]));
   }
 
+  all(): readonly QueueLane[] {
+    return [...this.#lanes.values()];
+  }
+
   /** `own`: attempts of an earlier node, also of queues that have no file any more. */
   async takeIn(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
     const names = new Set(definitions.map(({ name }) => name));

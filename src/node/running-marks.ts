@@ -1,57 +1,62 @@
 /**
- * Which attempts this node has under way: a small file each in `running/`, made before the start and removed when the
- * store has answered the settlement. What is found there at a start is what must be adopted or ended.
+ * Which attempts this node has under way: their records once more, in `running/`, put there before the start and
+ * removed when the store has answered the settlement. What is found there at a start must be adopted or ended.
+ *
+ * Invariant: a mark is whole, or its attempt was never started: the order is given after it.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFileSync, linkSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
+import type { AttemptMark, AttemptRecord } from './attempt-record.ts';
+import { parseAttemptRecord, recordPath } from './attempt-record.ts';
 
-export interface RunningMark {
-  readonly id: string;
-  readonly queue: string;
-  readonly attempt: number;
-  readonly token: number;
-  /** The length its lease was claimed with: a planned absence makes it longer for a while. */
-  readonly leaseMs: number;
-}
+type Which = Pick<AttemptMark, 'id' | 'attempt'>;
 
 export class RunningMarks {
   readonly #folder: string;
+  /** Tokens of those that an earlier node left, by name. */
+  readonly #found = new Map<string, number>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  async put({ id, queue, attempt, lease }: RunningJob): Promise<void> {
-    const mark: RunningMark = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
-    const path = this.#path(mark);
-    await writeFile(`${path}.new`, JSON.stringify(mark), { mode: 0o600 });
-    await rename(`${path}.new`, path);
+  /** A link to the record that is in the attempt's folder: a file more would cost more than all else here. */
+  put(which: Which, folder: string): void {
+    const path = join(this.#folder, nameOf(which));
+    try {
+      linkSync(recordPath(folder), path);
+    } catch {
+      copyFileSync(recordPath(folder), path);
+    }
   }
 
-  /** Whether this very attempt was begun by a node of this home. */
-  async has({ id, attempt, lease }: RunningJob): Promise<boolean> {
-    const text = await readFile(this.#path({ id, attempt }), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
-    return text !== null && (JSON.parse(text) as RunningMark).token === lease.token;
+  /** Whether this very attempt was begun by an earlier node of this home. */
+  has({ id, attempt, lease }: RunningJob): boolean {
+    return this.#found.get(nameOf({ id, attempt })) === lease.token;
   }
 
-  async remove(mark: Pick<RunningMark, 'id' | 'attempt'>): Promise<void> {
-    await rm(this.#path(mark), { force: true });
+  remove(which: Which): void {
+    const name = nameOf(which);
+    this.#found.delete(name);
+    rmSync(join(this.#folder, name), { force: true });
   }
 
   /** Also makes the folder: a node looks here before it begins anything. */
-  async list(): Promise<readonly RunningMark[]> {
+  async list(): Promise<readonly AttemptMark[]> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const names = (await readdir(this.#folder)).filter((name) => !name.endsWith('.new'));
-    return Promise.all(
-      names.map(async (name) => JSON.parse(await readFile(join(this.#folder, name), 'utf8')) as RunningMark),
-    );
+    const marks = await Promise.all((await readdir(this.#folder)).map((name) => this.#read(name)));
+    return marks.filter((mark) => mark !== null);
   }
 
-  #path({ id, attempt }: Pick<RunningMark, 'id' | 'attempt'>): string {
-    return join(this.#folder, `${attempt}@${id}`);
+  async #read(name: string): Promise<AttemptRecord | null> {
+    const path = join(this.#folder, name);
+    const mark = parseAttemptRecord(await readFile(path, 'utf8'));
+    if (mark === null) await unlink(path);
+    else this.#found.set(name, mark.token);
+    return mark;
   }
 }
+
+const nameOf = ({ id, attempt }: Which): string => `${attempt}@${id}`;

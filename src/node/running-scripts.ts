@@ -42,6 +42,11 @@ export class RunningScripts {
     if (script !== undefined) this.#heed(script, isAsked);
   }
 
+  /** How many of this queue. */
+  count(queue: string): number {
+    return [...this.#scripts.values()].filter(({ job }) => job.queue === queue).length;
+  }
+
   folders(): readonly string[] {
     return [...this.#scripts.values()].map(({ attempt }) => attempt.folder);
   }

@@ -5,7 +5,7 @@
  *
  * Stopping it stops no script: leases are extended, and the next node of this home takes them up.
  */
-import { watch } from 'node:fs';
+import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
@@ -13,6 +13,7 @@ import type { QueueSettings } from '../core/settings.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import type { Runner } from '../runner/open-runner.ts';
 import { openRunner } from '../runner/open-runner.ts';
+import type { RunnerHealth } from '../runner/runner-link.ts';
 import { idSource } from '../worker/id-source.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
@@ -21,9 +22,12 @@ import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { findOwn } from './adoption.ts';
 import { Attachments } from './attachments.ts';
+import { commandQueues } from './command-job.ts';
 import { JobFiles } from './job-files.ts';
+import type { NodeQueue } from './node-registry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
-import { readQueueFolder } from './queue-folder.ts';
+import type { QueueDefinition } from './queue-folder.ts';
+import { commandsDefinition, readQueueFolder } from './queue-folder.ts';
 import { QueueLanes } from './queue-lanes.ts';
 import { recordProblem } from './queue-problem.ts';
 import { RunningMarks } from './running-marks.ts';
@@ -32,6 +36,8 @@ import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
 
 const LOOK_EVERY_MS = 2_000;
+/** Only every so many of them is made while nothing waits for one. */
+const CALM_LOOKS = 5;
 /** A queue can grow to this while its node runs; beyond it, with the next start. */
 const MOST_CONCURRENCY = 512;
 /** What ending a tree may take after its grace: nobody gives the attempt up before that. */
@@ -49,7 +55,9 @@ export class ScriptNode {
   readonly #scripts: ScriptHost;
   readonly #undo: (() => void)[] = [];
   #looking: Promise<void> = Promise.resolve();
+  #commandQueues: readonly string[] = [];
   #isLookDue = false;
+  #looks = 0;
   #isStopping = false;
 
   constructor(options: NodeOptions, blobs: Blobs) {
@@ -76,6 +84,17 @@ export class ScriptNode {
     return this.#lanes.problems();
   }
 
+  /** Each queue with how much of it is under way here. */
+  load(): readonly NodeQueue[] {
+    return this.#lanes.all().map(({ queue, problem, concurrency }) => {
+      return { queue, problem, slots: concurrency, running: this.#scripts.running.count(queue) };
+    });
+  }
+
+  runnerHealth(): RunnerHealth {
+    return this.#runner.health();
+  }
+
   sweep(): Promise<void> {
     return this.#files.sweep();
   }
@@ -84,12 +103,17 @@ export class ScriptNode {
     const { home, store } = this.#options;
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
-    await this.#lanes.takeIn(await readQueueFolder(home), own);
+    await this.#readCommandQueues();
+    await this.#lanes.takeIn(await this.#definitions(), own);
     const upkeep = startUpkeep(store, (error) => this.#scripts.onTrouble('maintenance', error));
-    const timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
     const watcher = watch(home.queues, () => void this.look());
+    const unsubscribe = store.jobs.subscribe((events) => {
+      if (events.some(({ type }) => type === 'queue')) this.#commandQueuesChanged();
+    });
     this.#files.start();
     this.#undo.push(
+      unsubscribe,
       () => upkeep.stop(),
       () => clearInterval(timer),
       () => watcher.close(),
@@ -103,7 +127,7 @@ export class ScriptNode {
     this.#looking = this.#looking
       .then(async () => {
         this.#isLookDue = false;
-        if (!this.#isStopping) await this.#lanes.takeIn(await readQueueFolder(this.#options.home));
+        if (!this.#isStopping) await this.#lanes.takeIn(await this.#definitions());
       })
       .catch((error: unknown) => this.#scripts.onTrouble('the folder of the queues could not be read', error));
     return this.#looking;
@@ -121,6 +145,42 @@ export class ScriptNode {
     await this.#runner.stop();
     this.#settings.close();
     await this.blobs.close();
+  }
+
+  /** A change in the folder itself is told at once. What is elsewhere, in RQ's folders or behind a link, is not. */
+  #lookNowAndThen(): void {
+    this.#looks += 1;
+    const isWaiting = [...this.queues().values()].some((problem) => problem !== null);
+    if (isWaiting || this.#looks % CALM_LOOKS === 0 || this.#leadsElsewhere()) void this.look();
+  }
+
+  #leadsElsewhere(): boolean {
+    try {
+      return readdirSync(this.#options.home.queues, { withFileTypes: true }).some((entry) => !entry.isFile());
+    } catch {
+      return true;
+    }
+  }
+
+  /** Queues from files, and those whose jobs are commands, which need none. */
+  async #definitions(): Promise<readonly QueueDefinition[]> {
+    const fromFiles = await readQueueFolder(this.#options.home);
+    const names = new Set(fromFiles.map(({ name }) => name));
+    return [...fromFiles, ...this.#commandQueues.filter((name) => !names.has(name)).map(commandsDefinition)];
+  }
+
+  async #readCommandQueues(): Promise<boolean> {
+    const { store, host } = this.#options;
+    const before = this.#commandQueues.join(' ');
+    this.#commandQueues = await commandQueues(store.records, store.isShared ? host : null);
+    return this.#commandQueues.join(' ') !== before;
+  }
+
+  #commandQueuesChanged(): void {
+    this.#readCommandQueues().then(
+      (isNew) => (isNew ? this.look() : undefined),
+      (error: unknown) => this.#scripts.onTrouble('the queues of commands could not be read', error),
+    );
   }
 
   #makeWorker({ queue, concurrency, own }: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker {
@@ -147,9 +207,15 @@ export class ScriptNode {
     this.#tell({ type: 'worker', event });
     if (event.type === 'pause-asked') this.#scripts.running.pauseAsked(event.job, event.isAsked);
     if (event.type !== 'ended') return;
-    this.#marks
-      .remove(event.job)
-      .catch((error: unknown) => this.#scripts.onTrouble('a mark could not be removed', error));
+    this.#removeMark(event.job);
+  }
+
+  #removeMark(job: RunningJob): void {
+    try {
+      this.#marks.remove(job);
+    } catch (error) {
+      this.#scripts.onTrouble('a mark could not be removed', error);
+    }
   }
 
   #problem(queue: string, problem: string | null, notices: readonly string[]): void {

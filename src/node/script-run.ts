@@ -6,13 +6,12 @@
  * somebody else, and never says how this attempt ended.
  */
 import type { RunningJob } from '../core/job.ts';
-import type { Attempt, AttemptEnd } from '../runner/attempt.ts';
+import type { Attempt } from '../runner/attempt.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import type { Said } from '../runner/said.ts';
-import type { Terminated } from '../runner/terminate.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
 import { AttemptAborted } from '../worker/stop-reason.ts';
-import { noteEnd, readAttemptRecord } from './attempt-record.ts';
+import { type EndFacts, noteEnd, readAttemptRecord } from './attempt-record.ts';
 import { attemptFolder } from './home.ts';
 import { takeOutputs } from './outputs.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -22,18 +21,20 @@ import { listenTo } from './script-voice.ts';
 import { removeWorkFolder } from './work-folder.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
-  const begun = (await host.marks.has(job)) ? await takeUp(host, job, context) : await startScript(host, job, context);
+  const begun = host.marks.has(job) ? await takeUp(host, job, context) : await startScript(host, job, context);
   if ('outcome' in begun) return begun.outcome;
   const { attempt } = begun;
   const { graceMs } = host.settingsFor(job.queue);
-  const release = attend(host, { job, context, attempt, graceMs });
+  const attended = attend(host, { job, context, attempt, graceMs });
   try {
     const end = await attempt.end;
     const stopped = await attempt.terminate({ graceMs });
+    const askedAt = attended.askedAt();
+    const stop = askedAt === null ? null : { askedAt, goneAt: Date.now() };
     await keepLastWords(end.said, context);
-    return await finish(host, job, { end, stopped, isLost: isLost(context.signal) });
+    return await finish(host, job, { end, stopped, stop, isLost: isLost(context.signal) });
   } finally {
-    release();
+    attended.release();
   }
 }
 
@@ -57,20 +58,28 @@ interface Attended {
 }
 
 /** Everything that must happen while it runs: it can be stopped, paused, and where others share the store, overdue. */
-function attend(host: ScriptHost, { job, context, attempt, graceMs }: Attended): () => void {
-  const stop = (): void =>
-    void attempt
-      .terminate({ graceMs })
-      .catch((error: unknown) => host.onTrouble(`job ${job.id} could not be ended`, error));
+function attend(host: ScriptHost, { job, context, attempt, graceMs }: Attended): Attendance {
+  let askedAt: number | null = null;
+  const stop = (): void => {
+    askedAt = Date.now();
+    attempt.terminate({ graceMs }).catch((error: unknown) => host.onTrouble(`job ${job.id} could not be ended`, error));
+  };
   context.signal.addEventListener('abort', stop, { once: true });
   if (context.signal.aborted) stop();
   host.running.add({ job, context, attempt });
   const putOff = host.store.isShared ? keepPuttingOff(attempt, job, context) : () => undefined;
-  return () => {
+  const release = (): void => {
     putOff();
     host.running.remove(job);
     context.signal.removeEventListener('abort', stop);
   };
+  return { askedAt: () => askedAt, release };
+}
+
+interface Attendance {
+  /** When somebody asked for its end; null when nobody did. */
+  askedAt(): number | null;
+  release(): void;
 }
 
 /** As long as the lease is renewed, the deadline is put off: where other nodes share the store, nobody runs it twice. */
@@ -100,13 +109,14 @@ function isLost({ reason }: AbortSignal): boolean {
 async function finish(
   host: ScriptHost,
   job: RunningJob,
-  { end, stopped, isLost }: { end: AttemptEnd; stopped: Terminated; isLost: boolean },
+  { isLost, ...facts }: Omit<EndFacts, 'refused'> & { isLost: boolean },
 ): Promise<RunOutcome> {
+  const { end, stopped } = facts;
   const folder = attemptFolder(host.home, job.id, job.attempt);
   if (stopped.left > 0)
     host.onTrouble(`${stopped.left} processes of job ${job.id} are left, known by ${stopped.means.join(', ')}`, null);
   const refused = isLost ? [] : await takeOutputs(host, job, { folder, said: end.said });
-  await noteEnd(folder, { end, stopped, refused });
+  noteEnd(folder, { ...facts, refused });
   await removeWorkFolder(folder);
   return scriptOutcome(end, host.settingsFor(job.queue));
 }

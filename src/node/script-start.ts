@@ -5,23 +5,24 @@
  * What keeps it from starting and is no fault of the job becomes the queue's problem, and the job goes back.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LonghaulError } from '../core/errors.ts';
-import type { RunningJob } from '../core/job.ts';
+import type { Failure, RunningJob } from '../core/job.ts';
 import type { Attempt } from '../runner/attempt.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import type { Order } from '../runner/order.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
 import { noteStart } from './attempt-record.ts';
 import { checkScript } from './check-script.ts';
+import type { CommandLine } from './command-job.ts';
+import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
 import { attemptFolder } from './home.ts';
 import { scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
 import { scriptLimits, scriptUser } from './script-order.ts';
 import { listenTo } from './script-voice.ts';
 import { keepSecrets } from './secrets.ts';
-import { giveTo, makeWorkFolder } from './work-folder.ts';
+import { type Filling, fillWorkFolder, giveTo, makeFolders } from './work-folder.ts';
 
 export type Begun = { readonly attempt: Attempt } | { readonly outcome: RunOutcome };
 
@@ -32,6 +33,7 @@ export async function startScript(host: ScriptHost, job: RunningJob, context: At
   try {
     const order = await prepare(host, job);
     if (typeof order === 'string') return waits(host, job, order);
+    if ('failure' in order) return { outcome: { kind: 'fail', failure: order.failure } };
     const started = await host.runner.start(order, listenTo(host, job, context));
     if (started.ok) return { attempt: started.attempt };
     if (started.reason === 'refused') return waits(host, job, started.message);
@@ -49,64 +51,89 @@ function waits(host: ScriptHost, job: RunningJob, problem: string): Begun {
   return { outcome: { kind: 'release', reason: problem } };
 }
 
-/** The order, or the problem that its queue has. */
-async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | string> {
+/** The order, the problem that its queue has, or why this job can never be run. */
+async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | string | { readonly failure: Failure }> {
   const settings = host.settingsFor(job.queue);
-  const script = settings.script ?? '';
-  const checked = await checkScript(script, [host.home.queues, ...host.node.scriptDirs]);
-  if ('problem' in checked) return checked.problem;
+  const [program, files] = await Promise.all([programFor(host, job), host.attachments.list(job.id)]);
+  if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
   const folder = attemptFolder(host.home, job.id, job.attempt);
-  await makeAnew(folder);
-  await host.marks.put(job);
-  const work = await makeWorkFolder(folder, job, { attachments: host.attachments, settings });
+  makeFolders(folder);
+  const { script, realScript, argv } = program;
+  noteStart(folder, job, { script, realScript, argv });
+  host.marks.put(job, folder);
+  const stage: Filling['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
+  const work = await fillWorkFolder(folder, job, { files, stage });
   if (user !== null) await giveTo(work, { user, home: host.home, id: job.id });
   if (host.store.isShared) putDeadline(folder, job.lease.ms);
   await keepSecrets(folder, Object.values(host.secretsOf(job.queue)));
-  const argv = withPrefix(settings.execPrefix, checked.real, host.inherited['PATH']);
-  await noteStart(folder, { script, realScript: checked.real, argv });
-  const place = { work, script, realScript: checked.real };
-  return { ...orderFor(host, job, { folder, place, argv }), ...(user !== null && { user }) };
+  return { ...orderFor(host, job, { folder, work, program }), ...(user !== null && { user }) };
 }
 
-/** Without a mark, what is there already is no attempt of this job: the store may have been another one then. */
-async function makeAnew(folder: string): Promise<void> {
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) return;
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+interface Program {
+  readonly script: string;
+  readonly realScript: string;
+  readonly argv: readonly string[];
+  /** The command that the job is, where its queue has no script. */
+  readonly command: CommandLine | null;
+}
+
+async function programFor(
+  host: ScriptHost,
+  job: RunningJob,
+): Promise<Program | string | { readonly failure: Failure }> {
+  const { script, execPrefix } = host.settingsFor(job.queue);
+  if (script === COMMANDS_SCRIPT) return commandFor(host, job, execPrefix);
+  const checked = await checkScript(script ?? '', [host.home.queues, ...host.node.scriptDirs]);
+  if ('problem' in checked) return checked.problem;
+  const argv = withPrefix(execPrefix, [checked.real], host.inherited['PATH']);
+  return { script: script ?? '', realScript: checked.real, argv, command: null };
+}
+
+async function commandFor(
+  host: ScriptHost,
+  job: RunningJob,
+  execPrefix: readonly string[],
+): Promise<Program | { readonly failure: Failure }> {
+  const command = await readCommand(host.store.records, job);
+  if ('group' in command) return { failure: command };
+  const argv = withPrefix(execPrefix, command.argv, host.inherited['PATH']);
+  return { script: COMMANDS_SCRIPT, realScript: command.argv[0] ?? '', argv, command };
 }
 
 interface Wanted {
   readonly folder: string;
-  readonly place: { readonly work: string; readonly script: string; readonly realScript: string };
-  readonly argv: readonly string[];
+  readonly work: string;
+  readonly program: Program;
 }
 
-function orderFor(host: ScriptHost, job: RunningJob, { folder, place, argv }: Wanted): Order {
+function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: Wanted): Order {
   const settings = host.settingsFor(job.queue);
   const { node, version, inherited } = host;
-  const secrets = host.secretsOf(job.queue);
+  const { argv, command } = program;
+  const place = { work, script: program.script, realScript: program.realScript };
+  const secrets = { ...host.secretsOf(job.queue), ...command?.env };
   return {
     folder,
-    cwd: place.work,
+    cwd: command?.cwd ?? work,
     argv,
     env: scriptEnvironment({ job, settings, node, place, version, inherited, secrets }),
-    stdin: settings.stdin === 'data' ? join(place.work, 'data.json') : null,
+    stdin: settings.stdin === 'data' && command === null ? join(work, 'data.json') : null,
     nice: settings.nice,
-    umask: settings.umask,
+    umask: command?.umask ?? settings.umask,
     limits: scriptLimits(settings.limits),
   };
 }
 
 /** The prefix's first word is looked up here: nothing of it ever reaches a shell. */
-function withPrefix(prefix: readonly string[], script: string, path = '/usr/bin:/bin'): readonly string[] {
+function withPrefix(prefix: readonly string[], argv: readonly string[], path = '/usr/bin:/bin'): readonly string[] {
   const [first, ...rest] = prefix;
-  if (first === undefined) return [script];
-  if (first.startsWith('/')) return [first, ...rest, script];
+  if (first === undefined) return argv;
+  if (first.startsWith('/')) return [first, ...rest, ...argv];
   const found = path
     .split(':')
     .map((folder) => join(folder, first))
     .find((file) => existsSync(file));
-  return [found ?? join('/usr/bin', first), ...rest, script];
+  return [found ?? join('/usr/bin', first), ...rest, ...argv];
 }

@@ -1,37 +1,47 @@
 /**
  * The folder in which a script works: new for every attempt, so that every run begins from the same state. Only the
  * checkpoint of an earlier attempt comes along.
+ *
+ * The few small files that every attempt needs are written at once, without the way through the pool of threads, which
+ * takes longer than the writing. Whatever may be large, or is seldom there, goes that way.
  */
-import { chmod, lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmod, lchown, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import type { Attachments } from './attachments.ts';
+import type { Attachment } from './attachments.ts';
 import type { Home } from './home.ts';
 import { jobFolder } from './home.ts';
 import type { UserIds } from './script-order.ts';
+
+const DATA = 'data.json';
 
 export function workFolder(attempt: string): string {
   return join(attempt, 'work');
 }
 
 /** `attempt` is the attempt's own folder, in which the runner keeps its files too. */
-export async function makeWorkFolder(
-  attempt: string,
-  job: RunningJob,
-  context: { attachments: Attachments; settings: QueueSettings },
-): Promise<string> {
+export async function fillWorkFolder(attempt: string, job: RunningJob, { files, stage }: Filling): Promise<string> {
   const work = workFolder(attempt);
-  const attach = join(work, 'attach');
-  await mkdir(work, { mode: 0o700 });
-  await Promise.all([
-    mkdir(attach, { mode: 0o700 }),
-    mkdir(join(work, 'out'), { mode: 0o700 }),
-    writeFile(join(work, 'data.json'), job.data, { mode: 0o600 }),
-  ]);
-  if (job.checkpoint !== null) await writeFile(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
-  await context.attachments.stage(job.id, attach, context.settings.stage);
+  writeFileSync(join(work, DATA), job.data, { mode: 0o600 });
+  if (job.checkpoint !== null) writeFileSync(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
+  if (files.some(({ direction }) => direction === 'in')) await stage(files, join(work, 'attach'));
   return work;
+}
+
+export interface Filling {
+  /** The job's files. */
+  readonly files: readonly Attachment[];
+  stage(files: readonly Attachment[], folder: string): Promise<void>;
+}
+
+/** All folders of an attempt at once. Without a mark, what is there already is no attempt of this job: it goes. */
+export function makeFolders(attempt: string): void {
+  const deepest = join(workFolder(attempt), 'out');
+  const first = mkdirSync(deepest, { recursive: true, mode: 0o700 });
+  if (first !== undefined && attempt.startsWith(first)) return;
+  rmSync(attempt, { recursive: true, force: true });
+  mkdirSync(deepest, { recursive: true, mode: 0o700 });
 }
 
 /** To be entered, and not to be listed: what lies beside the work folder is not the user's. */
@@ -50,5 +60,12 @@ export async function giveTo(
 
 /** After its outputs were taken: the copies of attachments are no use to anybody. */
 export async function removeWorkFolder(attempt: string): Promise<void> {
-  await rm(workFolder(attempt), { recursive: true, force: true });
+  const work = workFolder(attempt);
+  try {
+    // Most have nothing else in them by now, and looking through a folder costs more than that.
+    unlinkSync(join(work, DATA));
+    rmdirSync(work);
+  } catch {
+    await rm(work, { recursive: true, force: true });
+  }
 }

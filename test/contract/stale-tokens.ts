@@ -152,9 +152,10 @@ export function staleTokenContract(open: Open): void {
     const bench = await open();
     const job = await bench.running({ id: 'a' });
     await bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]);
-    const result = 'ä'.repeat(MAX_NOTE_LENGTH);
+    const word = 'ä'.repeat(MAX_NOTE_LENGTH);
+    const result = JSON.stringify(word);
     await bench.settle(job, { kind: 'complete', result });
-    await bench.settle(job, { kind: 'complete', result: `${result}!` });
+    await bench.settle(job, { kind: 'complete', result: JSON.stringify(`${word}!`) });
     const late = (await bench.jobs.history('a')).filter(({ event }) => event === 'late');
     expect(late.map(({ note }) => note)).toEqual([`complete: ${result}`.slice(0, MAX_NOTE_LENGTH)]);
   });

@@ -1,12 +1,15 @@
 /** docs/errors.md names exactly the codes that the source has. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { BLOB_REFUSAL_CODES } from '../../src/blobs/blob-refusal.ts';
 import { ERROR_CODES } from '../../src/core/errors.ts';
 import { REFUSAL_CODES } from '../../src/core/refusal.ts';
+import { PROBLEMS, REQUEST_CODES } from '../../src/wire/problem-details.ts';
 
-const [thrown = '', returned = ''] = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').split(
-  '## Returned',
-);
+const [thrown = '', returned = '', ofAttachments = '', requests = ''] = readFileSync(
+  new URL('../../docs/errors.md', import.meta.url),
+  'utf8',
+).split(/^## (?:Returned|Over HTTP)/m);
 const codesIn = (page: string) => [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
 
 test('Every error code is explained, and no other.', () => {
@@ -15,4 +18,16 @@ test('Every error code is explained, and no other.', () => {
 
 test('Every refusal code is explained, and no other.', () => {
   expect(codesIn(returned)).toEqual([...REFUSAL_CODES]);
+});
+
+test('Every refusal code of attachments is explained, and no other.', () => {
+  expect(codesIn(ofAttachments)).toEqual([...BLOB_REFUSAL_CODES]);
+});
+
+test('Every code of a request is explained with its status, and no other.', () => {
+  const rows = [...requests.matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
+  expect(rows).toEqual(REQUEST_CODES.map((code) => [code, PROBLEMS[code][0]]));
 });

@@ -19,7 +19,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*'],
   cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*', 'library'],
   testing: ['core', 'stores/memory', 'library'],
-  demo: ['library'],
 };
 
 /** Packages that one place alone may know. */
@@ -28,7 +27,7 @@ const owners: Readonly<Record<string, string>> = {
   '@redis/client': 'stores/redis',
 };
 
-const isEntryFile = (path: string) => /^(cli|demo)\//.test(path) || /-(thread|process)\.ts$/.test(path);
+const isEntryFile = (path: string) => /^cli\//.test(path) || /-(thread|process)\.ts$/.test(path);
 const isIndexAllowed = (path: string) => /^(library|testing|stores\/[^/]+)\/index\.ts$/.test(path);
 const processMembers = new Set('env argv exit exitCode on once off stdin stdout stderr'.split(' '));
 const impureNames = new Set(
@@ -124,10 +123,9 @@ function importedName(node: SyntaxNode): string | undefined {
 function ambient({ node }: Place, file: SourceFile): string | undefined {
   if (isEntryFile(file.path) || node.type !== 'MemberExpression') return undefined;
   const [object, property] = [nameOf(node['object']), nameOf(node['property'])];
-  if (object === 'console')
-    return 'console; only cli, demo and entry files of threads and processes speak to a terminal';
+  if (object === 'console') return 'console; only cli and entry files of threads and processes speak to a terminal';
   if (object !== 'process' || !property || !processMembers.has(property)) return undefined;
-  return `process.${property}; only cli, demo and entry files of threads and processes may use it`;
+  return `process.${property}; only cli and entry files of threads and processes may use it`;
 }
 
 function purity({ node, around }: Place, file: SourceFile): string | undefined {

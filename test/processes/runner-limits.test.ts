@@ -15,7 +15,10 @@ const MB = 1024 * 1024;
 
 describe('limits', () => {
   it('of processor time end a script by a signal that says so', async () => {
-    const attempt = await started(aRunner(), aHome(), { text: 'while :; do :; done', order: { limits: { cpu: 1 } } });
+    const attempt = await started(aRunner(), aHome(), {
+      text: 'while [ $SECONDS -lt 60 ]; do :; done',
+      order: { limits: { cpu: 1 } },
+    });
     const { exit, usage } = await attempt.end;
     expect(exit?.signal).toBe('SIGXCPU');
     expect(usage.cpuSeconds).toBeGreaterThan(0.4);
@@ -44,7 +47,7 @@ describe('limits', () => {
 
   it.runIf(isRoot)('of processes hold a user who forks without end, and nobody else', async () => {
     // A user of its own, since the kernel counts all processes of a user together.
-    const bomb = 'bomb() { bomb | bomb & }; bomb; sleep 1; echo over';
+    const bomb = 'bomb() { [ $SECONDS -lt 20 ] && { bomb | bomb & } }; bomb; sleep 1; echo over';
     const attempt = await started(aRunner(), aHome(), {
       text: '',
       order: {
@@ -143,7 +146,7 @@ describe('a log that is being written', () => {
 
   it('says that it began anew when a script opened its own output by name', async () => {
     const attempt = await started(aRunner(), aHome(), {
-      text: 'echo first line is lost; while [ ! -e go ]; do sleep 0.02; done; echo oops > /dev/stdout; sleep 1',
+      text: 'echo first line is lost; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo oops > /dev/stdout; sleep 1',
     });
     await eventually(
       () => attempt.log.size,

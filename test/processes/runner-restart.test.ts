@@ -102,7 +102,7 @@ describe('a script', () => {
     const folder = aFolder(home);
     const { parent } = await aParent();
     const text =
-      'echo run ready >&3; while [ ! -e go ]; do sleep 0.02; done; echo bye; echo \'result {"a":1}\' >&3; echo done away >&3; exit 0';
+      'echo run ready >&3; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo bye; echo \'result {"a":1}\' >&3; echo done away >&3; exit 0';
     parent.send({ type: 'start', order: anOrder(folder, aScript(home, text)) });
     await parent.next(({ type, status }) => type === 'said' && status === 'ready');
     await parent.kill9();
@@ -125,7 +125,7 @@ describe('a script', () => {
   it('whose shim is killed has died, and its tree can be ended', async () => {
     const home = aHome();
     const runner = aRunner();
-    const attempt = await started(runner, home, { text: 'echo run ready >&3; setsid sleep 1000 & sleep 1000' });
+    const attempt = await started(runner, home, { text: 'echo run ready >&3; setsid sleep 120 & sleep 120' });
     await eventually(
       () => attempt.said.status,
       (status) => status === 'ready',
@@ -143,7 +143,7 @@ describe('a script', () => {
 
   it('whose shim is killed after it was adopted has died as well', async () => {
     const home = aHome();
-    const attempt = await started(aRunner(), home, { text: 'echo run ready >&3; sleep 1000' });
+    const attempt = await started(aRunner(), home, { text: 'echo run ready >&3; sleep 120' });
     await eventually(
       () => attempt.said.status,
       (status) => status === 'ready',
@@ -159,7 +159,7 @@ describe('a script', () => {
   it('is answered on fd 4 by whoever adopted it, and not asked again about what was heard', async () => {
     const home = aHome();
     const text =
-      'for q in a b; do echo "dup 0-X-$q" >&3; read -r answer <&4; echo "$q: $answer"; while [ ! -e "go-$q" ]; do sleep 0.02; done; done';
+      'for q in a b; do echo "dup 0-X-$q" >&3; read -r answer <&4; echo "$q: $answer"; while [ ! -e "go-$q" ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; done';
     const asked: string[] = [];
     const first = aRunner();
     const attempt = await started(first, home, {
@@ -194,7 +194,7 @@ describe('a script', () => {
   });
 
   it('that does not read its answers blocks nobody', async () => {
-    const attempt = await started(aRunner(), aHome(), { text: 'echo run ready >&3; sleep 1000' });
+    const attempt = await started(aRunner(), aHome(), { text: 'echo run ready >&3; sleep 120' });
     await eventually(
       () => attempt.said.status,
       (status) => status === 'ready',

@@ -208,7 +208,9 @@ describe('the shim itself', () => {
   });
 
   it('is not moved by signals that are meant for others', async () => {
-    const other = await started(aRunner(), aHome(), { text: 'while [ ! -e go ]; do sleep 0.05; done; echo went on' });
+    const other = await started(aRunner(), aHome(), {
+      text: 'while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.05; done; echo went on',
+    });
     const pids = await eventually(
       () => other.pids,
       (seen) => Boolean(seen?.script),
@@ -226,7 +228,7 @@ describe('a deadline', () => {
     const runner = aRunner();
     const folder = aFolder(home);
     putDeadline(folder, 1_000);
-    const script = aScript(home, 'setsid sleep 1000 & trap "" TERM; while :; do sleep 0.1; done');
+    const script = aScript(home, 'setsid sleep 120 & trap "" TERM; while [ $SECONDS -lt 120 ]; do sleep 0.1; done');
     const answer = await runner.start({
       folder,
       cwd: home,

@@ -1,12 +1,14 @@
 /** Stopping completely: whatever a script started, nothing of it is left. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Attempt } from '../../src/runner/attempt.ts';
 import { filesOf } from '../../src/runner/attempt-files.ts';
+import type { Attached } from '../../src/runner/belonging.ts';
 import { openCgroups, processesIn } from '../../src/runner/cgroups.ts';
+import { findMembers } from '../../src/runner/find-members.ts';
 import { bootIdentity, isAlive, isLiving, readStat } from '../../src/runner/process-stat.ts';
 import { isInside, placesOf } from '../../src/runner/process-traces.ts';
 import { takeSurvey } from '../../src/runner/survey.ts';
@@ -34,6 +36,9 @@ const kinds = [
   'many-groups',
 ] as const;
 
+/** Small: the machine does other things at the same time, and a second is a second. */
+const many = proofSize({ small: 16, full: 40 });
+
 /** Everything that a look from outside finds, whoever it belongs to. */
 async function leftOf(folder: string): Promise<number[]> {
   const { all } = await takeSurvey();
@@ -49,12 +54,16 @@ function isLivingPid(pid: number): boolean {
 }
 
 describe('terminating', () => {
-  it('leaves nothing of forty trees that are hard to end, within grace and a second', { timeout: 90_000 }, async () => {
+  // Again where the machine had other things to do: a second is a second.
+  it('leaves nothing of many trees that are hard to end, within grace and a second', {
+    timeout: 90_000,
+    retry: 3,
+  }, async () => {
     const home = aHome();
     // Without control groups: where there are some, this would prove nothing about the other means.
     const runner = aRunner({ cgroups: false });
     const trees = await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => {
+      Array.from({ length: many }, async (_, index) => {
         const folder = aFolder(home);
         const kind = kinds[index % kinds.length] ?? 'fork';
         const answer = await runner.start(anOrder(folder, join(scripts, 'tree.pl'), { env: { KIND: kind } }));
@@ -72,9 +81,7 @@ describe('terminating', () => {
       });
     }
     const graceMs = 1_000;
-    // The small proof shares its cores with everything else.
-    const moreMs = proofSize({ small: 10_000, full: 1_000 });
-    expect((await leftOf(home)).length).toBeGreaterThan(150);
+    expect((await leftOf(home)).length).toBeGreaterThan(3 * many);
     const ends = await Promise.all(
       trees.map(async ({ kind, attempt }) => {
         const startedAt = performance.now();
@@ -90,15 +97,18 @@ describe('terminating', () => {
         answer: { left: 0, means: ['session', 'descent', 'known', 'mark', 'folder'] },
         signal: expect.stringMatching(/SIGTERM|SIGKILL/),
       });
-      expect(tookMs).toBeLessThan(graceMs + moreMs);
+      expect(tookMs).toBeLessThan(graceMs + 1_000);
     }
+    process.stdout.write(
+      `\nfigures: ${many} trees gone in ${Math.round(Math.max(...ends.map(({ tookMs }) => tookMs)))} ms\n`,
+    );
     const stubborn = ends.filter(({ kind }) => ['ignores-term', 'daemon', 'nameless', 'many-groups'].includes(kind));
     expect(stubborn.every(({ answer }) => answer.killed > 0)).toBe(true);
   });
 
   it('lets a script that heeds TERM clean up', async () => {
     const attempt = await started(aRunner(), aHome(), {
-      text: 'trap "echo cleaned; exit 5" TERM; echo run ready >&3; while :; do sleep 0.1; done',
+      text: 'trap "echo cleaned; exit 5" TERM; echo run ready >&3; while [ $SECONDS -lt 120 ]; do sleep 0.1; done',
     });
     await eventually(
       () => attempt.said.status,
@@ -113,7 +123,7 @@ describe('terminating', () => {
     const home = aHome();
     const runner = aRunner({ cgroups: false });
     for (let round = 0; round < 12; round += 1) {
-      const attempt = await started(runner, home, { text: 'trap "" TERM; sleep 1000' });
+      const attempt = await started(runner, home, { text: 'trap "" TERM; sleep 120' });
       // At once, when the shim has written its line, or when the script has.
       if (round % 3 > 0)
         await eventually(
@@ -135,8 +145,9 @@ describe('terminating', () => {
     ['in its session', ''],
     ['each in a session of its own', 'POSIX::setsid();'],
   ])('catches a process that becomes another one every few ms, %s', async (_where, leave) => {
-    const chain = `use POSIX; $SIG{TERM} = "IGNORE"; while (1) { fork and exit; ${leave} select undef, undef, undef, 0.004 }`;
-    const attempt = await started(aRunner(), aHome(), { text: `perl -e '${chain}' & echo run ready >&3; sleep 1000` });
+    // Its own deadline: one that escaped would never end, and could hardly be caught by hand.
+    const chain = `use POSIX; $SIG{TERM} = "IGNORE"; my $end = time + 60; while (time < $end) { fork and exit; ${leave} select undef, undef, undef, 0.004 }`;
+    const attempt = await started(aRunner(), aHome(), { text: `perl -e '${chain}' & echo run ready >&3; sleep 120` });
     await eventually(
       () => attempt.said.status,
       (status) => status === 'ready',
@@ -145,28 +156,54 @@ describe('terminating', () => {
     expect(await leftOf(attempt.folder)).toEqual([]);
   });
 
+  it('finds one that becomes another process every ms in every single look', { timeout: 30_000 }, async () => {
+    const chain = `use POSIX; my $end = time + 25; while (time < $end) { fork and POSIX::_exit(0); POSIX::setsid(); select undef, undef, undef, 0.001 }`;
+    const attempt = await started(aRunner({ cgroups: false }), aHome(), {
+      text: `perl -e '${chain}' >/dev/null & echo run ready >&3`,
+    });
+    await attempt.end;
+    const attached: Attached = {
+      folder: attempt.folder,
+      realFolder: realpathSync(attempt.folder),
+      record: attempt.pids!,
+      known: new Map(),
+      spared: new Set([process.pid]),
+      cgroup: null,
+    };
+    const missed: number[] = [];
+    for (let look = 0; look < 100; look += 1) {
+      attached.known.clear();
+      const { members, isWhole } = await findMembers(attached);
+      if (isWhole && members.length === 0) missed.push(look);
+    }
+    expect(missed).toEqual([]);
+    expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
+    expect(await leftOf(attempt.folder)).toEqual([]);
+  });
+
   it.runIf(openCgroups() !== null)('finds what denies everything, where there are control groups', async () => {
     const daemon =
-      'exec env -i setsid sh -c "cd /; trap \\"\\" TERM; exec sleep 1000 </dev/null >/dev/null 2>&1 3>&- 4>&-"';
+      'exec env -i setsid sh -c "cd /; trap \\"\\" TERM; exec sleep 120 </dev/null >/dev/null 2>&1 3>&- 4>&-"';
     const attempt = await started(aRunner(), aHome(), {
-      text: `(${daemon}) & sleep 0.3; echo run ready >&3; sleep 1000`,
+      text: `(${daemon}) & sleep 0.3; echo run ready >&3; sleep 120`,
     });
     await eventually(
       () => attempt.said.status,
       (status) => status === 'ready',
     );
-    const members = processesIn(openCgroups()?.find(attempt.folder) ?? '');
+    const group = openCgroups()?.find(attempt.pids?.group ?? 'none') ?? '';
+    const members = processesIn(group);
     expect(members.length).toBeGreaterThanOrEqual(3);
     const answer = await attempt.terminate({ graceMs: 300 });
     expect(answer).toMatchObject({ left: 0, means: ['cgroup', 'session', 'descent', 'known', 'mark', 'folder'] });
     expect(members.filter((pid) => isLivingPid(pid))).toEqual([]);
     await attempt.end;
-    expect(openCgroups()?.find(attempt.folder)).toBeNull();
+    expect(processesIn(group)).toEqual([]);
   });
 
   it('leaves a person alone who reads the log', async () => {
     const home = aHome();
-    const attempt = await started(aRunner(), home, { text: 'echo a; sleep 1000' });
+    const attempt = await started(aRunner(), home, { text: 'echo a; sleep 120' });
     await eventually(
       () => attempt.pids?.script ?? null,
       (script) => script !== null,
@@ -188,7 +225,7 @@ describe('terminating', () => {
   it('signals nobody by a number that was given to another process', async () => {
     const home = aHome();
     const runner = aRunner();
-    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    const bystander = spawn('sleep', ['120'], { detached: true, stdio: 'ignore' });
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const { pid, start } = readStat(bystander.pid ?? 0)!;
     const forge = async (boot: string, wrong: number): Promise<{ state: string; attempt: Attempt }> => {
@@ -215,7 +252,7 @@ describe('pausing', () => {
     const home = aHome();
     const runner = aRunner();
     const text =
-      'setsid bash -c "i=0; while :; do i=\\$((i+1)); echo \\$i > beat; sleep 0.02; done" & echo run ready >&3; while :; do sleep 0.05; done';
+      'setsid bash -c "i=0; while [ \\$i -lt 5000 ]; do i=\\$((i+1)); echo \\$i > beat; sleep 0.02; done" & echo run ready >&3; while [ $SECONDS -lt 120 ]; do sleep 0.05; done';
     const attempt = await started(runner, home, { text });
     const beat = () => Number(readFileSync(join(attempt.folder, 'work', 'beat'), 'utf8').trim() || 0);
     await eventually(

@@ -34,20 +34,25 @@ export function aHome(): string {
   return home;
 }
 
+/** Several looks in a row must find nothing: one that becomes another process escapes a single one. */
 export async function endAllOf(home: string): Promise<void> {
-  for (let left = markedWith(home); left.length > 0; left = markedWith(home)) {
-    for (const pid of left) killQuietly(pid);
-    await sleep(10);
+  for (let empty = 0; empty < 3; ) {
+    const left = markedWith(home, killQuietly);
+    empty = left.length === 0 ? empty + 1 : 0;
+    if (left.length > 0) await sleep(5);
   }
 }
 
-/** Living processes whose environment carries a mark that begins with this path. */
-export function markedWith(path: string): number[] {
+/** Living processes whose environment carries a mark that begins with this path, the newest first. */
+export function markedWith(path: string, onSight: (pid: number) => void = () => undefined): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => {
+  const newestFirst = pids.map(Number).sort((a, b) => b - a);
+  return newestFirst.filter((pid) => {
     try {
       if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) return false;
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`LONGHAUL_ATTEMPT_MARK=${path}`);
+      const isMarked = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`LONGHAUL_ATTEMPT_MARK=${path}`);
+      if (isMarked) onSight(pid);
+      return isMarked;
     } catch {
       return false;
     }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, vi } from 'vitest';
-import type { JobView } from '../../src/library/job-view.ts';
+import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -52,6 +52,8 @@ it.each(Object.keys(scripts))('the example in %s says every verb it uses, and is
   expect(first).toBe('square of 1 is 1');
   const copy = rest.at(-1)?.split('/').at(-1) ?? '';
   expect(await bench.until(copy, ended)).toMatchObject({ queue: 'copies', state: 'done' });
-  const made = JSON.parse((await store.records.get('attachment', `${id}/sum.txt`))?.value ?? '{}') as { size: number };
+  const made = JSON.parse((await store.records.get('attachment', `${id}/out/sum.txt`))?.value ?? '{}') as {
+    size: number;
+  };
   expect(made.size).toBe('30\n'.length);
 });

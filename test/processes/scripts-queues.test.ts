@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, vi } from 'vitest';
-import type { JobView } from '../../src/library/job-view.ts';
+import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench, eventually } from './scripts-workbench.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -38,9 +38,13 @@ it('an executable that appears is a queue, and its waiting jobs are run', async 
 
 it('a script that is replaced takes effect with the next attempt; one that runs keeps its own', async () => {
   const gate = join(bench.home, 'gate');
-  bench.queue('swapped', `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done; ${script('old')}`, {
-    concurrency: 2,
-  });
+  bench.queue(
+    'swapped',
+    `echo "run on" >&3; until [ -e ${gate} ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done; ${script('old')}`,
+    {
+      concurrency: 2,
+    },
+  );
   const running = await bench.add('swapped');
   await bench.until(running, ({ progress }) => progress?.text === 'on');
   bench.queue('swapped', script('new'));
@@ -87,6 +91,14 @@ it('a script that is not executable, missing, or open to others makes its queue 
   }
 });
 
+it('a limit that cannot bind root is told, where the node is root', async () => {
+  bench.queue('bounded', script('well'), { limits: { processes: 50 } });
+  await says('bounded', 'well');
+  const words = 'queue bounded: limits.processes does not bind root';
+  if (process.getuid?.() === 0) await node.says(words);
+  else expect(node.lines.some((line) => line.includes(words))).toBe(false);
+});
+
 it('a script outside of the folders for scripts is refused, also through a link', async () => {
   symlinkSync('/bin/true', join(bench.queues, 'outside'));
   const id = await bench.add('outside');
@@ -131,7 +143,9 @@ it('a queue that never had a good file says so and keeps its jobs', async () => 
 
 it('concurrency changes while scripts run: they go on, and more are begun', async () => {
   const gate = join(bench.home, 'wide');
-  bench.queue('widened', `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done`, { concurrency: 1 });
+  bench.queue('widened', `echo "run on" >&3; until [ -e ${gate} ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done`, {
+    concurrency: 1,
+  });
   const ids = await Promise.all([1, 2, 3].map(() => bench.add('widened')));
   const running = async () =>
     (await Promise.all(ids.map((id) => bench.find(id)))).filter(({ state }) => state === 'running');
@@ -167,7 +181,7 @@ it('a queue whose file is gone keeps its jobs, and scripts of it that run are ta
   const gate = join(bench.home, 'gone');
   const path = bench.queue(
     'doomed',
-    `echo "run on" >&3; until [ -e ${gate} ]; do sleep 0.05; done; ${script('to its end')}`,
+    `echo "run on" >&3; until [ -e ${gate} ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done; ${script('to its end')}`,
   );
   const [running, waiting] = [await bench.add('doomed'), await bench.add('doomed')];
   await bench.until(running, ({ progress }) => progress?.text === 'on');

@@ -1,10 +1,11 @@
 /** Restarts kill nothing: the node is killed, stopped and started again while scripts run, and all of them go on. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { proofSize } from '../support/proof.ts';
-import { Bench, eventually, markedWith } from './scripts-workbench.ts';
+import { endAllOf } from './runner-workbench.ts';
+import { Bench, childOf, eventually, markedWith } from './scripts-workbench.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const many = proofSize({ small: 16, full: 50 });
@@ -15,7 +16,7 @@ let node: Awaited<ReturnType<Bench['serve']>>;
 
 /** Runs until the file is there that its parameter names. */
 const untilTold =
-  'echo "run waits" >&3; echo $$ >> "$WITNESS/$RQ_MSG_ID"; until [ -e "$RQ_PARAM1" ]; do sleep 0.05; done';
+  'echo "run waits" >&3; echo $$ >> "$WITNESS/$RQ_MSG_ID"; until [ -e "$RQ_PARAM1" ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done';
 
 beforeAll(async () => {
   mkdirSync(witness);
@@ -31,7 +32,7 @@ echo 'dup 0-X-copies' >&3; echo made > out/made.txt; echo 'result {"sum":7}' >&3
   bench.queue('leased', `${untilTold}; echo "done at last" >&3`, { concurrency: 4, lease: '1s', env });
   bench.queue(
     'shimless',
-    `if [ $LONGHAUL_ATTEMPT = 1 ]; then (setsid sleep 600 &) ; ${untilTold}; fi; echo "done the second time" >&3`,
+    `if [ $LONGHAUL_ATTEMPT = 1 ]; then (setsid sleep 300 &) ; ${untilTold}; fi; echo "done the second time" >&3`,
     { grace: '1s', env },
   );
   node = await bench.serve();
@@ -57,22 +58,6 @@ async function allGoOn(ids: readonly string[]): Promise<void> {
     (newer) => newer.every((each) => each),
     30_000,
   );
-}
-
-/** The processes that this one started, by what they run. */
-function childOf(pid: number, program: string): number {
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      const isHers = Number(stat[1]) === pid && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(program);
-      if (isHers) return Number(name);
-    } catch {
-      // It went by itself.
-    }
-  }
-  return 0;
 }
 
 it(`${many} scripts outlive a killed node, a stopped node and a killed runner; each ran once and no line is missing`, async () => {
@@ -142,7 +127,7 @@ it('a script that ends while node and runner are away has its words, status, res
   expect(bench.log(id)).toBe('printed\n');
   const { store } = await bench.longhaul();
   expect((await store.jobs.find([id]))[0]?.checkpoint).toBe('{"at":9}');
-  expect(await store.records.get('attachment', `${id}/made.txt`)).not.toBeNull();
+  expect(await store.records.get('attachment', `${id}/out/made.txt`)).not.toBeNull();
   expect((await store.jobs.list({ queue: 'copies', order: 'newest', limit: 10 })).jobs).toHaveLength(1);
 });
 
@@ -226,13 +211,16 @@ it('a record of another boot, or with the number of an innocent process, signals
       30_000,
     );
   await node.kill9();
-  const innocent = spawn('sleep', ['600'], { stdio: 'ignore' });
+  const innocent = spawn('sleep', ['120'], { stdio: 'ignore' });
   onTestFinished(() => void innocent.kill('SIGKILL'));
   const [first = '', second = ''] = readFileSync(join(bench.folder(reboot), 'pid'), 'utf8').split('\n');
   const survivor = Number(second.split(' ')[0]);
-  writeFileSync(join(bench.folder(reboot), 'pid'), `${first.replace(/\S+$/, 'another-boot')}\n${second}\n`);
+  writeFileSync(
+    join(bench.folder(reboot), 'pid'),
+    `${first.replace(/^(\d+ \d+) \S+/, '$1 another-boot')}\n${second}\n`,
+  );
   const forged = readFileSync(join(bench.folder(reused), 'pid'), 'utf8').split('\n');
-  for (const pid of markedWith(bench.folder(reused))) process.kill(pid, 'SIGKILL');
+  await endAllOf(bench.folder(reused));
   const boot = forged[0]?.split(' ')[2] ?? '';
   writeFileSync(join(bench.folder(reused), 'pid'), `${innocent.pid} 12345 ${boot}\n${innocent.pid} 12345\n`);
   node = await bench.serve();

@@ -1,7 +1,8 @@
 /** RQ's script protocol, verb by verb and ending by ending, in five languages, through a node. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { JobView } from '../../src/library/job-view.ts';
+import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
 const bench = new Bench();
@@ -10,6 +11,8 @@ const byCase = 'CASE=$RQ_PARAM1 exec "$FIXTURE"';
 const languages = { bash: 'verbs.sh', python: 'verbs.py', perl: 'verbs.pl', ruby: 'verbs.rb', c: 'verbs.c' };
 
 beforeAll(async () => {
+  // Known by this address, whatever port it listens on.
+  writeFileSync(join(bench.home, 'node.json'), JSON.stringify({ url: 'http://localhost:3333/' }));
   for (const [language, file] of Object.entries(languages)) {
     const FIXTURE = bench.fixture(file);
     bench.queue(language, byCase, { concurrency: 4, env: { FIXTURE } });
@@ -161,8 +164,8 @@ it('says everything in words through longhaul report', async () => {
 it('every attempt begins from the same state, but for the checkpoint', async () => {
   const id = await bench.add('carries');
   expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', attempt: 2 });
-  expect(bench.log(id, 1)).toBe('attach\ndata.json\nout\n');
-  expect(bench.log(id, 2)).toBe('attach\ncheckpoint.json\ndata.json\nout\n{"page":1}');
+  expect(bench.log(id, 1)).toBe('data.json\nout\n');
+  expect(bench.log(id, 2)).toBe('checkpoint.json\ndata.json\nout\n{"page":1}');
 });
 
 it('keeps an attempt without any output, and one that says nothing at all', async () => {

@@ -3,15 +3,26 @@
  * its own on it, and a connection of the test's own to its store. Nothing of it is left when the test is over.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
-import type { JobView } from '../../src/library/job-view.ts';
 import type { AttemptRecord } from '../../src/node/attempt-record.ts';
+import { parseAttemptRecord, recordPath } from '../../src/node/attempt-record.ts';
+import type { JobView } from '../../src/wire/job-view.ts';
 import { type Ended, type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
 import { endAllOf, eventually, scripts } from './runner-workbench.ts';
 
@@ -19,6 +30,9 @@ export { eventually, markedWith } from './runner-workbench.ts';
 
 const root = join(import.meta.dirname, '../..');
 export const cli = join(root, 'dist/cli/main.js');
+
+/** Many nodes at once, each read line by line. */
+const ON_ANY_PORT = { LONGHAUL_PORT: '0', LONGHAUL_LOG_FORMAT: 'pretty' };
 
 export interface Served {
   readonly pid: number;
@@ -71,7 +85,7 @@ export class Bench {
 
   async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Served> {
     const child = await spawnGuarded(process.execPath, [cli, 'serve', '--home', this.home, ...args], {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...ON_ANY_PORT, ...env },
     });
     this.#children.add(child);
     void child.ended.then(() => this.#children.delete(child));
@@ -125,7 +139,9 @@ export class Bench {
   }
 
   record(id: string, attempt = 1): AttemptRecord {
-    return JSON.parse(readFileSync(join(this.folder(id, attempt), 'attempt.json'), 'utf8')) as AttemptRecord;
+    const record = parseAttemptRecord(readFileSync(recordPath(this.folder(id, attempt)), 'utf8'));
+    if (record === null) throw new Error(`nothing was noted of attempt ${attempt} of ${id}`);
+    return record;
   }
 
   async close(): Promise<void> {
@@ -135,6 +151,22 @@ export class Bench {
     await endAllOf(this.home);
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
+}
+
+/** The process that this one started, by what it runs; 0 when there is none. */
+export function childOf(pid: number, program: string): number {
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      const isHers = Number(stat[1]) === pid && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(program);
+      if (isHers) return Number(name);
+    } catch {
+      // It went by itself.
+    }
+  }
+  return 0;
 }
 
 function watchLines(child: GuardedProcess): Served {

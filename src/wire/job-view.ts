@@ -1,5 +1,5 @@
 /** A job as people see it: the record with its texts parsed, its label and the reason in words. */
-import type { Failure, Job } from '../core/job.ts';
+import type { Job } from '../core/job.ts';
 import type { Labelled } from '../core/label.ts';
 import { labelOf } from '../core/label.ts';
 import type { QueueSettings } from '../core/settings.ts';
@@ -20,10 +20,4 @@ export function viewOf<Data, Result>(job: Job, settings: QueueSettings, now: num
     result: job.result === null ? null : (JSON.parse(job.result) as Result),
     checkpoint: job.checkpoint === null ? undefined : JSON.parse(job.checkpoint),
   };
-}
-
-/** Thrown to whoever waits for a job that ended failed or cancelled. Its own class of error would say no more. */
-export function badEnding(job: Job): { readonly message: string; readonly failure: Failure | null } {
-  if (job.state === 'cancelled') return { message: `job ${job.id} was cancelled`, failure: null };
-  return { message: `job ${job.id} failed: ${job.failure?.message ?? 'no reason was given'}`, failure: job.failure };
 }

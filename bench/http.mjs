@@ -1,0 +1,223 @@
+/**
+ * `npm run bench -- http`: a node by HTTP. Rates of add, find and list; then how long an add takes at 200 a second while
+ * 10,000 connections take up room, some of them with headers that never end.
+ *
+ *   --connections N  --seconds N   another crowd, another time      --quick   1,000 for 5 s, and small rates
+ *   --json           the figures on stdout and nothing else there
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isBusy } from './frame/machine.mjs';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    connections: { type: 'string' },
+    seconds: { type: 'string' },
+  },
+});
+const say = values.json ? console.error : console.log;
+const connections = Number(values.connections ?? (values.quick ? 1_000 : 10_000));
+const seconds = Number(values.seconds ?? (values.quick ? 5 : 30));
+const inFlight = 64;
+const calls = values.quick ? 500 : 10_000;
+const perSecond = 200;
+const reaches = { addP99Ms: 250, rssMB: 300 };
+
+async function main() {
+  const isProvisional = await isBusy();
+  const node = await startNode();
+  try {
+    const rates = await measureRates(node.port);
+    const rssBefore = rssOf(node.pid);
+    const crowd = await startCrowd(node.port);
+    const rssWithCrowd = rssOf(node.pid);
+    const adds = await addSteadily(node.port);
+    const figures = {
+      rates,
+      crowd: crowd.last(),
+      adds,
+      rssMB: { before: rssBefore, withCrowd: rssWithCrowd, during: rssOf(node.pid), most: mostRssOf(node.pid) },
+      isProvisional,
+    };
+    await crowd.stop();
+    tell(figures);
+  } finally {
+    await node.stop();
+  }
+}
+
+/** A few lines of sh stand between: when this process ends, in whatever way, they see it and end the node. */
+const keeper = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
+const startMs = 60_000;
+
+async function startNode() {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-http-'));
+  const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+  const words = [process.execPath, main, 'serve', '--home', folder, '--port', '0', '--log-format', 'pretty'];
+  const child = spawn('sh', ['-c', keeper, 'keeper', ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const stop = async () => {
+    child.stdin.end();
+    await once(child, 'exit');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  };
+  const timer = setTimeout(() => child.stdin.end(), startMs);
+  try {
+    return { ...(await whereabouts(child)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function whereabouts(child) {
+  let heard = '';
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) {
+    heard += `${line}\n`;
+    const [pid, port] = [/^pid (\d+)$/m.exec(heard)?.[1], /127\.0\.0\.1:(\d+)/.exec(line)?.[1]];
+    if (!pid || !port) continue;
+    child.stdout.resume();
+    return { pid: Number(pid), port: Number(port) };
+  }
+  throw new Error(`the node ended before it said where it listens: ${heard}`);
+}
+
+/** Calls a second with so many under way at once, each over a connection that is kept. */
+async function measureRates(port) {
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  const rate = async (make, times = calls) => {
+    const startedAt = performance.now();
+    let next = 0;
+    const one = async () => {
+      while (next < times) await call(port, { agent, ...make((next += 1)) });
+    };
+    await Promise.all(Array.from({ length: inFlight }, one));
+    return Math.round(times / ((performance.now() - startedAt) / 1_000));
+  };
+  const rates = {
+    add: await rate((n) => ({
+      method: 'POST',
+      path: '/api/jobs',
+      body: { id: `job-${n}`, queue: 'bench', data: { n } },
+    })),
+    find: await rate((n) => ({ method: 'GET', path: `/api/jobs/job-${n}` })),
+    list: await rate(() => ({ method: 'GET', path: '/api/jobs?queue=bench&limit=50' }), calls / 20),
+  };
+  agent.destroy();
+  return rates;
+}
+
+/** Each add has its time, and is late from then on, whatever the ones before it did. */
+async function addSteadily(port) {
+  const agent = new Agent({ keepAlive: true });
+  const took = [];
+  const errors = [];
+  const startedAt = performance.now();
+  const pending = Array.from({ length: perSecond * seconds }, async (_, n) => {
+    const dueAt = startedAt + (n * 1_000) / perSecond;
+    await sleep(Math.max(0, dueAt - performance.now()));
+    try {
+      await call(port, {
+        agent,
+        method: 'POST',
+        path: '/api/jobs',
+        body: { id: `steady-${n}`, queue: 'bench', data: { n } },
+      });
+      took.push(performance.now() - dueAt);
+    } catch (error) {
+      errors.push(error.message);
+    }
+  });
+  await Promise.all(pending);
+  agent.destroy();
+  took.sort((a, b) => a - b);
+  const at = (share) => Number((took[Math.floor(took.length * share)] ?? Number.NaN).toFixed(1));
+  return {
+    count: took.length,
+    errors: errors.length,
+    first: errors[0] ?? null,
+    p50: at(0.5),
+    p99: at(0.99),
+    most: at(0.9999),
+  };
+}
+
+function call(port, { agent, method, path, body }) {
+  return new Promise((resolve, reject) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers =
+      text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
+      answer.resume();
+      answer.once('error', reject);
+      answer.once('end', () => {
+        if (answer.statusCode < 300) resolve();
+        else reject(new Error(`${method} ${path}: ${answer.statusCode}`));
+      });
+    });
+    sent.once('error', reject);
+    sent.end(text);
+  });
+}
+
+/** Resolved when all are connected. */
+async function startCrowd(port) {
+  const program = fileURLToPath(new URL('http-crowd.mjs', import.meta.url));
+  const child = spawn(process.execPath, [program, String(port), String(connections)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let last = { open: 0 };
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => (last = JSON.parse(line)));
+  for (let waited = 0; last.open < connections * 0.99; waited += 1) {
+    if (waited > 120) throw new Error(`only ${last.open} of ${connections} came in`);
+    await sleep(500);
+  }
+  return {
+    last: () => last,
+    async stop() {
+      child.stdin.end();
+      await once(child, 'exit');
+    },
+  };
+}
+
+const statusOf = (pid, name) =>
+  Math.round(
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024,
+  );
+const rssOf = (pid) => statusOf(pid, 'VmRSS');
+const mostRssOf = (pid) => statusOf(pid, 'VmHWM');
+
+function tell(figures) {
+  const { rates, crowd, adds, rssMB, isProvisional } = figures;
+  const isReached =
+    adds.errors === 0 && adds.p99 < reaches.addP99Ms && rssMB.most < reaches.rssMB && crowd.open > connections * 0.9;
+  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
+  say(`calls a second, ${inFlight} under way: add ${rates.add}, find ${rates.find}, list of 50 ${rates.list}`);
+  say(
+    `crowd of ${connections}: ${crowd.open} open, ${crowd.slow} of them slow, ${crowd.hungUp} hung up on and back again`,
+  );
+  say(
+    `${adds.count} adds at ${perSecond}/s: ${adds.errors} errors${adds.first === null ? '' : ` (${adds.first})`}, p50 ${adds.p50} ms, p99 ${adds.p99} ms, most ${adds.most} ms`,
+  );
+  say(
+    `RSS of the node: ${rssMB.before} MB before, ${rssMB.withCrowd} MB with the crowd, ${rssMB.during} MB during, ${rssMB.most} MB at most`,
+  );
+  say(`no error, p99 < ${reaches.addP99Ms} ms, RSS < ${reaches.rssMB} MB: ${isReached ? 'reached' : 'MISSED'}`);
+  if (values.json) process.stdout.write(`${JSON.stringify({ ...figures, isReached }, null, 2)}\n`);
+}
+
+await main();

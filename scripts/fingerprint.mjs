@@ -1,0 +1,25 @@
+/** Names, sizes and times of everything a build reads: also sees files that were deleted or put back. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './house.mjs';
+
+/** Of files and whole folders, by their paths from the repository's root. */
+export function fingerprintOf(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths.flatMap((each) => [each, ...filesUnder(join(root, each)).map((name) => join(each, name))])) {
+    const facts = statSync(join(root, path), { throwIfNoEntry: false });
+    if (facts?.isDirectory()) continue;
+    hash.update(`${path} ${facts?.size} ${facts?.mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+export function filesUnder(folder) {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}

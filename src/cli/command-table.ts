@@ -1,0 +1,19 @@
+/** All commands, in the order in which help shows them. Data alone: what a command does is in the file it loads. */
+import type { CommandSpec } from './command-spec.ts';
+import { JOB_COMMANDS } from './table/job-commands.ts';
+import { LOOKING_COMMANDS } from './table/looking-commands.ts';
+import { NODE_COMMANDS } from './table/node-commands.ts';
+import { QUEUE_COMMANDS } from './table/queue-commands.ts';
+import { SHELL_COMMANDS } from './table/shell-commands.ts';
+
+export const COMMANDS: readonly CommandSpec[] = [
+  ...NODE_COMMANDS,
+  ...JOB_COMMANDS,
+  ...LOOKING_COMMANDS,
+  ...QUEUE_COMMANDS,
+  ...SHELL_COMMANDS,
+];
+
+export function findCommand(name: string): CommandSpec | undefined {
+  return COMMANDS.find((command) => command.name === name);
+}

@@ -1,0 +1,30 @@
+/** The options of a new job as words of the command line give them; what they must be is checked by the core. */
+import type { AddOptions } from '../core/add-options.ts';
+import type { Call } from './call.ts';
+import { UsageError } from './command.ts';
+
+const BOUNDS = [-1_000_000_000, 1_000_000_000] as const;
+
+/** Those that every new job may have; others as the command has them. */
+export function newJobOptions(call: Call, more: readonly ('delay' | 'unique')[] = []): AddOptions {
+  const texts = (['id', 'name', ...more] as const).flatMap((name) => {
+    const value = call.text(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const [priority, retries] = [call.number('priority', BOUNDS), call.number('retries', [0, BOUNDS[1]])];
+  const tags = call.list('tag');
+  return {
+    ...(Object.fromEntries(texts) as AddOptions),
+    ...(tags.length > 0 && { tags }),
+    ...(priority !== undefined && { priority }),
+    ...(retries !== undefined && { retries }),
+  };
+}
+
+export function parseJson(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new UsageError(`${what} is no JSON: ${(error as Error).message}`);
+  }
+}

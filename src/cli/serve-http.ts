@@ -1,0 +1,86 @@
+/** The node's HTTP side put together: the routes over its store and files, on the addresses and the socket of its home. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Store } from '../core/store.ts';
+import type { Home } from '../node/home.ts';
+import type { NodeHealth } from '../node/node-health.ts';
+import type { NodeSettings } from '../node/node-settings.ts';
+import type { Node } from '../node/open-node.ts';
+import { openAccess } from '../server/access.ts';
+import type { GivenContext } from '../server/context.ts';
+import type { HttpServer } from '../server/open-server.ts';
+import { openServer } from '../server/open-server.ts';
+import { openPageFiles } from '../server/page-files.ts';
+import { createRouteTable, ROUTES } from '../server/route-table.ts';
+import { idSource } from '../worker/id-source.ts';
+import { SettingsKeeper } from '../worker/settings-keeper.ts';
+import type { Log } from './serve-log.ts';
+import { inWords } from './serve-news.ts';
+
+export interface HttpParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly node: Node;
+  readonly health: NodeHealth;
+  readonly settings: NodeSettings;
+  readonly version: string;
+  /** Addresses to listen on, and the port of all of them. */
+  readonly listen: readonly string[];
+  readonly port: number;
+  readonly log: Log;
+}
+
+export const socketOf = (home: Home): string => join(home.root, 'node.sock');
+
+export interface HttpSide {
+  readonly addresses: HttpServer['addresses'];
+  /** A code for one login as admin, in the browser of whoever sees it. */
+  loginCode(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function openHttp(parts: HttpParts): Promise<HttpSide> {
+  const { store, settings, listen, log } = parts;
+  const now = (): number => Date.now();
+  const onTrouble = (what: string, error: unknown): void =>
+    log.error({ error: inWords(error) }, `trouble: ${what}: ${inWords(error)}`);
+  const access = openAccess({ store, now, hosts: [...hostsOf(settings), ...listen.map(asHost)], onTrouble });
+  const server = await openServer({
+    tcp: listen.map((host) => ({ host, port: parts.port })),
+    socket: socketOf(parts.home),
+    table: createRouteTable(ROUTES),
+    guard: access.guard,
+    onAnswer: access.onAnswer,
+    context: contextOf(parts, access.store, now),
+    onTrouble,
+  }).catch((error: unknown) => {
+    access.stop();
+    throw error;
+  });
+  return {
+    addresses: server.addresses,
+    loginCode: () => access.loginCode(),
+    stop: () => server.stop().finally(() => access.stop()),
+  };
+}
+
+function contextOf({ node, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {
+  return {
+    store: guarded,
+    clock: 'store',
+    settings: new SettingsKeeper(store),
+    node,
+    health,
+    page: openPageFiles(fileURLToPath(new URL('../web', import.meta.url))),
+    version,
+    newId: idSource(),
+    now,
+  };
+}
+
+/** Names under which this node is known. */
+function hostsOf({ url, aliases }: NodeSettings): readonly string[] {
+  return [url, ...aliases].map((address) => new URL(address).hostname);
+}
+
+const asHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);

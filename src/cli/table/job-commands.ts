@@ -1,0 +1,128 @@
+/** Making jobs and deciding about them. */
+import { ENDED_STATES, JOB_STATES } from '../../core/job.ts';
+import type { CommandSpec, OptionSpecs } from '../command-spec.ts';
+import { JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+
+const OPEN_STATES = JOB_STATES.filter((state) => !(ENDED_STATES as readonly string[]).includes(state));
+
+/** What every new job may be given. */
+const NEW_JOB: OptionSpecs = {
+  id: { type: 'text', value: 'ID', about: 'an id of your own; adding it again changes nothing' },
+  name: { type: 'text', value: 'TEXT', about: 'a name, shown to people' },
+  tag: { type: 'list', value: 'TAG', about: 'a tag to find it by; may be repeated' },
+  priority: { type: 'text', value: 'N', about: 'lower runs first' },
+  retries: { type: 'text', value: 'N', about: 'how often it is tried again after a failure' },
+};
+
+const QUEUE = { type: 'text', value: 'QUEUE', completes: 'queue' } as const;
+
+export const JOB_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'run',
+    usage: ['[--queue QUEUE] [--detach] -- COMMAND [ARGUMENT]…'],
+    summary: 'run a command as a job: follow its output, exit with its status',
+    about:
+      'The command runs under the node, in your present folder, and goes on whatever becomes of this terminal.\nCtrl-C leaves it running and says how to come back; a second Ctrl-C cancels it.\nOf your environment it gets PATH, HOME, the language and the time zone, and what --env names.',
+    options: {
+      queue: { ...QUEUE, about: 'a queue of commands; run by default, made when it is not there' },
+      detach: { type: 'flag', short: 'd', about: 'print its id and leave it running' },
+      env: { type: 'list', value: 'NAME[=VALUE]', about: 'a variable for it; may be repeated' },
+      ...NEW_JOB,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul run -- echo hello', says: 'prints hello' },
+      { line: 'longhaul run --detach --env DEPTH=3 -- make all', says: 'prints its id, and make goes on' },
+    ],
+    load: async () => (await import('../run.ts')).run,
+  },
+  {
+    name: 'add',
+    usage: ['QUEUE [DATA] [--attach FILE]…'],
+    summary: 'add a job to a queue',
+    about: 'DATA is JSON; without it the data are null. Prints the id of the job.',
+    options: {
+      ...NEW_JOB,
+      delay: { type: 'text', value: 'TIME', about: 'not before so long, such as 10m' },
+      unique: { type: 'text', value: 'KEY', about: 'while another job holds this key, that one is answered' },
+      attach: { type: 'list', value: 'FILE', completes: 'file', about: 'a file for it; may be repeated' },
+      draft: { type: 'flag', about: 'keep it back until longhaul attach ID --commit' },
+      create: { type: 'flag', about: 'also into a queue that nobody has made yet' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: `longhaul add films '{"param1":"hello"}' --json`, says: 'adds a job and prints it' },
+      { line: 'longhaul add films --id film-1 --attach notes.txt', says: 'adds a job with a file' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../add.ts')).add,
+  },
+  {
+    name: 'cancel',
+    usage: ['ID…', '--queue QUEUE [--state STATE] [--yes]'],
+    summary: 'end jobs for good, also while they run',
+    about: 'A running job is asked to stop; it ends when nothing of it is left.',
+    options: {
+      queue: { ...QUEUE, about: 'all jobs of this queue' },
+      state: {
+        type: 'text',
+        value: 'STATE',
+        completes: OPEN_STATES,
+        about: 'only those in this state; waiting by default',
+      },
+      ...YES,
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul cancel film-5', says: 'ends one job' },
+      { line: 'longhaul cancel --queue films --state waiting --yes', says: 'ends all that wait' },
+    ],
+    completes: 'job',
+    load: async () => (await import('../cancel.ts')).cancel,
+  },
+  {
+    name: 'retry',
+    usage: ['ID…', '--failed [--queue QUEUE] [--group GROUP]'],
+    summary: 'run ended jobs again',
+    options: {
+      failed: { type: 'flag', about: 'all jobs that failed' },
+      queue: { ...QUEUE, about: 'only those of this queue' },
+      group: { type: 'text', value: 'GROUP', about: 'only those of this failure group' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul retry film-9', says: 'runs one again' },
+      { line: `longhaul retry --failed --queue films --group 'exit 3'`, says: 'runs a whole group again' },
+    ],
+    completes: 'job',
+    load: async () => (await import('../retry.ts')).retry,
+  },
+  {
+    name: 'attach',
+    usage: ['ID FILE…', 'ID --get NAME [-o FILE]', 'ID'],
+    summary: 'give files to a job, get its files, or list them',
+    about: 'Files can be given to a draft (longhaul add --draft) until it is committed.',
+    options: {
+      get: { type: 'text', value: 'NAME', about: 'get this file of the job' },
+      output: {
+        type: 'text',
+        short: 'o',
+        value: 'FILE',
+        completes: 'file',
+        about: 'where to; its own name by default',
+      },
+      commit: { type: 'flag', about: 'a draft is complete with these files: let it run' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul attach film-2 notes.txt --commit', says: 'gives it a file and lets it run' },
+      { line: 'longhaul attach film-3 --get out.txt -o mine.txt', says: 'gets what it made' },
+    ],
+    completes: 'job',
+    load: async () => (await import('../attach.ts')).attach,
+  },
+];

@@ -1,0 +1,75 @@
+/** Looking at jobs. */
+import { JOB_STATES } from '../../core/job.ts';
+import { LABELS } from '../../core/label.ts';
+import type { CommandSpec } from '../command-spec.ts';
+import { JSON_OUTPUT, TARGET } from '../command-spec.ts';
+
+export const LOOKING_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'ls',
+    usage: ['[QUEUE] [--state STATE] [--tag TAG] …'],
+    summary: 'list jobs, the newest first',
+    options: {
+      state: { type: 'text', value: 'STATE', completes: JOB_STATES, about: `one of ${JOB_STATES.join(', ')}` },
+      label: { type: 'text', value: 'LABEL', completes: LABELS, about: `one of ${LABELS.join(', ')}` },
+      tag: { type: 'text', value: 'TAG', about: 'only those with this tag' },
+      name: { type: 'text', value: 'NAME', about: 'only those of this name' },
+      worker: { type: 'text', value: 'ID', about: 'only those that this worker runs' },
+      group: { type: 'text', value: 'GROUP', about: 'only those of this failure group' },
+      limit: { type: 'text', short: 'n', value: 'N', about: 'at most so many; 20 by default' },
+      after: { type: 'text', value: 'CURSOR', about: 'the page after the one that ended so' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul ls films --state failed', says: 'what failed in a queue' },
+      { line: 'longhaul ls --json --limit 3', says: 'the newest three, for a program' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../ls.ts')).ls,
+  },
+  {
+    name: 'show',
+    usage: ['ID'],
+    summary: 'show one job: state, data, counters, files and history',
+    options: { ...JSON_OUTPUT, ...TARGET },
+    examples: [{ line: 'longhaul show film-7', says: 'everything about one job' }],
+    completes: 'job',
+    load: async () => (await import('../show.ts')).show,
+  },
+  {
+    name: 'logs',
+    usage: ['ID [-f] [--attempt N] [--search TEXT]'],
+    summary: 'print what a job printed',
+    about:
+      'Of its latest attempt, or of the one you name. Of what a terminal would obey only colours are passed on;\n--raw passes on everything, but never to a terminal.',
+    options: {
+      follow: { type: 'flag', short: 'f', about: 'go on until the job has ended; Ctrl-C stops looking' },
+      attempt: { type: 'text', value: 'N', about: 'of this attempt, from 1' },
+      search: { type: 'text', value: 'TEXT', about: 'only the lines that hold this text, with their numbers' },
+      regex: { type: 'flag', about: 'the text of --search is an extended regular expression' },
+      raw: { type: 'flag', about: 'byte for byte, into a file or a pipe' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul logs film-7', says: 'all of it' },
+      { line: 'longhaul logs -f film-4', says: 'as it is written, to its end' },
+      { line: 'longhaul logs film-7 --search frame', says: 'the lines with the word frame' },
+    ],
+    completes: 'job',
+    load: async () => (await import('../logs.ts')).logs,
+  },
+  {
+    name: 'top',
+    usage: ['[--once]'],
+    summary: 'watch the running jobs: progress, time, last line; q quits',
+    options: {
+      once: { type: 'flag', about: 'print the table once and end' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul top --once', says: 'what runs now' }],
+    load: async () => (await import('../top.ts')).top,
+  },
+];

@@ -1,0 +1,73 @@
+/** The node itself: serving a home, looking after it. */
+import type { CommandSpec } from '../command-spec.ts';
+import { HOME, JSON_OUTPUT, TARGET } from '../command-spec.ts';
+
+export const NODE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'serve',
+    usage: ['[--home FOLDER] [--port N] [--listen ADDRESS]… [--store ADDRESS]'],
+    summary: 'work the queues of a home folder and answer HTTP until told to stop',
+    about:
+      'Each executable file in FOLDER/queues is a queue of that name. The folder is made on the first run.\nTERM or Ctrl-C stops it; running scripts go on, and the next serve takes them up. HUP takes up changed settings.\nEach option can also be said in the environment (LONGHAUL_PORT, LONGHAUL_LISTEN, …) and in FOLDER/node.json.',
+    options: {
+      ...TARGET,
+      port: { type: 'text', value: 'N', about: 'the TCP port; 3333 by default, 0 for any that is free' },
+      listen: {
+        type: 'list',
+        value: 'ADDRESS',
+        about: 'where to listen instead of 127.0.0.1 and ::1; beyond this machine only with a token',
+      },
+      strict: { type: 'flag', about: 'refuse a store whose settings weaken its promises' },
+      'log-format': {
+        type: 'text',
+        value: 'FORMAT',
+        completes: ['pretty', 'json'],
+        about: 'pretty or json; pretty on a terminal, else json',
+      },
+    },
+    examples: [{ line: 'longhaul serve --home ./longhaul', says: 'serve the home ./longhaul' }],
+    load: async () => (await import('../serve.ts')).serve,
+  },
+  {
+    name: 'doctor',
+    usage: ['[--scrub] [--json]'],
+    summary: 'look for what is wrong with a home, its store and its machine, and say what to do',
+    about: 'Changes nothing. Exits 0 when all is well, 1 with warnings, 2 with errors.',
+    options: {
+      scrub: { type: 'flag', about: 'also read every attachment and compare it with its hash' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul doctor', says: 'looks at ./longhaul' },
+      { line: 'longhaul doctor --scrub --json', says: 'looks at every byte, for a program' },
+    ],
+    load: async () => (await import('../doctor.ts')).doctor,
+  },
+  {
+    name: 'backup',
+    usage: ['--to FOLDER [--logs]'],
+    summary: 'copy a home to another folder, also while its node runs',
+    about: 'Jobs, queues, settings and attachments, as they are at one moment, with a list of hashes to check them by.',
+    options: {
+      to: { type: 'text', value: 'FOLDER', completes: 'folder', about: 'a new folder for the copy' },
+      logs: { type: 'flag', about: 'also what the attempts printed' },
+      ...HOME,
+    },
+    examples: [{ line: 'longhaul backup --to backups/monday', says: 'copies ./longhaul' }],
+    load: async () => (await import('../backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    usage: ['--from FOLDER --home NEW'],
+    summary: 'make a home from a backup',
+    about:
+      'Every file is compared with its hash. Jobs that ran when the backup was made wait again, at the front; what an\nearlier attempt of them still wants to say is refused.',
+    options: {
+      from: { type: 'text', value: 'FOLDER', completes: 'folder', about: 'what longhaul backup made' },
+      ...HOME,
+    },
+    examples: [{ line: 'longhaul restore --from backups/monday --home restored', says: 'makes the home ./restored' }],
+    load: async () => (await import('../restore.ts')).restore,
+  },
+];

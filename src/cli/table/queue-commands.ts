@@ -1,0 +1,110 @@
+/** Queues, their settings, and who may do what. */
+import { ROLES } from '../../wire/role.ts';
+import type { CommandSpec, OptionSpec } from '../command-spec.ts';
+import { JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+
+const NOTE: OptionSpec = { type: 'text', value: 'TEXT', about: 'why, shown to whoever looks' };
+
+export const QUEUE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'pause',
+    usage: ['[QUEUE | ID] [--note TEXT]'],
+    summary: 'start no more jobs of a queue, of all queues, or halt a running job',
+    about:
+      'A paused queue takes jobs in and starts none; what runs goes on. A paused job stands still and keeps its place.',
+    options: { note: NOTE, ...JSON_OUTPUT, ...TARGET },
+    examples: [
+      { line: `longhaul pause films --note 'the disk is being changed'`, says: 'a queue' },
+      { line: 'longhaul pause film-8', says: 'a running job' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../pause.ts')).pause,
+  },
+  {
+    name: 'resume',
+    usage: ['[QUEUE | ID]'],
+    summary: 'let a queue, all queues, or a paused job go on',
+    options: { ...JSON_OUTPUT, ...TARGET },
+    examples: [{ line: 'longhaul resume films', says: 'the queue starts jobs again' }],
+    completes: 'queue',
+    load: async () => (await import('../pause.ts')).resume,
+  },
+  {
+    name: 'drain',
+    usage: ['[--timeout TIME] [--note TEXT]'],
+    summary: 'pause the queues of this node and wait until nothing of it runs',
+    about:
+      'Shows when each running job is expected to end, from its progress. Ctrl-C stops waiting and leaves the queues paused.\nOn a store that several machines share, a queue is paused for all of them.',
+    options: {
+      timeout: { type: 'text', value: 'TIME', about: 'wait no longer than this, such as 30m; then exit 1' },
+      note: NOTE,
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul drain --timeout 1h', says: 'before the machine is restarted' }],
+    load: async () => (await import('../drain.ts')).drain,
+  },
+  {
+    name: 'queue',
+    usage: [
+      '',
+      'NAME',
+      'NAME SETTING=VALUE…',
+      'NAME --create [--script FILE] [SETTING=VALUE…]',
+      'NAME --delete [--yes]',
+    ],
+    summary: 'list queues, show one, set, make or delete it',
+    about: 'VALUE is JSON, or a text as it is. longhaul config QUEUE says what each setting means.',
+    options: {
+      create: { type: 'flag', about: 'make the queue' },
+      script: {
+        type: 'text',
+        value: 'FILE',
+        completes: 'file',
+        about: 'with --create: an executable, copied into the home',
+      },
+      delete: { type: 'flag', about: 'delete the queue with all of its jobs; refused while one runs' },
+      ...YES,
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul queue', says: 'all queues, with their counts' },
+      { line: 'longhaul queue films', says: 'one queue' },
+      { line: 'longhaul queue films concurrency=4 maxRuntime=2h', says: 'changes two settings' },
+      { line: 'longhaul queue resize --create --script resize.sh', says: 'makes a queue of a script' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../queue.ts')).queue,
+  },
+  {
+    name: 'config',
+    usage: ['[QUEUE]'],
+    summary: 'show the settings of the node, or of a queue, and what they mean',
+    options: { ...JSON_OUTPUT, ...TARGET },
+    examples: [
+      { line: 'longhaul config', says: 'of the node' },
+      { line: 'longhaul config films', says: 'of a queue' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../config.ts')).config,
+  },
+  {
+    name: 'token',
+    usage: ['', 'create NAME --role ROLE [--expires TIME]', 'revoke ID'],
+    summary: 'make, list and revoke tokens for the HTTP API',
+    about: 'A token is printed once, when it is made; only its hash is kept. LONGHAUL_TOKEN gives it to this command.',
+    options: {
+      role: { type: 'text', value: 'ROLE', completes: ROLES, about: `one of ${ROLES.join(', ')}` },
+      expires: { type: 'text', value: 'TIME', about: 'not valid after so long, such as 90d; for ever by default' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul token create build-server --role submit --expires 90d', says: 'makes one and prints it' },
+      { line: 'longhaul token', says: 'lists them' },
+    ],
+    completes: ['create', 'revoke'],
+    load: async () => (await import('../token.ts')).token,
+  },
+];

@@ -1,0 +1,72 @@
+/**
+ * What a node can tell of the attempts of a job: their ends, their accounts, and their logs, which it reads while they
+ * are written. It only reads. Secrets come out as stars whichever way a log is read.
+ */
+import type { Job } from '../core/job.ts';
+import type { Refused } from '../core/refusal.ts';
+import { refuse } from '../core/refusal.ts';
+import type { Store } from '../core/store.ts';
+import { AttemptClock } from './attempt-clock.ts';
+import { AttemptLogReader } from './attempt-log-reader.ts';
+import type { AttemptView } from './attempt-view.ts';
+import { viewAttempts } from './attempt-view.ts';
+import type { Home } from './home.ts';
+import { attemptFolder } from './home.ts';
+import { secretsOfAttempt } from './secrets.ts';
+
+export type AttemptsResult = { readonly ok: true; readonly attempts: readonly AttemptView[] } | Refused;
+export type LogResult = { readonly ok: true; readonly log: AttemptLogReader } | Refused;
+
+/** The net under events that were lost. */
+const LOOK_EVERY_MS = 1_000;
+
+export class AttemptReader {
+  readonly #home: Home;
+  readonly #store: Store;
+
+  constructor(home: Home, store: Store) {
+    this.#home = home;
+    this.#store = store;
+  }
+
+  async list(id: string): Promise<AttemptsResult> {
+    const job = await this.#find(id);
+    if (job === null) return refuse('not-found', `job ${id}`);
+    return { ok: true, attempts: await viewAttempts(this.#home, job, await this.#store.jobs.history(id)) };
+  }
+
+  /** `latest` is the one that runs, or that ran last. */
+  async log(id: string, which: number | 'latest'): Promise<LogResult> {
+    const job = await this.#find(id);
+    if (job === null) return refuse('not-found', `job ${id}`);
+    const attempt = which === 'latest' ? job.attempt : which;
+    if (attempt === 0 || attempt > job.attempt) return refuse('not-found', `attempt ${which} of job ${id}`);
+    const folder = attemptFolder(this.#home, id, attempt);
+    const secrets = await secretsOfAttempt(folder);
+    const isRunning = job.state === 'running' && job.attempt === attempt;
+    return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
+  }
+
+  /** The same for a job whose first attempt may be still to come: waits for it as long as the signal lets it. */
+  async logWhenBegun(id: string, which: number | 'latest', signal: AbortSignal): Promise<LogResult> {
+    const clock = new AttemptClock({ store: this.#store, id, attempt: 0 }, LOOK_EVERY_MS);
+    try {
+      for (;;) {
+        const found = await this.log(id, which);
+        const job = found.ok ? null : await this.#find(id);
+        if (job === null || !isToCome(job, which) || signal.aborted) return found;
+        await clock.next(signal);
+      }
+    } finally {
+      clock.close();
+    }
+  }
+
+  async #find(id: string): Promise<Job | null> {
+    return (await this.#store.jobs.find([id]))[0] ?? null;
+  }
+}
+
+function isToCome(job: Job, which: number | 'latest'): boolean {
+  return which === 'latest' && job.attempt === 0 && (job.state === 'draft' || job.state === 'waiting');
+}

@@ -1,0 +1,44 @@
+/**
+ * Metrics as Prometheus reads them (text format 0.0.4). Pure: it is given families and writes lines.
+ *
+ * Invariant: whatever stands in a label's value, it ends neither its line nor its quotes.
+ */
+
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  readonly samples: readonly Sample[];
+}
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export function metricsText(families: readonly Family[]): string {
+  return families.map(familyText).join('');
+}
+
+function familyText({ name, help, type, samples }: Family): string {
+  const head = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
+  return head + samples.map(({ labels = {}, value }) => `${name}${labelsText(labels)} ${numberText(value)}\n`).join('');
+}
+
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isFinite(value)) return String(value);
+  return value > 0 ? '+Inf' : '-Inf';
+}
+
+const escapeHelp = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+/** Carriage returns are no end of a line to Prometheus, but they are to others who show the page. */
+const escapeValue = (text: string): string =>
+  text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"').replace(/\r/g, ' ');

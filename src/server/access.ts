@@ -1,0 +1,68 @@
+/**
+ * All that decides who may do what, put together for a server: the guard, the audit, and the store with its rates.
+ *
+ *     const access = openAccess({ store, now, hosts, requireToken, onTrouble });
+ *     openServer({ context: { store: access.store, … }, guard: access.guard, onAnswer: access.onAnswer, … });
+ */
+import type { Store } from '../core/store.ts';
+import { writeAudit } from './audit.ts';
+import { Callers } from './callers.ts';
+import type { Answered } from './dispatch.ts';
+import type { Guard } from './guard.ts';
+import { createGuard } from './guard.ts';
+import type { OverloadLimits } from './overload.ts';
+import { Overload } from './overload.ts';
+import type { RateLimits } from './rates.ts';
+import { limitAdds, limitRequests, NO_RATES } from './rates.ts';
+import { makeLoginCode } from './sessions.ts';
+import { Stays } from './stays.ts';
+import { WrongTokens } from './wrong-tokens.ts';
+
+export interface AccessOptions {
+  readonly store: Store;
+  now(): number;
+  /** Names this server answers for besides those of the loopback, without a port. */
+  readonly hosts?: readonly string[];
+  /** Also on the loopback. Beyond it, a token is always needed. */
+  readonly requireToken?: boolean;
+  readonly rates?: RateLimits;
+  readonly overload?: Partial<OverloadLimits>;
+  onTrouble(what: string, error: unknown): void;
+}
+
+export interface Access {
+  readonly guard: Guard;
+  /** The store as the routes shall see it. */
+  readonly store: Store;
+  /** Leaves a row in the audit where the route wants one. */
+  onAnswer(answered: Answered): Promise<void>;
+  /** For the link that a start prints: `/login#<code>`, good for one login as admin within the hour. */
+  loginCode(): Promise<string>;
+  stop(): void;
+}
+
+export function openAccess(options: AccessOptions): Access {
+  const { store, now, hosts = [], requireToken = false, rates = NO_RATES, onTrouble } = options;
+  const callers = new Callers(store.records, now);
+  const load = new Overload(options.overload);
+  const guard = createGuard({
+    hosts: new Set(hosts.map((host) => host.toLowerCase())),
+    requireToken,
+    callers,
+    wrong: new WrongTokens(now),
+    stays: new Stays({ isStill: (caller) => callers.isStill(caller), onTrouble }),
+    load,
+    limitRequests: limitRequests(rates, now),
+  });
+  return {
+    guard,
+    store: limitAdds(store, rates, now),
+    // What was done is done: a row that cannot be written must not make it look undone.
+    onAnswer: (answered) =>
+      writeAudit(store.records, answered, now()).catch((error: unknown) =>
+        onTrouble('a row of the audit could not be written', error),
+      ),
+    loginCode: () => makeLoginCode(store.records, now()),
+    stop: () => load.stop(),
+  };
+}

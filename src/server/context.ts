@@ -1,0 +1,52 @@
+/**
+ * What the routes work on. The composition root puts it together; the server holds no rule of its own and asks no more
+ * of a node than what stands here.
+ */
+import type { ClockSource } from '../core/clock.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { SettingsInput } from '../core/settings-input.ts';
+import type { Store } from '../core/store.ts';
+import type { AttachmentUploads } from '../node/attachment-uploads.ts';
+import type { Attachments } from '../node/attachments.ts';
+import type { AttemptReader } from '../node/attempt-reader.ts';
+import type { NodeHealth } from '../node/node-health.ts';
+import type { Throughput } from '../node/throughput.ts';
+import type { EventFeed } from './event-feed.ts';
+import type { PageFiles } from './page-files.ts';
+
+/** The part of a node that the server speaks to. */
+export interface NodeFace {
+  readonly attachments: Attachments;
+  readonly uploads: AttachmentUploads;
+  readonly attempts: AttemptReader;
+  readonly throughput: Throughput;
+  /** Queues by name, with what keeps each from being worked. */
+  queues(): ReadonlyMap<string, string | null>;
+  reload(): Promise<void>;
+}
+
+export interface SettingsFace {
+  read(queue: string): Promise<QueueSettings>;
+  change(queue: string, input: SettingsInput): Promise<QueueSettings>;
+}
+
+/** What the composition root gives; the server itself adds what lives as long as it does. */
+export type GivenContext = Omit<ServerContext, 'events'>;
+
+export interface ServerContext {
+  readonly store: Store;
+  /** As the store was opened: a caller's `now` is taken only where it was opened for that. */
+  readonly clock: ClockSource;
+  readonly settings: SettingsFace;
+  /** Null where no node runs beside the server: then there are no files to speak of. */
+  readonly node: NodeFace | null;
+  /** Null as above. */
+  readonly health: NodeHealth | null;
+  /** The page for people, where it was built. */
+  readonly page?: PageFiles | null;
+  /** What happens in the store, for those who listen. */
+  readonly events: EventFeed;
+  readonly version: string;
+  newId(): string;
+  now(): number;
+}

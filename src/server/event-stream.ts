@@ -1,0 +1,57 @@
+/**
+ * Server-sent events to one reader. A comment every 15 s keeps the connection and finds out who has gone; a reader that
+ * leaves more than 1 MiB unread is dropped, so that it costs nobody's memory.
+ */
+import type { ServerResponse } from 'node:http';
+
+export interface ServerEvent {
+  readonly data: string;
+  readonly id?: string;
+  readonly event?: string;
+}
+
+export interface EventStream {
+  /** Aborted when the reader has gone, was dropped, or the server stops. */
+  readonly signal: AbortSignal;
+  send(event: ServerEvent): void;
+  /** Resolved when the reader has room for more: for whoever has much to send and can wait with it. */
+  drained(): Promise<void>;
+}
+
+const COMMENT_EVERY_MS = 15_000;
+const MOST_UNREAD = 1024 * 1024;
+
+/** The response must have its head already. */
+export function openEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
+  const write = (text: string): void => {
+    if (signal.aborted) return;
+    response.write(text);
+    if (response.writableLength > MOST_UNREAD) response.destroy();
+  };
+  const timer = setInterval(() => write(':\n\n'), COMMENT_EVERY_MS);
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  // Something at once, so that the reader knows that it is heard.
+  write(':\n\n');
+  return { signal, send: (event) => write(textOf(event)), drained: () => drained(response, signal) };
+}
+
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || !response.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go);
+      signal.removeEventListener('abort', go);
+      resolve();
+    };
+    response.once('drain', go);
+    signal.addEventListener('abort', go, { once: true });
+  });
+}
+
+function textOf({ data, id, event }: ServerEvent): string {
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
+  return `${head}${data
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}\n`)
+    .join('')}\n`;
+}

@@ -1,0 +1,78 @@
+/** Rows of jobs for those who listen, with the settings of their queues at hand. */
+import type { Job } from '../core/job.ts';
+import type { Labelled } from '../core/label.ts';
+import { labelOf } from '../core/label.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import type { Store } from '../core/store.ts';
+import type { JobRow } from '../wire/job-event.ts';
+
+export interface RowSources {
+  readonly store: Store;
+  readonly settings: { read(queue: string): Promise<QueueSettings> };
+  now(): number;
+}
+
+/** Rows looked up at once; what is more than that is told without. */
+const MOST_ROWS = 500;
+const MOST_SETTINGS = 1_000;
+/** A row that is longer is left out, so that the ring of events has a size that can be told. */
+const MOST_ROW_LENGTH = 2_048;
+
+export class JobRows {
+  readonly #sources: RowSources;
+  readonly #settings = new Map<string, QueueSettings>();
+
+  constructor(sources: RowSources) {
+    this.#sources = sources;
+  }
+
+  /** The settings of this queue have changed. */
+  forget(queue: string): void {
+    this.#settings.delete(queue);
+  }
+
+  /** Nothing for jobs that are gone or too long to tell; nothing at all when the store is away. */
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, JobRow>> {
+    try {
+      const jobs = ids.length === 0 ? [] : await this.#sources.store.jobs.find(ids.slice(0, MOST_ROWS));
+      const found = jobs.filter((job) => job !== null);
+      const rows = await Promise.all(found.map(async (job) => [job.id, await this.of(job)] as const));
+      return new Map(rows.filter(([, row]) => JSON.stringify(row).length <= MOST_ROW_LENGTH));
+    } catch {
+      return new Map();
+    }
+  }
+
+  async of(job: Job): Promise<JobRow> {
+    return toRow(job, labelOf(job, await this.#settingsOf(job.queue), this.#sources.now()));
+  }
+
+  async #settingsOf(queue: string): Promise<QueueSettings> {
+    const known = this.#settings.get(queue);
+    if (known !== undefined) return known;
+    const settings = await this.#sources.settings.read(queue);
+    if (this.#settings.size >= MOST_SETTINGS) this.#settings.clear();
+    this.#settings.set(queue, settings);
+    return settings;
+  }
+}
+
+function toRow(job: Job, { label, reason }: Labelled): JobRow {
+  const { name, priority, tags, attempt, failures, createdAt, runAt, endedAt, progress, failure, lease } = job;
+  return {
+    label,
+    reason,
+    name,
+    priority,
+    tags,
+    attempt,
+    failures,
+    createdAt,
+    runAt,
+    endedAt,
+    progress,
+    failure: failure === null ? null : { group: failure.group, message: failure.message },
+    worker: lease?.worker ?? null,
+    startedAt: lease?.startedAt ?? null,
+  };
+}

@@ -1,0 +1,30 @@
+/** Jobs as the API shows them: with their labels, which depend on the settings of their queues. */
+import type { Job } from '../core/job.ts';
+import { refuse } from '../core/refusal.ts';
+import { DEFAULT_SETTINGS } from '../core/settings.ts';
+import type { JobView } from '../wire/job-view.ts';
+import { viewOf } from '../wire/job-view.ts';
+import type { ServerContext } from './context.ts';
+import { RequestRefused, refusedReply } from './problem.ts';
+
+export async function viewsOf(context: ServerContext, jobs: readonly Job[]): Promise<readonly JobView[]> {
+  const queues = [...new Set(jobs.map(({ queue }) => queue))];
+  const read = queues.map(async (queue) => [queue, await context.settings.read(queue)] as const);
+  const settings = new Map(await Promise.all(read));
+  const now = context.now();
+  return jobs.map((job) => viewOf(job, settings.get(job.queue) ?? DEFAULT_SETTINGS, now));
+}
+
+/** Throws the 404 when there is none. */
+export async function findJob({ store }: ServerContext, id: string): Promise<Job> {
+  const [job] = await store.jobs.find([id]);
+  if (job !== null && job !== undefined) return job;
+  const { refusal } = refuse('not-found', `job ${id}`);
+  throw new RequestRefused(refusedReply(refusal), refusal.message);
+}
+
+export async function findView(context: ServerContext, id: string): Promise<JobView> {
+  const [view] = await viewsOf(context, [await findJob(context, id)]);
+  if (view === undefined) throw new Error('a job has a view');
+  return view;
+}

@@ -1,0 +1,8 @@
+/** The node beside the server, for routes that speak of files. Where none runs there are no files, and that is said. */
+import type { NodeFace, ServerContext } from './context.ts';
+import { refuseRequest } from './problem.ts';
+
+export function nodeOf({ node }: ServerContext): NodeFace {
+  if (node !== null) return node;
+  throw refuseRequest('not-found', 'no node runs beside this server, so it has no files of jobs');
+}

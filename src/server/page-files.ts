@@ -1,0 +1,53 @@
+/**
+ * The web page as it was built: read once, served from memory.
+ *
+ * Its addresses are relative. What a browser asks for at `/q/mail/7` lies two folders deeper than the page's files, so the
+ * prefix is put in for each depth; thus the page works behind any sub-path without being told of it.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+export interface PageFile {
+  readonly bytes: Buffer;
+  readonly type: string;
+}
+
+export interface PageFiles {
+  /** The page for an address with so many slashes below the base. */
+  html(depth: number): string;
+  /** By its name below the base, such as `assets/index-4f2a.js`. */
+  file(name: string): PageFile | undefined;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Null where the page was not built. */
+export function openPageFiles(folder: string): PageFiles | null {
+  const names = filesIn(folder);
+  if (!names.includes('index.html')) return null;
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const files = new Map(names.map((name) => [name, readOne(folder, name)]));
+  return {
+    html: (depth) => html.replaceAll(/(src|href)="\.\//g, `$1="${'../'.repeat(depth)}`),
+    file: (name) => (name === 'index.html' ? undefined : files.get(name)),
+  };
+}
+
+function readOne(folder: string, name: string): PageFile {
+  return { bytes: readFileSync(join(folder, name)), type: TYPES[extname(name)] ?? 'application/octet-stream' };
+}
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

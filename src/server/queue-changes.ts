@@ -1,0 +1,64 @@
+/** Writing the settings of a queue for somebody, as far as they may; and the end of a queue. */
+import type { JobState } from '../core/job.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import { QUEUE_RECORD } from '../core/settings.ts';
+import type { SettingsInput } from '../core/settings-input.ts';
+import { mergeSettings } from '../core/settings-input.ts';
+import { bulk } from './bulk.ts';
+import { refuseRequest } from './problem.ts';
+import { oneQueue, total } from './queue-views.ts';
+import { CODE_SETTINGS, roleForSettings } from './rights.ts';
+import type { Call } from './route.ts';
+
+type Asking = Pick<Call, 'context' | 'may'>;
+type Settings = Partial<QueueSettings>;
+
+export async function changeQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
+  mayChange(call, await settingsNow(call, queue), input);
+  await call.context.settings.change(queue, input);
+}
+
+export async function createQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
+  mayChange(call, {}, input);
+  const value = JSON.stringify(mergeSettings({}, input));
+  const { records } = call.context.store;
+  const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: 0 });
+  if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} exists already; PATCH changes it`);
+}
+
+const DELETABLE: readonly JobState[] = ['draft', 'waiting', 'done', 'failed', 'cancelled'];
+
+export async function deleteQueue(call: Asking, queue: string, withJobs: boolean): Promise<void> {
+  const { counts } = await oneQueue(call.context, queue);
+  const { store, node } = call.context;
+  mayReplace(call, await settingsNow(call, queue), {});
+  if (node?.queues().has(queue) === true)
+    throw refuseRequest('wrong-state', `queue ${queue} is made by a file in the folder of the queues; remove that`);
+  if (counts.running > 0) throw refuseRequest('wrong-state', `queue ${queue} has ${counts.running} running jobs`);
+  if (total(counts) > 0 && !withJobs)
+    throw refuseRequest('wrong-state', `queue ${queue} has ${total(counts)} jobs; jobs=true deletes them too`);
+  for (const state of withJobs ? DELETABLE : []) {
+    while ((await bulk(store.jobs, { query: { queue, state } }, { kind: 'delete' })).more);
+  }
+  await store.records.delete(QUEUE_RECORD, queue);
+}
+
+async function settingsNow({ context }: Asking, queue: string): Promise<Settings> {
+  const record = await context.store.records.get(QUEUE_RECORD, queue);
+  return record === null ? {} : (JSON.parse(record.value) as Settings);
+}
+
+/** Only what is named changes. */
+function mayChange(call: Asking, before: Settings, input: SettingsInput): void {
+  const named = CODE_SETTINGS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]);
+  mayReplace(call, before, { ...before, ...Object.fromEntries(named) });
+}
+
+function mayReplace(call: Asking, before: Settings, after: Settings): void {
+  const role = roleForSettings(before, after);
+  if (!call.may(role))
+    throw refuseRequest(
+      'forbidden',
+      `${CODE_SETTINGS.join(', ')} are what a queue executes: that needs the role ${role}`,
+    );
+}

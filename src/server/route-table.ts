@@ -1,0 +1,129 @@
+/**
+ * All routes, and which of them a request means. A literal part of a path goes before a placeholder, so that
+ * `/api/jobs/count` is never the job named count.
+ */
+import type { Method, Route } from './route.ts';
+import { METHODS } from './route.ts';
+import { aboutRoutes } from './routes/about.ts';
+import { attachmentRoutes } from './routes/attachments.ts';
+import { attemptRoutes } from './routes/attempts.ts';
+import { auditRoutes } from './routes/audit.ts';
+import { bulkRoutes } from './routes/bulk.ts';
+import { withDescription } from './routes/description.ts';
+import { healthRoutes } from './routes/health.ts';
+import { jobActionRoutes } from './routes/job-actions.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { loginRoutes } from './routes/login.ts';
+import { logRoutes } from './routes/logs.ts';
+import { meRoutes } from './routes/me.ts';
+import { nodeRoutes } from './routes/nodes.ts';
+import { overviewRoutes } from './routes/overview.ts';
+import { pageRoutes } from './routes/page.ts';
+import { queueRoutes } from './routes/queues.ts';
+import { storeRoutes } from './routes/store.ts';
+import { recordRoutes } from './routes/store-records.ts';
+import { streamRoutes } from './routes/streams.ts';
+import { tokenRoutes } from './routes/tokens.ts';
+import { workRoutes } from './routes/work.ts';
+import { workerRoutes } from './routes/workers.ts';
+
+const OWN: readonly Route[] = [
+  ...aboutRoutes,
+  ...bulkRoutes,
+  ...jobActionRoutes,
+  ...jobRoutes,
+  ...overviewRoutes,
+  ...queueRoutes,
+  ...workRoutes,
+  ...workerRoutes,
+  ...storeRoutes,
+  ...recordRoutes,
+  ...healthRoutes,
+  ...meRoutes,
+  ...loginRoutes,
+  ...tokenRoutes,
+  ...auditRoutes,
+  ...attachmentRoutes,
+  ...attemptRoutes,
+  ...logRoutes,
+  ...nodeRoutes,
+  ...streamRoutes,
+  ...pageRoutes,
+];
+
+export const ROUTES: readonly Route[] = withDescription(OWN);
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'wrong-method'; readonly allowed: readonly Method[] }
+  | { readonly kind: 'nothing' };
+
+export interface RouteTable {
+  match(method: string, path: string): Match;
+}
+
+interface Step {
+  readonly literals: Map<string, Step>;
+  any: { readonly step: Step } | null;
+  readonly routes: Map<Method, Route>;
+}
+
+export function createRouteTable(routes: readonly Route[]): RouteTable {
+  const root = newStep();
+  for (const route of routes) {
+    const step = partsOf(route.path).reduce(stepInto, root);
+    if (step.routes.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
+    step.routes.set(route.method, route);
+  }
+  return { match: (method, path) => match(root, method, path) };
+}
+
+function newStep(): Step {
+  return { literals: new Map(), any: null, routes: new Map() };
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').slice(1);
+}
+
+function stepInto(step: Step, part: string): Step {
+  if (part.startsWith('{')) {
+    step.any ??= { step: newStep() };
+    return step.any.step;
+  }
+  const next = step.literals.get(part) ?? newStep();
+  step.literals.set(part, next);
+  return next;
+}
+
+/** Both ways are tried where a literal and a placeholder fit: `/api/jobs/cancel` may be a bulk call or a job's address. */
+function match(root: Step, method: string, path: string): Match {
+  const found = ends(root, partsOf(path), []);
+  if (found.length === 0) return { kind: 'nothing' };
+  for (const { step, values } of found) {
+    const route = step.routes.get(method as Method) ?? (method === 'HEAD' ? step.routes.get('GET') : undefined);
+    if (route !== undefined) return { kind: 'route', route, params: named(route, values) };
+  }
+  const allowed = METHODS.filter((each) => found.some(({ step }) => step.routes.has(each)));
+  return { kind: 'wrong-method', allowed };
+}
+
+interface End {
+  readonly step: Step;
+  readonly values: readonly string[];
+}
+
+function ends(step: Step, parts: readonly string[], values: readonly string[]): End[] {
+  const [part, ...rest] = parts;
+  if (part === undefined) return step.routes.size > 0 ? [{ step, values }] : [];
+  const literal = step.literals.get(part);
+  return [
+    ...(literal === undefined ? [] : ends(literal, rest, values)),
+    ...(step.any === null || part === '' ? [] : ends(step.any.step, rest, [...values, part])),
+  ];
+}
+
+function named(route: Route, values: readonly string[]): Readonly<Record<string, string>> {
+  const names = [...route.path.matchAll(/\{([a-z]+)\}/gi)].map(([, name]) => name ?? '');
+  return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']));
+}

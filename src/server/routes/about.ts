@@ -1,0 +1,15 @@
+/** What the server says of itself. */
+import { text as textReply } from '../reply.ts';
+import { type Route, route } from '../route.ts';
+
+export const aboutRoutes: readonly Route[] = [
+  route({
+    name: 'health',
+    method: 'GET',
+    path: '/healthz',
+    about: 'Whether the server answers at all. Says nothing but ok.',
+    role: 'open',
+    answer: 'text',
+    handle: () => textReply('ok\n'),
+  }),
+];

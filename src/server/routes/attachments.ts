@@ -1,0 +1,158 @@
+/**
+ * The files of a job: sent in pieces that can be gone on with, checked by their hash, read whole or in part.
+ *
+ * Nothing is held in memory, and nothing is shown as a page: whatever the name says, it is bytes to be saved.
+ */
+import { fields, integer, listOf, oneOf, text } from '../../core/check.ts';
+import { jobId } from '../../core/names.ts';
+import { attachedName, sentName } from '../../node/file-upload.ts';
+import { contentReply } from '../content-reply.ts';
+import { fileHeaders, notFound, progress, refusedUpload } from '../file-replies.ts';
+import { nodeOf } from '../node-of.ts';
+import { refusedReply, refuseRequest } from '../problem.ts';
+import type { Reply } from '../reply.ts';
+import { json } from '../reply.ts';
+import type { Call, Route } from '../route.ts';
+import { route } from '../route.ts';
+import { uploadHeaders } from '../upload-headers.ts';
+
+const PATH = '/api/jobs/{id}/attachments/{name}';
+const MAX_BYTES = 10 * 1024 ** 3;
+const MOST_LISTED = 2_000;
+const ACCEPTED = 202;
+const CREATED = 201;
+
+const direction = oneOf('in', 'out');
+const attachment = fields({
+  name: text({ max: 4_096 }),
+  sha256: text({ max: 64 }),
+  size: integer(0, Number.MAX_SAFE_INTEGER),
+  direction,
+});
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Which {
+  readonly direction?: 'in' | 'out';
+}
+
+export const attachmentRoutes: readonly Route[] = [
+  route({
+    name: 'attachments.list',
+    method: 'GET',
+    path: '/api/jobs/{id}/attachments',
+    about: 'The files that a job was given (in) and that its attempts made (out).',
+    role: 'read',
+    params: { id: jobId },
+    answer: fields({ attachments: listOf(attachment, MOST_LISTED) }),
+    handle: (call) => list(call),
+  }),
+  route({
+    name: 'attachments.get',
+    method: 'GET',
+    path: PATH,
+    about: 'The bytes of a file, whole (and checked) or a Range of it. What was made goes before what was given.',
+    role: 'read',
+    params: { id: jobId, name: attachedName },
+    query: { direction },
+    answer: 'bytes',
+    handle: (call) => read(call),
+  }),
+  route({
+    name: 'attachments.head',
+    method: 'HEAD',
+    path: PATH,
+    relay: true,
+    about: 'How far a file has come: Upload-Offset, and Upload-Length once that is known.',
+    role: 'read',
+    params: { id: jobId, name: attachedName },
+    answer: 'none',
+    handle: (call) => head(call),
+  }),
+  route({
+    name: 'attachments.put',
+    method: 'PUT',
+    path: PATH,
+    about:
+      'Sends a file to a draft, or as output with the Lease-Token of the running job. Upload-Offset goes on where an earlier one was cut, Upload-Length says that more will come, X-Content-Sha256 or Repr-Digest is checked.',
+    role: 'submit',
+    relay: true,
+    params: { id: jobId, name: sentName },
+    body: 'bytes',
+    answer: attachment,
+    limits: { bodyBytes: MAX_BYTES },
+    handle: (call) => put(call),
+  }),
+  route({
+    name: 'attachments.delete',
+    method: 'DELETE',
+    path: PATH,
+    about: 'Removes a file from a draft, also one that is still on its way.',
+    role: 'submit',
+    params: { id: jobId, name: attachedName },
+    answer: 'none',
+    status: 204,
+    handle: (call) => remove(call),
+  }),
+];
+
+async function list({ params, context }: Call<{ readonly id: string }>): Promise<Reply> {
+  const [job] = await context.store.jobs.find([params.id]);
+  if (job === null || job === undefined) return notFound(`job ${params.id}`);
+  return json({ attachments: await nodeOf(context).attachments.list(params.id) });
+}
+
+async function read({ params, query, context, request }: Call<Named, Which>): Promise<Reply> {
+  const { attachments } = nodeOf(context);
+  const found = await attachments.get(params.id, params.name, query.direction);
+  if (found === null) return notFound(`attachment ${params.name} of job ${params.id}`);
+  return contentReply(request, {
+    size: found.size,
+    etag: `"${found.sha256}"`,
+    headers: fileHeaders(found),
+    open: async (range) => {
+      const reading = await attachments.read(found, range ?? undefined);
+      if (reading.ok) return reading.stream;
+      throw refuseRequest('data-corrupt', `attachment ${found.name} is not on this node's disk`);
+    },
+  });
+}
+
+async function head({ params, context }: Call<Named>): Promise<Reply> {
+  const { attachments, uploads } = nodeOf(context);
+  const [found, upload] = [await attachments.get(params.id, params.name), await uploads.state(params.id, params.name)];
+  if (found === null && upload === null) return notFound(`attachment ${params.name} of job ${params.id}`);
+  const { offset, size } = upload ?? { offset: found?.size ?? 0, size: found?.size ?? null };
+  const length = { 'content-length': String(found?.size ?? 0), ...(found !== null && fileHeaders(found)) };
+  const tag = found === null ? {} : { etag: `"${found.sha256}"`, 'accept-ranges': 'bytes' };
+  return { status: 200, headers: { ...length, ...tag, ...progress(offset, size) }, body: { kind: 'none' } };
+}
+
+async function put(call: Call<Named>): Promise<Reply> {
+  const { params, context, request, signal } = call;
+  const said = uploadHeaders(request);
+  if (said.lease !== null && !call.may('operate')) throw refuseRequest('forbidden', 'outputs need the role operate');
+  const bytes = call.bytes();
+  try {
+    const file = { ...params, ...said, signal, now: context.now(), source: () => bytes };
+    const answer = await nodeOf(context).uploads.put(file);
+    if (!answer.ok) return refusedUpload(answer);
+    if (answer.attachment === null)
+      return {
+        ...json({ offset: answer.offset, size: answer.size }, ACCEPTED),
+        headers: progress(answer.offset, answer.size),
+      };
+    const { size } = answer.attachment;
+    return { ...json(answer.attachment, CREATED), headers: progress(size, size) };
+  } finally {
+    bytes.destroy();
+  }
+}
+
+async function remove({ params, context }: Call<Named>): Promise<Reply> {
+  const answer = await nodeOf(context).uploads.remove(params.id, params.name);
+  return answer.ok ? { status: 204, body: { kind: 'none' } } : refusedReply(answer.refusal);
+}

@@ -1,0 +1,30 @@
+/** The audit, page by page. There is no route that writes it: rows come of acts alone. */
+import { fields, listOf, orNull, text } from '../../core/check.ts';
+import type { AuditRow } from '../audit.ts';
+import { AUDIT_RECORD, auditRow } from '../audit.ts';
+import { limitOf, pageLimit } from '../query-checks.ts';
+import { json } from '../reply.ts';
+import { type Route, route } from '../route.ts';
+import { readValue } from '../tokens.ts';
+
+const place = text({ max: 40, pattern: /^[0-9a-f-]{1,40}$/, must: 'must be the `next` of a page before' });
+
+export const auditRoutes: readonly Route[] = [
+  route({
+    name: 'audit.list',
+    method: 'GET',
+    path: '/api/audit',
+    about: 'What operators and admins did, oldest first, for 90 days. Go on with `after` = the `next` of a page.',
+    role: 'admin',
+    query: { after: place, limit: pageLimit },
+    answer: fields({ rows: listOf(auditRow, 500), next: orNull(place) }),
+    handle: async ({ query, context }) => {
+      const limit = limitOf(query);
+      const after = query.after === undefined ? {} : { after: query.after };
+      const page = await context.store.records.list({ kind: AUDIT_RECORD, limit, ...after });
+      const rows = page.map(({ value }) => readValue(value, auditRow)).filter((row): row is AuditRow => row !== null);
+      // Given even at the end, so that whoever follows the audit can go on from there.
+      return json({ rows, next: page.at(-1)?.key ?? query.after ?? null });
+    },
+  }),
+];

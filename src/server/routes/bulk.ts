@@ -1,0 +1,99 @@
+/** Many jobs at once: by their ids or by a query, and whole groups of failures. */
+import type { Check, Report } from '../../core/check.ts';
+import { duration, fields, listOf, object, text } from '../../core/check.ts';
+import { described, schemaOf } from '../../core/json-schema.ts';
+import { jobId, queueName } from '../../core/names.ts';
+import { bulkResult, groups } from '../../wire/views.ts';
+import type { BulkAction } from '../bulk.ts';
+import { bulk } from '../bulk.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+import { jobFilter } from './jobs.ts';
+
+const MOST_IDS = 1_000;
+const filter = object(jobFilter);
+const shape = { ids: listOf(jobId, MOST_IDS), query: filter };
+const plainBody = oneWay(object(shape));
+const requeueBody = oneWay(object({ ...shape, queue: queueName, delay: duration() }));
+const groupBody = fields({ queue: queueName, group: text({ max: 1_024 }) });
+
+/** All jobs of a store are never meant by leaving something out. */
+function oneWay<T extends { ids?: unknown; query?: object }>(check: Check<T>): Check<T> {
+  return described(schemaOf(check), (value: unknown, report: Report, path: string): T => {
+    const body = check(value, report, path);
+    if (body === undefined) return body;
+    if ((body.ids === undefined) === (body.query === undefined)) report('ids', 'or query must be given, and not both');
+    else if (body.query !== undefined && Object.keys(body.query).length === 0) report('query', 'must name something');
+    return body;
+  });
+}
+
+const ACTIONS: Readonly<Record<'cancel' | 'delete', string>> = {
+  cancel: 'Cancels jobs by ids or by a query; running ones are asked to stop.',
+  delete: 'Forgets jobs by ids or by a query, but running ones.',
+};
+
+const plainRoutes = (['cancel', 'delete'] as const).map((action) =>
+  route({
+    name: `jobs.bulk-${action}`,
+    method: 'POST',
+    path: `/api/jobs/${action}`,
+    about: ACTIONS[action],
+    role: 'operate',
+    body: plainBody,
+    answer: bulkResult,
+    handle: async ({ body, context }) => json(await bulk(context.store.jobs, body, { kind: action })),
+  }),
+);
+
+const requeueRoute = route({
+  name: 'jobs.bulk-requeue',
+  method: 'POST',
+  path: '/api/jobs/requeue',
+  about: 'Makes ended jobs wait again, by ids or by a query.',
+  role: 'operate',
+  body: requeueBody,
+  answer: bulkResult,
+  handle: async ({ body, context }) => {
+    const { queue, delay } = body;
+    const action: BulkAction = {
+      kind: 'requeue',
+      ...(queue && { queue }),
+      ...(delay !== undefined && { delayMs: delay }),
+    };
+    return json(await bulk(context.store.jobs, body, action));
+  },
+});
+
+const failureQuery = { queue: queueName };
+const failureRoutes = (['requeue', 'delete'] as const).map((kind) =>
+  route({
+    name: `failures.${kind}`,
+    method: 'POST',
+    path: `/api/failures/${kind}`,
+    about:
+      kind === 'requeue' ? 'Makes every job of a failure group wait again.' : 'Forgets every job of a failure group.',
+    role: 'operate',
+    body: groupBody,
+    answer: bulkResult,
+    handle: async ({ body, context }) =>
+      json(await bulk(context.store.jobs, { query: { ...body, state: 'failed' } }, { kind })),
+  }),
+);
+
+export const bulkRoutes: readonly Route[] = [
+  ...plainRoutes,
+  requeueRoute,
+  route({
+    name: 'failures.list',
+    method: 'GET',
+    path: '/api/failures',
+    about: 'Failed jobs by what went wrong: count, first and last seen, a sample.',
+    role: 'read',
+    query: failureQuery,
+    answer: groups,
+    handle: async ({ query, context }) => json({ groups: await context.store.jobs.failures(query.queue) }),
+  }),
+  ...failureRoutes,
+];

@@ -1,0 +1,134 @@
+/** What is done to one job: each action answers the job as it is afterwards. */
+import { duration, fields, flag, object } from '../../core/check.ts';
+import type { JobStore, Target, TargetResult } from '../../core/job-store.ts';
+import { jobId, queueName } from '../../core/names.ts';
+import { count } from '../../core/policy-input.ts';
+import { copyInput } from '../../wire/job-input.ts';
+import { added, cancelled, jobView } from '../../wire/views.ts';
+import type { ServerContext } from '../context.ts';
+import { duplicateJob } from '../duplicate-job.ts';
+import { idempotent } from '../idempotency.ts';
+import { findView } from '../job-views.ts';
+import { mustBeOk } from '../one-result.ts';
+import type { Reply } from '../reply.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const params = { id: jobId };
+/** With `attempt`, refused when the job has been claimed again since. */
+const targetBody = object({ attempt: count });
+const requeueBody = object({ attempt: count, queue: queueName, delay: duration() });
+const moveBody = fields({ queue: queueName }, { attempt: count, steal: flag });
+const nothing = object({});
+
+export const jobActionRoutes: readonly Route[] = [
+  route({
+    name: 'jobs.cancel',
+    method: 'POST',
+    path: '/api/jobs/{id}/cancel',
+    about: 'Ends a job for good. A running one is asked to stop, and ends when its worker has stopped it.',
+    role: 'operate',
+    params,
+    body: targetBody,
+    answer: cancelled,
+    handle: async ({ params, body, context }) => {
+      const { outcome } = mustBeOk(await context.store.jobs.cancel([{ ...body, id: params.id }]));
+      return json({ outcome, job: await findView(context, params.id) });
+    },
+  }),
+  route({
+    name: 'jobs.requeue',
+    method: 'POST',
+    path: '/api/jobs/{id}/requeue',
+    about: 'Makes an ended job wait again, in another queue or after a delay if told so.',
+    role: 'operate',
+    params,
+    body: requeueBody,
+    answer: jobView,
+    handle: ({ params, body: { delay, ...body }, context }) =>
+      act(context, params.id, (jobs) =>
+        jobs.requeue([{ ...body, id: params.id, ...(delay !== undefined && { delayMs: delay }) }]),
+      ),
+  }),
+  route({
+    name: 'jobs.move',
+    method: 'POST',
+    path: '/api/jobs/{id}/move',
+    about: 'Puts a job into another queue; a running one only with `steal`.',
+    role: 'operate',
+    params,
+    body: moveBody,
+    answer: jobView,
+    handle: ({ params, body, context }) => act(context, params.id, (jobs) => jobs.move([{ ...body, id: params.id }])),
+  }),
+  route({
+    name: 'jobs.commit',
+    method: 'POST',
+    path: '/api/jobs/{id}/commit',
+    about: 'Makes a draft into a waiting job. Can be repeated.',
+    role: 'submit',
+    relay: true,
+    params,
+    body: nothing,
+    answer: jobView,
+    handle: ({ params, context }) => act(context, params.id, (jobs) => jobs.commit([params.id])),
+  }),
+  route({
+    name: 'jobs.run-now',
+    method: 'POST',
+    path: '/api/jobs/{id}/run-now',
+    about: 'Lets a scheduled job be claimed at once.',
+    role: 'operate',
+    params,
+    body: targetBody,
+    answer: jobView,
+    handle: ({ params, body, context }) => change(context, { ...body, id: params.id, runAt: context.now() }),
+  }),
+  route({
+    name: 'jobs.pause',
+    method: 'POST',
+    path: '/api/jobs/{id}/pause',
+    about: 'Asks the worker of a running job to let it stand still.',
+    role: 'operate',
+    params,
+    body: targetBody,
+    answer: jobView,
+    handle: ({ params, body, context }) => change(context, { ...body, id: params.id, pause: true }),
+  }),
+  route({
+    name: 'jobs.resume',
+    method: 'POST',
+    path: '/api/jobs/{id}/resume',
+    about: 'Asks the worker of a paused job to go on.',
+    role: 'operate',
+    params,
+    body: targetBody,
+    answer: jobView,
+    handle: ({ params, body, context }) => change(context, { ...body, id: params.id, pause: false }),
+  }),
+  route({
+    name: 'jobs.duplicate',
+    method: 'POST',
+    path: '/api/jobs/{id}/duplicate',
+    about: 'Makes a new job with the same data, options and attachments, but for what is given here.',
+    role: 'submit',
+    params,
+    body: copyInput,
+    answer: added,
+    status: 201,
+    handle: (call) =>
+      idempotent(call, (newId) => duplicateJob(call.context, { ...call.body, from: call.params.id, newId })),
+  }),
+];
+
+type Act = (jobs: JobStore) => Promise<readonly TargetResult[]>;
+
+async function act(context: ServerContext, id: string, work: Act): Promise<Reply> {
+  mustBeOk(await work(context.store.jobs));
+  return json(await findView(context, id));
+}
+
+function change(context: ServerContext, changes: Target & { runAt?: number; pause?: boolean }): Promise<Reply> {
+  return act(context, changes.id, (jobs) => jobs.change([changes]));
+}

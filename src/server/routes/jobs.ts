@@ -1,0 +1,168 @@
+/** Jobs: adding, finding, listing, changing, deleting. */
+import { newJobOf } from '../../core/add-options.ts';
+import { flag, listOf, object, oneOf, text, time } from '../../core/check.ts';
+import { JOB_STATES } from '../../core/job.ts';
+import type { AddResult, NewJob } from '../../core/job-store.ts';
+import { LABELS } from '../../core/label.ts';
+import { jobId, queueName, shownName, tag } from '../../core/names.ts';
+import { count, priority } from '../../core/policy-input.ts';
+import type { JobInput } from '../../wire/job-input.ts';
+import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
+import { jsonValue } from '../../wire/json-value.ts';
+import { added, jobCounts, jobHistory, jobPage, jobView, orRefusedItem } from '../../wire/views.ts';
+import type { ServerContext } from '../context.ts';
+import { idempotent } from '../idempotency.ts';
+import { findJob, findView, viewsOf } from '../job-views.ts';
+import { mustBeOk } from '../one-result.ts';
+import { limitOf, pageLimit, queryTime } from '../query-checks.ts';
+import type { Reply } from '../reply.ts';
+import { json } from '../reply.ts';
+import { mustBeDrafts } from '../rights.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const word = text({ max: 1_024 });
+const id = { id: jobId };
+
+/** Which jobs: the same names in a query of an address and in that of a bulk call. */
+export const jobFilter = {
+  queue: queueName,
+  state: oneOf(...JOB_STATES),
+  label: oneOf(...LABELS),
+  tag: word,
+  name: word,
+  worker: word,
+  group: word,
+  since: queryTime,
+  before: queryTime,
+};
+
+const listQuery = { ...jobFilter, order: oneOf('newest', 'claim'), after: word, limit: pageLimit };
+
+const jobChanges = object({
+  attempt: count,
+  priority,
+  tags: listOf(tag, 100),
+  runAt: time,
+  name: shownName,
+  data: jsonValue,
+  pause: flag,
+});
+
+export const jobRoutes: readonly Route[] = [
+  route({
+    name: 'jobs.list',
+    method: 'GET',
+    path: '/api/jobs',
+    about: 'A page of jobs, the newest first; `next` is the `after` of the next page.',
+    role: 'read',
+    query: listQuery,
+    answer: jobPage,
+    handle: async ({ query, context }) => {
+      const { order = 'newest', ...rest } = query;
+      const page = await context.store.jobs.list({ ...rest, order, limit: limitOf(query) });
+      return json({ jobs: await viewsOf(context, page.jobs), next: page.next });
+    },
+  }),
+  route({
+    name: 'jobs.add',
+    method: 'POST',
+    path: '/api/jobs',
+    about:
+      'Adds a job, or a list of jobs. An id that exists changes nothing; an Idempotency-Key makes any add repeatable.',
+    role: 'submit',
+    body: jobInputs,
+    answer: oneOrMany(orRefusedItem(added), 1_000),
+    status: 201,
+    relay: true,
+    handle: (call) => {
+      if (!call.may('submit')) mustBeDrafts([call.body].flat());
+      return idempotent(call, (newId) => addJobs(call.context, call.body, newId));
+    },
+  }),
+  route({
+    name: 'jobs.count',
+    method: 'GET',
+    path: '/api/jobs/count',
+    about: 'How many jobs of each state each queue has.',
+    role: 'read',
+    query: { queue: queueName },
+    answer: jobCounts,
+    handle: async ({ query, context }) =>
+      json({ queues: await context.store.jobs.count(query.queue === undefined ? undefined : [query.queue]) }),
+  }),
+  route({
+    name: 'jobs.find',
+    method: 'GET',
+    path: '/api/jobs/{id}',
+    about: 'One job, with its label and the reason in words.',
+    role: 'read',
+    params: id,
+    answer: jobView,
+    handle: async ({ params, context }) => json(await findView(context, params.id)),
+  }),
+  route({
+    name: 'jobs.change',
+    method: 'PATCH',
+    path: '/api/jobs/{id}',
+    about: 'Changes priority, tags, time, name or data of a job that waits, or asks a running one to pause.',
+    role: 'operate',
+    params: id,
+    body: jobChanges,
+    answer: jobView,
+    handle: async ({ params, body, context }) => {
+      mustBeOk(await context.store.jobs.change([{ ...body, id: params.id }]));
+      return json(await findView(context, params.id));
+    },
+  }),
+  route({
+    name: 'jobs.delete',
+    method: 'DELETE',
+    path: '/api/jobs/{id}',
+    about: 'Forgets a job in any state but running.',
+    role: 'operate',
+    params: id,
+    answer: 'none',
+    status: 204,
+    handle: async ({ params, context }) => {
+      mustBeOk(await context.store.jobs.delete([params.id]));
+      return { status: 204, body: { kind: 'none' } };
+    },
+  }),
+  route({
+    name: 'jobs.history',
+    method: 'GET',
+    path: '/api/jobs/{id}/history',
+    about: 'What happened to a job, the oldest first.',
+    role: 'read',
+    params: id,
+    answer: jobHistory,
+    handle: async ({ params, context }) => {
+      await findJob(context, params.id);
+      return json({ history: await context.store.jobs.history(params.id) });
+    },
+  }),
+];
+
+/** One job that is refused ends the request with its no; of a list each has its own answer. */
+async function addJobs(
+  { store }: ServerContext,
+  body: JobInput | readonly JobInput[],
+  newId: () => string,
+): Promise<Reply> {
+  const inputs = Array.isArray(body) ? (body as readonly JobInput[]) : [body as JobInput];
+  const results = await store.jobs.add(inputs.map((input) => toJob(input, newId)));
+  if (Array.isArray(body)) return json(results.map(shown), 201);
+  const { ok: _ok, ...result } = mustBeOk(results);
+  return json(result, result.outcome === 'added' ? 201 : 200);
+}
+
+function toJob({ queue, data = 'null', ...options }: JobInput, newId: () => string): NewJob {
+  return newJobOf({ queue, data, newId }, options);
+}
+
+function shown(result: AddResult): unknown {
+  if (!result.ok) return result;
+  const { ok: _ok, ...rest } = result;
+  return rest;
+}

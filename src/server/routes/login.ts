@@ -1,0 +1,92 @@
+/**
+ * Logging in with a browser: a token, or the code of a one-time link, becomes a cookie. Both are sent as
+ * `Authorization: Bearer …`, so that the guard counts wrong ones as it does everywhere.
+ *
+ * The code stands behind the # of the link, which no browser sends: the page reads it and takes it out of the address.
+ */
+import { fields, integer, oneOf, text } from '../../core/check.ts';
+import { ROLES } from '../../wire/role.ts';
+import { clearCookie, cookieOf, setCookie } from '../cookie.ts';
+import { readCredential } from '../credential.ts';
+import { LOGIN_ROUTE } from '../guard.ts';
+import { LOGIN_PAGE, LOGIN_SCRIPT } from '../login-page.ts';
+import { refuseRequest } from '../problem.ts';
+import type { Reply } from '../reply.ts';
+import { json, text as textReply } from '../reply.ts';
+import type { Call } from '../route.ts';
+import { type Route, route } from '../route.ts';
+import { makeLoginCode, makeSession, SESSION_RECORD } from '../sessions.ts';
+
+const secret = text({ max: 100 });
+
+export const loginRoutes: readonly Route[] = [
+  route({
+    name: LOGIN_ROUTE,
+    method: 'POST',
+    path: '/api/login',
+    about: 'Gives a browser its cookie, for a token or the code of a one-time link, sent as Authorization: Bearer.',
+    role: 'read',
+    answer: fields({ actor: text({ max: 512 }), role: oneOf(...ROLES), version: text({ max: 64 }) }),
+    audit: true,
+    handle: (call) => logIn(call),
+  }),
+  route({
+    name: 'logout',
+    method: 'POST',
+    path: '/api/logout',
+    about: 'Ends the session of the cookie.',
+    role: 'read',
+    answer: 'none',
+    status: 204,
+    handle: (call) => logOut(call),
+  }),
+  route({
+    name: 'login.link',
+    method: 'POST',
+    path: '/api/login/link',
+    about: 'Makes a code for /login#code: good for one login as admin, within the hour.',
+    role: 'admin',
+    answer: fields({ code: secret, path: secret, madeAt: integer(0, Number.MAX_SAFE_INTEGER) }),
+    status: 201,
+    handle: async ({ context }) => {
+      const madeAt = context.now();
+      const code = await makeLoginCode(context.store.records, madeAt);
+      return json({ code, path: `/login#${code}`, madeAt }, 201);
+    },
+  }),
+  route({
+    name: 'login.page',
+    method: 'GET',
+    path: '/login',
+    about: 'The page on which a person logs in.',
+    role: 'open',
+    answer: 'text',
+    handle: () => textReply(LOGIN_PAGE, 'text/html; charset=utf-8'),
+  }),
+  route({
+    name: 'login.script',
+    method: 'GET',
+    path: '/login.js',
+    about: 'What the page of the login runs.',
+    role: 'open',
+    answer: 'text',
+    handle: () => textReply(LOGIN_SCRIPT, 'text/javascript; charset=utf-8'),
+  }),
+];
+
+async function logIn({ who, context, request }: Pick<Call, 'who' | 'context' | 'request'>): Promise<Reply> {
+  if (request.headers.authorization === undefined) {
+    throw refuseRequest('bad-request', 'a login needs a token or a code, sent as Authorization: Bearer …');
+  }
+  const { actor, role, token } = who;
+  const session = await makeSession(context.store.records, { actor, role, token }, context.now());
+  const answer = json({ actor, role, version: context.version });
+  return { ...answer, headers: { 'set-cookie': setCookie(request, session) } };
+}
+
+/** The guard has found the session, or nobody was logged in; either way it is over now. */
+async function logOut({ context, request }: Pick<Call, 'context' | 'request'>): Promise<Reply> {
+  const session = readCredential(cookieOf(request) ?? '');
+  if (session?.kind === 'session') await context.store.records.delete(SESSION_RECORD, session.id);
+  return { status: 204, headers: { 'set-cookie': clearCookie(request) }, body: { kind: 'none' } };
+}

@@ -1,0 +1,160 @@
+/**
+ * The log of an attempt, while it is written and afterwards: bytes by their range, lines as text, what is looked for,
+ * and as it grows. Text is lossy where a log is no UTF-8; the bytes themselves are always to be had.
+ */
+import { Readable } from 'node:stream';
+import { fields, integer, listOf, oneOf, orNull, text } from '../../core/check.ts';
+import { jobId } from '../../core/names.ts';
+import type { LogPlace, LogShape } from '../../node/log-place.ts';
+import { parseLogPlace } from '../../node/log-place.ts';
+import { contentReply } from '../content-reply.ts';
+import { attemptNumber, logPlace, searchPlace } from '../log-checks.ts';
+import { tellLog } from '../log-messages.ts';
+import { nodeOf } from '../node-of.ts';
+import { refusedReply, refuseRequest } from '../problem.ts';
+import { queryFlag, queryInteger } from '../query-checks.ts';
+import type { Reply } from '../reply.ts';
+import { events, json } from '../reply.ts';
+import type { Call, Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const PATH = '/api/jobs/{id}/attempts/{attempt}/log';
+const MOST_LINES = 10_000;
+const LINES = 1_000;
+const MOST_MATCHES = 1_000;
+const MATCHES = 100;
+const whole = integer(0, Number.MAX_SAFE_INTEGER);
+const anyText = text({ max: Number.MAX_SAFE_INTEGER });
+
+const params = { id: jobId, attempt: attemptNumber };
+type Params = { readonly id: string; readonly attempt: number | 'latest' };
+
+export const logRoutes: readonly Route[] = [
+  route({
+    name: 'logs.read',
+    method: 'GET',
+    path: PATH,
+    about: 'The log of an attempt: its bytes (Range), or with line and lines, or tail, its lines as JSON.',
+    role: 'read',
+    params,
+    query: {
+      line: queryInteger(1, Number.MAX_SAFE_INTEGER),
+      lines: queryInteger(1, MOST_LINES),
+      tail: queryInteger(1, MOST_LINES),
+    },
+    answer: 'bytes',
+    handle: (call) => read(call),
+  }),
+  route({
+    name: 'logs.search',
+    method: 'GET',
+    path: `${PATH}/search`,
+    about: 'Lines of a log that hold a text, or that fit an extended regular expression.',
+    role: 'read',
+    params,
+    query: {
+      q: text({ max: 1_000, pattern: /^[^\n\0]+$/, must: 'must be 1 to 1000 characters of one line' }),
+      regex: queryFlag,
+      ignoreCase: queryFlag,
+      limit: queryInteger(1, MOST_MATCHES),
+      after: searchPlace,
+    },
+    answer: fields({
+      matches: listOf(fields({ line: whole, offset: whole, text: anyText }), MOST_MATCHES),
+      stopped: orNull(oneOf('limit', 'time', 'expression')),
+      message: orNull(anyText),
+      next: orNull(anyText),
+    }),
+    handle: (call) => search(call),
+  }),
+  route({
+    name: 'logs.follow',
+    method: 'GET',
+    path: `${PATH}/events`,
+    about: 'A log as it grows, to the end of its attempt. Goes on from Last-Event-ID, or from `from`.',
+    role: 'read',
+    params,
+    query: { from: logPlace },
+    answer: 'events',
+    handle: (call) => follow(call),
+  }),
+];
+
+interface Lines {
+  readonly line?: number;
+  readonly lines?: number;
+  readonly tail?: number;
+}
+
+async function read({ params: { id, attempt }, query, context, request }: Call<Params, Lines>): Promise<Reply> {
+  const found = await nodeOf(context).attempts.log(id, attempt);
+  if (!found.ok) return refusedReply(found.refusal);
+  const { log } = found;
+  if (query.tail !== undefined) return json(await log.tail(query.tail));
+  if (query.line !== undefined || query.lines !== undefined)
+    return json(await log.lines({ from: query.line ?? 1, count: query.lines ?? LINES }));
+  const shape = await log.shape();
+  return contentReply(request, {
+    size: shape.size,
+    etag: `"${shape.generation}-${shape.size}"`,
+    headers: headersOf(shape),
+    // It only grows until it is cut: what was read of it in the same generation stays as it was.
+    goesOnFrom: (etag) => etag.startsWith(`"${shape.generation}-`),
+    open: async (range) =>
+      Readable.from(log.bytes(range ?? { start: 0, end: shape.size }, shape), { objectMode: false }),
+  });
+}
+
+function headersOf({ generation, head, dropped }: LogShape): Record<string, string> {
+  return {
+    'content-type': 'text/plain; charset=utf-8',
+    'log-generation': String(generation),
+    ...(generation > 0 && { 'log-head': String(head), 'log-dropped': String(dropped) }),
+  };
+}
+
+interface Search {
+  readonly q?: string;
+  readonly regex?: boolean;
+  readonly ignoreCase?: boolean;
+  readonly limit?: number;
+  readonly after?: { readonly line: number; readonly offset: number; readonly generation: number };
+}
+
+async function search({ params: { id, attempt }, query, context }: Call<Params, Search>): Promise<Reply> {
+  const { q, regex = false, ignoreCase = false, limit = MATCHES, after } = query;
+  if (q === undefined)
+    throw refuseRequest('bad-input', 'q is missing', { problems: [{ path: 'q', message: 'is missing' }] });
+  const found = await nodeOf(context).attempts.log(id, attempt);
+  if (!found.ok) return refusedReply(found.refusal);
+  const { generation } = await found.log.shape();
+  if (after !== undefined && after.generation !== generation)
+    throw refuseRequest('moved-on', 'the log was cut since the page before; search from its beginning');
+  const words = regex ? { expression: q } : { text: q };
+  const { next, ...page } = await found.log.search({ ...words, ignoreCase, limit, ...(after && { from: after }) });
+  if (page.stopped === 'expression')
+    throw refuseRequest('bad-input', page.message ?? 'the expression is malformed', {
+      problems: [{ path: 'q', message: page.message ?? 'is no extended regular expression' }],
+    });
+  return json({ ...page, next: next === null ? null : `${next.line}-${next.offset}-${generation}` });
+}
+
+async function follow(call: Call<Params, { from?: LogPlace }>): Promise<Reply> {
+  const {
+    params: { id, attempt },
+    query,
+    context,
+    request,
+  } = call;
+  const { attempts } = nodeOf(context);
+  const last = request.headers['last-event-id'];
+  const from = (typeof last === 'string' ? parseLogPlace(last) : null) ?? query.from ?? null;
+  // A job that has not begun is waited for within the stream; one that does not exist is refused before it.
+  const now = await attempts.log(id, attempt);
+  const [job] = now.ok ? [null] : await context.store.jobs.find([id]);
+  if (!now.ok && (job === null || job === undefined || attempt !== 'latest')) return refusedReply(now.refusal);
+  return events(async (stream) => {
+    const found = now.ok ? now : await attempts.logWhenBegun(id, attempt, stream.signal);
+    await tellLog(stream, found, from);
+  });
+}

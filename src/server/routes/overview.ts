@@ -1,0 +1,34 @@
+/** What the page shows first. */
+import { text } from '../../core/check.ts';
+import { overview, runningRows } from '../../wire/overview.ts';
+import { lookOver } from '../overview.ts';
+import { queryInteger } from '../query-checks.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+import { lookAtRunning } from '../running.ts';
+
+const ROWS = 100;
+const MOST_ROWS = 500;
+
+export const overviewRoutes: readonly Route[] = [
+  route({
+    name: 'overview',
+    method: 'GET',
+    path: '/api/overview',
+    about: 'Every queue in a line and the totals of all: what a first look needs.',
+    role: 'read',
+    answer: overview,
+    handle: async ({ context }) => json(await lookOver(context)),
+  }),
+  route({
+    name: 'running',
+    method: 'GET',
+    path: '/api/running',
+    about: 'The running jobs, each with what it uses, its last line, and when it is expected to end.',
+    role: 'read',
+    query: { limit: queryInteger(1, MOST_ROWS), after: text({ max: 1_024 }) },
+    answer: runningRows,
+    handle: async ({ context, query }) => json(await lookAtRunning(context, { limit: ROWS, ...query })),
+  }),
+];

@@ -1,0 +1,70 @@
+/**
+ * The page for people. It holds nothing of anybody's: what it shows it asks of the API, where the guard stands. So it is
+ * open, and can ask for a token itself.
+ */
+import { Readable } from 'node:stream';
+import { text as textCheck } from '../../core/check.ts';
+import { refuseRequest } from '../problem.ts';
+import type { Reply } from '../reply.ts';
+import { text } from '../reply.ts';
+import type { Call, Route } from '../route.ts';
+import { route } from '../route.ts';
+
+/** As the page itself knows them: web/src/app.tsx. */
+const ADDRESSES = ['/', '/queues', '/q/{queue}', '/q/{queue}/{id}', '/failures', '/workers', '/settings', '/search'];
+const part = textCheck({ max: 512 });
+const HASHED = 'public, max-age=31536000, immutable';
+
+const pages = ADDRESSES.map((path) =>
+  route({
+    name: `page${path.replace(/[{}]/g, '').replaceAll('/', '.')}`,
+    method: 'GET',
+    path,
+    about: 'The page for people.',
+    role: 'open',
+    params: Object.fromEntries([...path.matchAll(/\{([a-z]+)\}/g)].map(([, name]) => [name ?? '', part])),
+    answer: 'text',
+    handle: ({ context }) => shell(context, path.split('/').length - 2),
+  }),
+);
+
+export const pageRoutes: readonly Route[] = [
+  ...pages,
+  route({
+    name: 'page.file',
+    method: 'GET',
+    path: '/assets/{file}',
+    about: 'Scripts and styles of the page.',
+    role: 'open',
+    params: { file: part },
+    answer: 'bytes',
+    handle: ({ context, params }) => file(context, `assets/${params.file}`),
+  }),
+  route({
+    name: 'page.icon',
+    method: 'GET',
+    path: '/icon.svg',
+    about: 'The mark of the page.',
+    role: 'open',
+    answer: 'bytes',
+    handle: ({ context }) => file(context, 'icon.svg'),
+  }),
+];
+
+function shell({ page }: Call['context'], depth: number): Reply {
+  const html = page?.html(depth);
+  if (html === undefined) throw refuseRequest('no-such-address', 'the page was not built; `npm run build` makes it');
+  return text(html, 'text/html; charset=utf-8');
+}
+
+function file({ page }: Call['context'], name: string): Reply {
+  const found = page?.file(name);
+  if (found === undefined) throw refuseRequest('no-such-address', `the page has no file ${name}`);
+  const caching = name.startsWith('assets/') ? HASHED : 'no-cache';
+  const headers = {
+    'content-type': found.type,
+    'content-length': String(found.bytes.length),
+    'cache-control': caching,
+  };
+  return { status: 200, headers, body: { kind: 'bytes', stream: Readable.from([found.bytes]) } };
+}

@@ -1,0 +1,90 @@
+/** What happens, as it happens: of all jobs, of a queue's, of one. The messages are described in wire/job-event.ts. */
+import { jobId, queueName } from '../../core/names.ts';
+import { refuse } from '../../core/refusal.ts';
+import type { JobEvent } from '../../wire/job-event.ts';
+import type { EventFeed } from '../event-feed.ts';
+import type { RingEvent } from '../event-ring.ts';
+import type { EventStream } from '../event-stream.ts';
+import { refusedReply } from '../problem.ts';
+import type { Reply } from '../reply.ts';
+import { events } from '../reply.ts';
+import type { Call, Route } from '../route.ts';
+import { route } from '../route.ts';
+
+export const streamRoutes: readonly Route[] = [
+  route({
+    name: 'events.all',
+    method: 'GET',
+    path: '/api/events',
+    about: 'Every change of a job or a queue as it happens, of all or of one queue. Goes on from Last-Event-ID.',
+    role: 'read',
+    query: { queue: queueName },
+    answer: 'events',
+    handle: ({ query: { queue }, context, request }) => {
+      const wants = (event: RingEvent): boolean =>
+        queue === undefined || isReset(event) || event.queues.includes(queue);
+      return events((stream) => tell(stream, context.events, { lastId: lastIdOf(request), wants }));
+    },
+  }),
+  route({
+    name: 'events.job',
+    method: 'GET',
+    path: '/api/jobs/{id}/events',
+    about: 'Every change of one job as it happens, beginning with how it is now. Goes on from Last-Event-ID.',
+    role: 'read',
+    params: { id: jobId },
+    answer: 'events',
+    handle: (call) => ofJob(call),
+  }),
+];
+
+async function ofJob({ params: { id }, context, request }: Call<{ readonly id: string }>): Promise<Reply> {
+  const { events: feed, store } = context;
+  // Before the look: what happens after it is heard of by this id.
+  const before = feed.lastId;
+  const [job] = await store.jobs.find([id]);
+  if (job === null || job === undefined) return refusedReply(refuse('not-found', `job ${id}`).refusal);
+  const { queue, state } = job;
+  const now: JobEvent = { type: 'changed', types: [], id, queue, state, row: await feed.rowOf(job) };
+  const wants = (event: RingEvent): boolean => event.job === id || isReset(event);
+  return events((stream) => {
+    stream.send({ event: 'job', data: JSON.stringify(now) });
+    return tell(stream, feed, { lastId: lastIdOf(request) ?? before, wants });
+  });
+}
+
+/** Something was lost on the way: that concerns everybody. */
+const isReset = ({ event }: RingEvent): boolean => event === 'reset';
+
+function lastIdOf({ headers }: Call['request']): string | null {
+  const last = headers['last-event-id'];
+  return typeof last === 'string' && last !== '' ? last : null;
+}
+
+interface Reader {
+  readonly lastId: string | null;
+  wants(event: RingEvent): boolean;
+}
+
+/** First what was missed, no faster than it is read; then, in the same breath, everything that comes. */
+async function tell(stream: EventStream, feed: EventFeed, { lastId, wants }: Reader): Promise<void> {
+  const { signal } = stream;
+  let at = lastId ?? feed.lastId;
+  for (let missed = feed.since(at); missed === null || missed.length > 0; missed = feed.since(at)) {
+    if (missed === null) stream.send({ event: 'reset', id: (at = feed.lastId), data: '{}' });
+    for (const event of missed ?? []) {
+      at = event.id;
+      if (!wants(event)) continue;
+      stream.send(event);
+      await stream.drained();
+      if (signal.aborted) return;
+    }
+  }
+  stream.send({ event: 'ready', id: at, data: '{}' });
+  const end = feed.listen((event) => wants(event) && stream.send(event));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  end();
+}

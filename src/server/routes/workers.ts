@@ -1,0 +1,40 @@
+/** Workers: who they are, what they run, and declaring one dead. */
+import { object, text } from '../../core/check.ts';
+import type { WorkerRecord } from '../../core/job-store.ts';
+import { returned, workerList } from '../../wire/views.ts';
+import { mustBeOk } from '../one-result.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const nothing = object({});
+
+export const workerRoutes: readonly Route[] = [
+  route({
+    name: 'workers.list',
+    method: 'GET',
+    path: '/api/workers',
+    about: 'Every worker with what it runs and when it was last heard of.',
+    role: 'read',
+    answer: workerList,
+    handle: async ({ context }) => json({ workers: (await context.store.jobs.workers()).map(shown) }),
+  }),
+  route({
+    name: 'workers.fail',
+    method: 'POST',
+    path: '/api/workers/{id}/fail',
+    about: 'Declares a worker dead: its jobs go back to the front of their queues at once.',
+    role: 'operate',
+    params: { id: text({ max: 1_024 }) },
+    body: nothing,
+    answer: returned,
+    handle: async ({ params, context }) => {
+      const result = await context.store.jobs.endWorker({ id: params.id, kind: 'fail' });
+      return json({ returned: mustBeOk([result]).returned });
+    },
+  }),
+];
+
+function shown({ info, ...worker }: WorkerRecord): unknown {
+  return { ...worker, info: JSON.parse(info) as unknown };
+}

@@ -1,0 +1,6 @@
+/** What a keeper thread imports to open the same store again, from a copy of its options. */
+import type { Store } from '../../core/store.ts';
+import { openHttpStore } from './open-http-store.ts';
+import type { HttpStoreOptions } from './options.ts';
+
+export const openStore = (options: unknown): Promise<Store> => openHttpStore(options as HttpStoreOptions);

@@ -1,0 +1,41 @@
+/** A job as a producer gives it over HTTP: its queue, its data as JSON, and the options of `add`, durations in words. */
+import type { GivenOptions } from '../core/add-options.ts';
+import { ADD_SHAPE, checkTimes } from '../core/add-options.ts';
+import type { Check, Report } from '../core/check.ts';
+import { fields, listOf, object } from '../core/check.ts';
+import { described, schemaOf } from '../core/json-schema.ts';
+import { queueName } from '../core/names.ts';
+import { jsonValue } from './json-value.ts';
+
+export interface JobInput extends GivenOptions {
+  queue: string;
+  /** As a JSON text. */
+  data?: string;
+}
+
+const MOST_JOBS = 1_000;
+
+export const jobInput: Check<JobInput> = timed(fields({ queue: queueName }, { data: jsonValue, ...ADD_SHAPE }));
+
+/** One job, or a list of them. */
+export const jobInputs: Check<JobInput | readonly JobInput[]> = oneOrMany(jobInput, MOST_JOBS);
+
+/** A job made after another: what is left out is as it was there. */
+export const copyInput: Check<GivenOptions & { queue?: string; data?: string }> = timed(
+  object({ queue: queueName, data: jsonValue, ...ADD_SHAPE }),
+);
+
+function timed<T extends GivenOptions>(check: Check<T>): Check<T> {
+  return described(schemaOf(check), (value: unknown, report: Report, path: string) => {
+    const job = check(value, report, path);
+    if (job !== undefined) checkTimes(job, report, path);
+    return job;
+  });
+}
+
+export function oneOrMany<T>(check: Check<T>, max: number): Check<T | readonly T[]> {
+  const many = listOf(check, max);
+  return described({ anyOf: [schemaOf(check), schemaOf(many)] }, (value: unknown, report: Report, path: string) =>
+    Array.isArray(value) ? many(value, report, path) : check(value, report, path),
+  );
+}

@@ -1,0 +1,22 @@
+/** Any JSON value as the text that a store keeps of it; what is too large or too deep is told with its place. */
+import type { Check, Report } from '../core/check.ts';
+import { LonghaulError } from '../core/errors.ts';
+import { MAX_JSON_BYTES, toJsonText } from '../core/json.ts';
+import { described } from '../core/json-schema.ts';
+
+export const jsonValue: Check<string> = described(
+  { description: `any JSON, of at most ${MAX_JSON_BYTES} bytes` },
+  (value: unknown, report: Report, path: string): string => {
+    try {
+      return toJsonText(path, value);
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+      for (const problem of error.problems) report(under(path, problem.path), problem.message);
+      return 'null';
+    }
+  },
+);
+
+function under(path: string, inner: string): string {
+  return inner === '' || inner.startsWith('[') ? path + inner : `${path}.${inner}`;
+}

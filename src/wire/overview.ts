@@ -1,0 +1,69 @@
+/** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
+import type { Check } from '../core/check.ts';
+import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
+import type { JobView } from './job-view.ts';
+import { jobView } from './views.ts';
+
+const amount = integer(0, Number.MAX_SAFE_INTEGER);
+const at = number(0, 8.64e15);
+const series = listOf(amount, 1_440);
+const MOST_QUEUES = 100_000;
+
+const queueRow = fields({
+  name: text({ max: 128 }),
+  state: oneOf('up', 'paused', 'down'),
+  note: orNull(text({ max: 1_000 })),
+  /** What keeps this node from working it. */
+  problem: orNull(text({ max: 4_096 })),
+  /** Whether this node has a script for it. */
+  hasScript: flag,
+  waiting: amount,
+  scheduled: amount,
+  running: amount,
+  failed: amount,
+  done: amount,
+  /** Since when the job that is next in turn has been ready. */
+  oldestWaitAt: orNull(at),
+  /** Jobs done in each of the last minutes, oldest first. */
+  minutes: series,
+  /** When it will be empty if it goes on as in the last hour. */
+  emptyAt: orNull(at),
+});
+export type QueueRow = ReturnType<typeof queueRow>;
+
+export const overview = fields({
+  now: at,
+  waiting: amount,
+  scheduled: amount,
+  running: amount,
+  failed: amount,
+  doneToday: amount,
+  /** Jobs done in each of the last minutes, oldest first. */
+  minutes: series,
+  nodes: amount,
+  queues: listOf(queueRow, MOST_QUEUES),
+});
+export type Overview = ReturnType<typeof overview>;
+
+const seriesPoint = fields({ at, cpuPercent: number(0, 1e6), rssBytes: amount });
+
+/** The very check of a job's view, with the type that people read. */
+const job = jobView as unknown as Check<JobView>;
+const runningRow = fields({
+  job,
+  host: orNull(text({ max: 1_024 })),
+  pid: orNull(amount),
+  lastLine: orNull(text({ max: 4_096 })),
+  lastOutputAt: orNull(at),
+  heartbeatAt: orNull(at),
+  samples: listOf(seriesPoint, 1_000),
+  expectedEndAt: orNull(at),
+  /** From what the end is expected: the job's own progress, or how long such jobs took. */
+  expectedBy: orNull(oneOf('progress', 'history')),
+  isSilent: flag,
+  isSlow: flag,
+});
+export type RunningRow = ReturnType<typeof runningRow>;
+
+export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
+export type RunningRows = ReturnType<typeof runningRows>;

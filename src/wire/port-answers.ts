@@ -1,0 +1,144 @@
+/** What the calls of the ports answer when it travels: checks that describe it, and that tests hold the answers to. */
+import type { Check } from '../core/check.ts';
+import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
+import { HISTORY_EVENTS } from '../core/history.ts';
+import { JOB_STATES } from '../core/job.ts';
+import { described } from '../core/json-schema.ts';
+import type { CallName } from '../core/operations/perform.ts';
+import { REFUSAL_CODES } from '../core/refusal.ts';
+import { failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
+
+const MOST = 10_000;
+export const state = oneOf(...JOB_STATES);
+const anyText = text({ max: 1024 * 1024 });
+const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word });
+
+const lease = fields({
+  token: whole,
+  worker: word,
+  ms,
+  until: ms,
+  claimedAt: ms,
+  startedAt: orNull(ms),
+  pid: orNull(whole),
+  cancelAskedAt: orNull(ms),
+  pauseAskedAt: orNull(ms),
+});
+
+/** Everything of a job but its texts. */
+export const jobFields = {
+  id: word,
+  queue: word,
+  name: orNull(word),
+  state,
+  priority: integer(-1_000_000_000, 1_000_000_000),
+  tags: listOf(word, 100),
+  policy: policyRecord,
+  unique: orNull(uniqueRecord),
+  createdAt: ms,
+  seq: whole,
+  runAt: ms,
+  delayMs: ms,
+  returnedAt: orNull(ms),
+  attempt: whole,
+  failures: whole,
+  resends: whole,
+  crashes: whole,
+  interruptions: whole,
+  lease: orNull(lease),
+  progress: orNull(fields({ percent: orNull(number(0, 100)), text: orNull(anyText), at: ms })),
+  failure: orNull(failureRecord),
+  forwardedTo: orNull(anyText),
+  endedAt: orNull(ms),
+};
+const job = fields({ ...jobFields, data: anyText, checkpoint: orNull(anyText), result: orNull(anyText) });
+
+export const historyRows = listOf(
+  fields({
+    at: ms,
+    event: oneOf(...HISTORY_EVENTS),
+    state,
+    attempt: whole,
+    token: orNull(whole),
+    by: orNull(word),
+    note: orNull(anyText),
+  }),
+  MOST,
+);
+
+export const counts = fields({
+  queue: word,
+  ...(Object.fromEntries(JOB_STATES.map((each) => [each, whole])) as Record<
+    (typeof JOB_STATES)[number],
+    Check<number>
+  >),
+  scheduled: whole,
+  relayed: whole,
+});
+export const failureGroups = listOf(
+  fields({ queue: word, group: anyText, count: whole, firstAt: ms, lastAt: ms, sampleId: word }),
+  MOST,
+);
+export const workerFields = {
+  id: word,
+  host: word,
+  pid: whole,
+  queues: listOf(word, MOST),
+  registeredAt: ms,
+  seenAt: ms,
+  until: ms,
+  isLost: flag,
+  running: listOf(word, MOST),
+};
+
+/** Done with these fields, or refused. */
+function orRefused(right: Check<unknown>): Check<unknown> {
+  const no = fields({ ok: isFalse, refusal });
+  return described({ anyOf: [right.schema ?? {}, no.schema ?? {}] }, (value: unknown, report, path) =>
+    (value as { ok?: unknown } | null)?.ok === true ? right(value, report, path) : no(value, report, path),
+  );
+}
+
+const isTrue: Check<boolean> = flag;
+const isFalse: Check<boolean> = flag;
+const stateResult = orRefused(fields({ ok: isTrue, state }));
+const results = (check: Check<unknown>) => listOf(check, MOST);
+
+export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
+  add: results(
+    orRefused(fields({ ok: isTrue, outcome: oneOf('added', 'exists', 'duplicate'), id: word, queue: word, state })),
+  ),
+  commit: results(stateResult),
+  claim: fields({ jobs: listOf(job, MOST), now: ms, nextAt: orNull(ms) }),
+  heartbeat: results(orRefused(fields({ ok: isTrue, until: ms, cancelAsked: flag, pauseAsked: flag }))),
+  settle: results(stateResult),
+  cancel: results(orRefused(fields({ ok: isTrue, outcome: oneOf('cancelled', 'asked') }))),
+  requeue: results(stateResult),
+  move: results(stateResult),
+  change: results(stateResult),
+  delete: results(stateResult),
+  find: listOf(orNull(job), MOST),
+  history: historyRows,
+  list: fields({ jobs: listOf(job, MOST), next: orNull(word) }),
+  count: listOf(counts, MOST),
+  failures: failureGroups,
+  keepWorker: orRefused(fields({ ok: isTrue, until: ms })),
+  endWorker: orRefused(fields({ ok: isTrue, returned: whole })),
+  workers: listOf(fields({ ...workerFields, info: anyText }), MOST),
+  maintain: fields({ overtaken: whole, expiredDrafts: whole, pruned: whole, forgottenWorkers: whole, more: flag }),
+};
+
+const storedRecord = fields({
+  kind: word,
+  key: anyText,
+  version: whole,
+  value: anyText,
+  expiresAt: orNull(ms),
+  updatedAt: ms,
+});
+export const RECORD_ANSWERS = {
+  get: orNull(storedRecord),
+  put: orRefused(fields({ ok: isTrue, version: whole })),
+  list: listOf(storedRecord, MOST),
+  delete: orRefused(fields({ ok: isTrue })),
+};

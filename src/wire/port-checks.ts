@@ -1,0 +1,182 @@
+/**
+ * What each call of the JobStore port is given when it travels: a check for every argument. The texts of jobs stay texts;
+ * names and reasons are taken as widely as the stores take them, ids and queues as narrowly as they are.
+ */
+import type { Check, Report } from '../core/check.ts';
+import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
+import { JOB_STATES } from '../core/job.ts';
+import { MAX_JSON_BYTES } from '../core/json.ts';
+import { described } from '../core/json-schema.ts';
+import { LABELS } from '../core/label.ts';
+import { jobId, queueName } from '../core/names.ts';
+import type { CallArgument, CallName } from '../core/operations/perform.ts';
+import { priority } from '../core/policy-input.ts';
+
+const MAX_MS = 8.64e15;
+/** Items of one call. The library and the workers put a thousand together. */
+const MOST = 10_000;
+/** Words of people and programs: what a store cuts, it cuts itself. */
+const words: Check<string> = text({ max: 64 * 1024 });
+
+export const ms: Check<number> = integer(0, MAX_MS);
+export const whole: Check<number> = integer(0, Number.MAX_SAFE_INTEGER);
+export const word: Check<string> = text({ max: 1_024 });
+
+/** A JSON text that a store takes as it is. */
+export const jsonText: Check<string> = described(
+  {
+    type: 'string',
+    contentMediaType: 'application/json',
+    description: `JSON, as a text of at most ${MAX_JSON_BYTES} bytes`,
+  },
+  (value: unknown, report: Report, path: string): string => {
+    const given = text({ max: MAX_JSON_BYTES })(value, report, path);
+    const problem = typeof value === 'string' ? jsonProblem(value) : null;
+    if (problem !== null) report(path, problem);
+    return given;
+  },
+);
+
+function jsonProblem(value: string): string | null {
+  if (value.length * 3 > MAX_JSON_BYTES && new TextEncoder().encode(value).length > MAX_JSON_BYTES)
+    return `must have at most ${MAX_JSON_BYTES} bytes; put large content into an attachment`;
+  try {
+    JSON.parse(value);
+    return null;
+  } catch {
+    return 'must be valid JSON';
+  }
+}
+
+export const backoffRecord = fields({
+  kind: oneOf('fixed', 'exponential', 'list'),
+  delayMs: ms,
+  maxMs: ms,
+  jitter: number(0, 1),
+  delaysMs: listOf(ms, 100),
+});
+export const policyRecord = object({
+  retries: whole,
+  maxResends: whole,
+  backoff: backoffRecord,
+  maxRuntimeMs: ms,
+  maxSilenceMs: ms,
+});
+export const uniqueRecord = fields({
+  key: word,
+  scope: oneOf('queue', 'store'),
+  until: oneOf('started', 'ended', 'period'),
+  periodMs: ms,
+});
+export const failureRecord = fields({
+  group: word,
+  message: words,
+  detail: orNull(words),
+});
+
+const newJob = fields(
+  { id: jobId, queue: queueName, data: jsonText },
+  {
+    name: word,
+    priority,
+    runAt: ms,
+    delayMs: ms,
+    tags: listOf(word, 100),
+    policy: policyRecord,
+    unique: uniqueRecord,
+    draft: flag,
+  },
+);
+
+const claimRequest = fields(
+  { worker: word, queues: listOf(queueName, MOST), limit: integer(0, 10_000), requestId: word },
+  { leaseMs: ms },
+);
+
+const token = whole;
+const heartbeat = fields(
+  { id: jobId, token },
+  {
+    leaseMs: ms,
+    started: fields({ pid: orNull(whole) }),
+    progress: fields({ percent: orNull(number(0, 100)), text: orNull(words) }),
+    checkpoint: jsonText,
+    data: jsonText,
+  },
+);
+
+const attempt = { id: jobId, token };
+export const settlement = anyOf('kind', {
+  complete: fields(
+    { ...attempt, kind: oneOf('complete') },
+    { result: jsonText, data: jsonText, next: fields({ queue: queueName, delayMs: ms }) },
+  ),
+  fail: fields({ ...attempt, kind: oneOf('fail'), failure: failureRecord, delayMs: ms }, { final: flag }),
+  retry: fields({ ...attempt, kind: oneOf('retry'), failure: failureRecord, delayMs: ms }),
+  resend: fields({ ...attempt, kind: oneOf('resend'), delayMs: ms, reason: words }),
+  release: fields({ ...attempt, kind: oneOf('release'), reason: words }),
+  crash: fields({ ...attempt, kind: oneOf('crash'), reason: words }),
+  forward: fields({ ...attempt, kind: oneOf('forward'), address: words }),
+});
+
+const seen = { attempt: whole };
+const jobQuery = fields(
+  { order: oneOf('newest', 'claim'), limit: integer(0, 10_000) },
+  {
+    queue: queueName,
+    state: oneOf(...JOB_STATES),
+    label: oneOf(...LABELS),
+    tag: word,
+    name: word,
+    worker: word,
+    group: word,
+    since: ms,
+    before: ms,
+    after: word,
+  },
+);
+const workerBeat = fields({
+  id: word,
+  host: word,
+  pid: whole,
+  queues: listOf(queueName, MOST),
+  leaseMs: ms,
+  info: jsonText,
+  kind: oneOf('register', 'renew'),
+});
+
+const ids = listOf(jobId, MOST);
+
+export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name>> } = {
+  add: listOf(newJob, MOST),
+  commit: ids,
+  claim: claimRequest,
+  heartbeat: listOf(heartbeat, MOST),
+  settle: listOf(settlement, MOST),
+  cancel: listOf(fields({ id: jobId }, seen), MOST),
+  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms }), MOST),
+  move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MOST),
+  change: listOf(
+    fields(
+      { id: jobId },
+      { ...seen, priority, tags: listOf(word, 100), runAt: ms, name: word, data: jsonText, pause: flag },
+    ),
+    MOST,
+  ),
+  delete: ids,
+  find: ids,
+  history: jobId,
+  list: jobQuery,
+  count: orAbsent(listOf(queueName, MOST)),
+  failures: orAbsent(queueName),
+  keepWorker: workerBeat,
+  endWorker: fields({ id: word, kind: oneOf('fail', 'deregister') }),
+  workers: orAbsent(object({})),
+  maintain: fields({ limit: integer(0, 100_000) }),
+};
+
+function orAbsent<T>(check: Check<T>): Check<T | undefined> {
+  return described(check.schema ?? {}, (value: unknown, report: Report, path: string) =>
+    value === undefined ? undefined : check(value, report, path),
+  );
+}

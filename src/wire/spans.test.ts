@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { parseDuration } from '../core/duration.ts';
+import { age, bytes, exactDuration, span } from './spans.ts';
+
+it.each([
+  [400, '0.4 s'],
+  [59_900, '59 s'],
+  [60_000, '1 m'],
+  [3_725_000, '1 h 2 m'],
+  [90_061_000, '1 d 1 h'],
+  [-5, '0 s'],
+])('%i ms are %s', (ms, words) => {
+  expect(span(ms)).toBe(words);
+});
+
+it('Ages look back and ahead', () => {
+  expect([age(0, 500), age(0, 5_000), age(7_200_000, 0)]).toEqual(['now', '5 s ago', 'in 2 h']);
+});
+
+it.each([0, 1, 999, 1_000, 90_000, 5_400_000, 2_592_000_123])('%i ms are written so that settings take them', (ms) => {
+  expect(parseDuration(exactDuration(ms))).toBe(ms);
+});
+
+it.each([
+  [0, '0 B'],
+  [1_023, '1023 B'],
+  [1_536, '1.5 KB'],
+  [20 * 1024 ** 2, '20 MB'],
+])('%i bytes are %s', (count, words) => {
+  expect(bytes(count)).toBe(words);
+});

@@ -1,0 +1,13 @@
+/** Where the ports are reached over HTTP: both sides go by this. */
+import type { CallName } from '../core/operations/perform.ts';
+import type { RecordCallName } from './record-checks.ts';
+
+export const EVENTS_ADDRESS = '/api/store/events';
+
+export function callAddress(name: CallName): string {
+  return `/api/store/${name}`;
+}
+
+export function recordAddress(name: RecordCallName): string {
+  return `/api/store/records/${name}`;
+}

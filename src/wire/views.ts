@@ -1,0 +1,95 @@
+/** What the resources answer: checks that describe it, and that tests hold the answers to. */
+import type { Check, Report } from '../core/check.ts';
+import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
+import { described, schemaOf } from '../core/json-schema.ts';
+import { LABELS } from '../core/label.ts';
+import { REFUSAL_CODES } from '../core/refusal.ts';
+import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
+import { backoffRecord, ms, whole, word } from './port-checks.ts';
+
+const MOST = 10_000;
+const anyText = text({ max: 64 * 1024 });
+
+export const jobView = fields(
+  { ...jobFields, data: anything, result: anything, label: oneOf(...LABELS), reason: anyText },
+  { checkpoint: anything },
+);
+export const jobPage = fields({ jobs: listOf(jobView, MOST), next: orNull(word) });
+export const jobHistory = fields({ history: historyRows });
+export const jobCounts = fields({ queues: listOf(counts, MOST) });
+export const groups = fields({ groups: failureGroups });
+export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MOST) });
+
+const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word });
+const refusedItem = fields({ ok: flag, refusal });
+
+/** One of many: what came of it, or `ok: false` and why not. */
+export function orRefusedItem<T>(check: Check<T>): Check<T> {
+  const schema = { anyOf: [schemaOf(check), schemaOf(refusedItem)] };
+  return described(schema, (value: unknown, report: Report, path: string) =>
+    (value as { ok?: unknown } | null)?.ok === false
+      ? (refusedItem(value, report, path) as T)
+      : check(value, report, path),
+  );
+}
+
+export const added = fields({ id: word, queue: word, state, outcome: oneOf('added', 'exists', 'duplicate') });
+export const cancelled = fields({ outcome: oneOf('cancelled', 'asked'), job: jobView });
+/** What a call for many jobs came to: how many did, how many did not and why, and whether there are more to do. */
+export const bulkResult = fields({
+  ok: whole,
+  refused: object(codes(whole)),
+  more: flag,
+});
+export const returned = fields({ returned: whole });
+
+function codes(check: Check<number>): Record<(typeof REFUSAL_CODES)[number], Check<number>> {
+  return Object.fromEntries(REFUSAL_CODES.map((code) => [code, check])) as never;
+}
+
+const keep = fields({ ms: orNull(ms), count: orNull(whole) });
+const settings = fields({
+  state: oneOf('up', 'paused', 'down'),
+  note: orNull(anyText),
+  concurrency: whole,
+  script: orNull(anyText),
+  execPrefix: listOf(anyText, 50),
+  handshake: oneOf('optional', 'required'),
+  env: listOf(word, 500),
+  stdin: oneOf('data', 'null'),
+  nice: anything,
+  user: orNull(word),
+  umask: whole,
+  limits: fields({
+    cpuMs: orNull(ms),
+    memoryBytes: orNull(whole),
+    processes: orNull(whole),
+    fileBytes: orNull(whole),
+    logBytes: orNull(whole),
+  }),
+  stage: oneOf('copy', 'link'),
+  priority: anything,
+  leaseMs: ms,
+  heartbeatMs: ms,
+  retries: whole,
+  backoff: backoffRecord,
+  maxResends: whole,
+  maxCrashes: whole,
+  onLost: oneOf('requeue', 'fail', 'hold'),
+  lostCountsAs: oneOf('crash', 'failure'),
+  lostGraceMs: ms,
+  exhaustedGroup: orNull(word),
+  maxRuntimeMs: orNull(ms),
+  maxSilenceMs: orNull(ms),
+  graceMs: ms,
+  retention: fields({ done: keep, failed: keep, cancelled: keep }),
+});
+/** `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. */
+export const queueView = fields({
+  name: word,
+  problem: orNull(anyText),
+  counts,
+  settings,
+});
+export type QueueView = ReturnType<typeof queueView>;
+export const queueList = fields({ queues: listOf(queueView, MOST) });

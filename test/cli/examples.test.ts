@@ -1,0 +1,47 @@
+/** Every example of every help, typed into a shell beside a running node, in the order of the table. */
+import { beforeAll, expect, it, vi } from 'vitest';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { CliBench } from './cli-bench.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+const bench = new CliBench();
+const SERVE = 'longhaul serve --home ./longhaul';
+
+/** What the examples speak of: films that are done, one that runs, one that failed, some that wait, and a draft. */
+beforeAll(async () => {
+  const film = [
+    'echo frame 1 of film; case $LONGHAUL_JOB_ID in',
+    `  film-8) until [ -e ${bench.folder}/go-on ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done ;;`,
+    '  film-9) exit 3 ;;',
+    'esac; echo made > out/out.txt',
+  ];
+  bench.queue('films', film.join('\n'), { concurrency: 8 });
+  bench.file('notes.txt', 'remember the milk');
+  bench.file('resize.sh', '#!/bin/sh\ntrue\n', 0o755);
+  bench.file('Makefile', 'all:\n\t@echo depth $(DEPTH)\n');
+  await bench.serve(bench.startShell(`exec ${SERVE}`, { LONGHAUL_PORT: '0' }));
+  const films = (await bench.longhaul()).queue('films');
+  for (const number of [3, 4, 7, 8, 9]) await films.add(null, { id: `film-${number}` });
+  for (const number of [5, 6]) await films.add(null, { id: `film-${number}`, delay: '1h' });
+  await films.add(null, { id: 'film-2', draft: true });
+  for (const id of ['film-3', 'film-7']) await bench.until(id, ({ state }) => state === 'done');
+  await bench.until('film-9', ({ state }) => state === 'failed');
+  await bench.until('film-8', ({ lease }) => typeof lease?.startedAt === 'number');
+});
+
+/** What must be so before an example makes sense. */
+const before: Readonly<Record<string, () => Promise<unknown>>> = {
+  'longhaul drain --timeout 1h': () => bench.run('resume', 'film-8').then(() => bench.file('go-on', '')),
+  [`longhaul run -- sh -c 'longhaul report progress 40 first pass'`]: () => bench.run('resume'),
+};
+
+const examples = COMMANDS.flatMap(({ name, examples }) => examples.map(({ line }) => [line, name] as const));
+
+it.each(examples.filter(([line]) => line !== SERVE))('%s', async (line, name) => {
+  await before[line]?.();
+  const { code, stderr } = await bench.shell(line);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  // Whether a machine that runs tests is in good health is not for this test to say.
+  if (name === 'doctor') expect([0, 1, 2]).toContain(code);
+  else expect({ code, stderr }).toMatchObject({ code: 0 });
+});

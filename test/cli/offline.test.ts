@@ -1,0 +1,161 @@
+/** Every command on a home where no node runs: it goes to the store itself, or says what is missing. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { JobView } from '../../src/library/index.ts';
+import { CliBench } from './cli-bench.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const bench = new CliBench();
+
+beforeAll(async () => {
+  bench.queue('films', 'echo never run');
+  bench.file('notes.txt', 'remember the milk');
+});
+
+/** Whatever goes wrong for a user: words on stderr, no stack. */
+const refused = async (code: number, words: string, ...line: string[]): Promise<void> => {
+  const said = await bench.run(...line);
+  expect(said.stderr).toContain(words);
+  expect(said).toMatchObject({ code, stdout: '' });
+  expect(said.stderr).not.toMatch(/^\s+at /m);
+};
+
+describe('a job without a node', () => {
+  it('is added with everything it was given, listed and shown', async () => {
+    const options = ['--id', 'film-1', '--name', 'Nosferatu', '--tag', 'old', '--tag', 'mute', '--priority', '5'];
+    const added = await bench.run('add', 'films', '{"frames":3}', ...options);
+    expect(added).toEqual({ code: 0, stdout: 'film-1\n', stderr: '' });
+    const { jobs } = await bench.json<{ jobs: JobView[] }>('ls', 'films');
+    expect(jobs).toMatchObject([
+      { id: 'film-1', name: 'Nosferatu', tags: ['old', 'mute'], priority: 5, label: 'ready' },
+    ]);
+    const shown = await bench.run('show', 'film-1');
+    for (const words of ['Nosferatu', 'old, mute', '{"frames":3}', 'waits for a worker', 'added'])
+      expect(shown.stdout).toContain(words);
+  });
+
+  it('is a table in as many columns as the terminal has, with the id whole', async () => {
+    const { ended } = await bench.start(['ls'], { COLUMNS: '40' });
+    const lines = (await ended).stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^ID +QUEUE +STATE/);
+    expect(lines.find((line) => line.startsWith('film-1 '))).toBeDefined();
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('keeps its file, which can be had again', async () => {
+    await bench.run('add', 'films', '--id', 'film-2', '--draft');
+    expect(await bench.run('attach', 'film-2', 'notes.txt', '--commit')).toMatchObject({ code: 0 });
+    expect((await bench.run('attach', 'film-2')).stdout).toMatch(/notes\.txt +17 B +given/);
+    expect(await bench.run('attach', 'film-2', '--get', 'notes.txt', '-o', 'back.txt')).toMatchObject({ code: 0 });
+    expect(readFileSync(join(bench.folder, 'back.txt'), 'utf8')).toBe('remember the milk');
+    await refused(1, 'did you mean notes.txt?', 'attach', 'film-2', '--get', 'note.txt');
+    await refused(1, 'is there already', 'attach', 'film-2', '--get', 'notes.txt');
+    await refused(1, 'is waiting: files can be given to a draft alone', 'attach', 'film-2', 'notes.txt');
+    await refused(2, 'there is no file nothing.txt', 'add', 'films', '--attach', 'nothing.txt');
+  });
+
+  it('is cancelled by its id, or with its queue after a look at the number', async () => {
+    await bench.run('add', 'films', '--id', 'film-3');
+    expect(await bench.run('cancel', 'film-3', 'nobody')).toMatchObject({
+      code: 1,
+      stdout: 'film-3: cancelled\nnobody: job nobody does not exist\n',
+    });
+    await refused(1, 'this would cancel 2 waiting jobs of queue films; say --yes', 'cancel', '--queue', 'films');
+    const all = await bench.run('cancel', '--queue', 'films', '--state', 'waiting', '--yes');
+    expect(all).toMatchObject({ code: 0, stdout: 'cancelled 2 of 2 waiting jobs of queue films\n' });
+  });
+
+  it('can be run again once it has ended', async () => {
+    expect((await bench.run('retry', 'film-3')).stdout).toBe('film-3: waits again\n');
+    const nobody = await bench.run('retry', 'nobody');
+    expect(nobody).toMatchObject({ code: 1, stdout: 'nobody: job nobody does not exist\n' });
+    expect((await bench.run('retry', '--failed', '--queue', 'films')).stdout).toBe('0 failed jobs wait again\n');
+  });
+});
+
+describe('a queue without a node', () => {
+  it('is made, set, paused and deleted', async () => {
+    expect(await bench.run('queue', 'gone', '--create', 'concurrency=3')).toMatchObject({ code: 0 });
+    const set = await bench.run('queue', 'gone', 'maxRuntime=2h', 'limits.memory=2GB', 'retention.done.for=3d');
+    for (const words of ['concurrency', '2h', 'memory 2.0 GB', 'done 3d']) expect(set.stdout).toContain(words);
+    expect((await bench.run('pause', 'gone', '--note', 'the disk')).stdout).toBe('queue gone: paused\n');
+    expect((await bench.run('queue')).stdout).toMatch(/gone +paused +3 .*the disk/);
+    expect((await bench.run('resume', 'gone')).stdout).toBe('queue gone: goes on\n');
+    await bench.run('add', 'gone');
+    await refused(1, 'this would delete queue gone with 1 job', 'queue', 'gone', '--delete');
+    expect((await bench.run('queue', 'gone', '--delete', '--yes')).stdout).toBe('queue gone is gone, with 1 job\n');
+    await refused(1, 'makes this queue: remove that file first', 'queue', 'films', '--delete', '--yes');
+  });
+
+  it('is made of a script, which only its owner may touch', async () => {
+    bench.file('resize.sh', '#!/bin/sh\necho resized\n');
+    expect(await bench.run('queue', 'resize', '--create', '--script', 'resize.sh')).toMatchObject({ code: 0 });
+    expect(statSync(join(bench.home, 'queues/resize')).mode & 0o777).toBe(0o700);
+    await refused(1, 'there is a queue resize already', 'queue', 'resize', '--create');
+  });
+
+  it('has its settings explained', async () => {
+    expect((await bench.run('config')).stdout).toMatch(/scriptDirs +none +folders beside queues/);
+    const config = await bench.json<{ name: string; value: string }[]>('config', 'films');
+    expect(config).toContainEqual(expect.objectContaining({ name: 'lease', value: '1m', about: expect.any(String) }));
+  });
+});
+
+it('A token is printed once, kept as a hash, listed and revoked', async () => {
+  const made = await bench.run('token', 'create', 'build', '--role', 'submit', '--expires', '90d');
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^lh_[0-9a-f]{16}_[\w-]{43}\n$/) });
+  const list = await bench.json<{ id: string; name: string; role: string }[]>('token');
+  expect(list).toMatchObject([{ name: 'build', role: 'submit' }]);
+  expect(JSON.stringify(list)).not.toContain('sha256');
+  const records = await (await bench.longhaul()).store.records.list({ kind: 'token', limit: 10 });
+  expect(JSON.stringify(records)).not.toContain(made.stdout.trim());
+  const id = list[0]?.id ?? '';
+  expect((await bench.run('token', 'revoke', id)).stdout).toBe(`token ${id} is revoked\n`);
+  await refused(1, `there is no token ${id}`, 'token', 'revoke', id);
+  await refused(2, 'must be one of read, submit, operate, admin, relay', 'token', 'create', 'x', '--role', 'root');
+});
+
+describe('what a user can get wrong', () => {
+  it.each([
+    [2, 'there is no command lss; did you mean ls?', ['lss']],
+    [2, 'has no option --sate; did you mean --state?', ['ls', '--sate', 'done']],
+    [2, '--state needs a value', ['ls', '--state']],
+    [2, 'must be one of draft', ['ls', '--state', 'asleep']],
+    [2, '--limit must be a whole number from 1 to 1000, not many', ['ls', '--limit', 'many']],
+    [2, 'DATA is no JSON', ['add', 'films', '{']],
+    [2, 'must be a duration', ['add', 'films', '--delay', 'soon']],
+    [2, 'QUEUE is missing', ['add']],
+    [1, 'there is no queue flims; did you mean films?', ['ls', 'flims']],
+    [1, 'there is no queue flims; did you mean films?', ['add', 'flims']],
+    [1, 'there is no queue flims; did you mean films?', ['pause', 'flims']],
+    [1, 'there is no job film-33; did you mean film-3?', ['show', 'film-33']],
+    [1, 'has not begun yet', ['logs', 'film-3']],
+    [1, 'has no attempt 7', ['logs', 'film-3', '--attempt', '7']],
+    [2, 'there is no setting concurency; did you mean concurrency?', ['queue', 'films', 'concurency=2']],
+    [2, 'concurrency: must be a whole number', ['queue', 'films', 'concurrency=lots']],
+    [2, 'put -- before the command', ['run', 'make']],
+    [2, 'the command is missing', ['run', '--']],
+    [2, '--env NO_SUCH_VARIABLE: there is no such variable here', ['run', '--env', 'NO_SUCH_VARIABLE', '--', 'make']],
+    [1, 'no node runs on', ['run', '--', 'echo', 'hi']],
+    [1, 'no node runs on', ['drain']],
+    [2, 'is none of: a folder', ['ls', '--store', 'ftp://nowhere']],
+    [1, '127.0.0.1:1', ['ls', '--store', 'http://127.0.0.1:1']],
+    [2, 'did you mean progress?', ['report', 'progres', '40']],
+    [2, 'works only inside a script', ['report', 'progress', '40']],
+    [2, 'the shell is bash or zsh', ['completion', 'fish']],
+  ])('exits %i and says: %s', async (code, words, line) => {
+    await refused(code, words, ...line);
+  });
+
+  it('a home that is not there is refused, and not made', async () => {
+    const home = join(bench.folder, 'mistyped');
+    await refused(1, 'there is no home folder at', 'ls', '--home', home);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  it('a reader that wants no more is no error', async () => {
+    const { code, stderr } = await bench.shell('set -o pipefail; longhaul help | head -1');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});

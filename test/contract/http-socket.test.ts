@@ -1,0 +1,5 @@
+/** The http store keeps the contract over a unix socket. */
+import { storeContract } from './contract.ts';
+import { freshHttp } from './open-http.ts';
+
+storeContract('the http store over a socket', freshHttp('socket'));

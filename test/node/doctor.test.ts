@@ -1,0 +1,298 @@
+/** `longhaul doctor`: each planted fault is found, weighed rightly, and named with its cure; a healthy home has none. */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/library/index.ts';
+import type { Finding } from '../../src/node/finding.ts';
+import { openDatabase } from '../../src/stores/sqlite/sqlite-database.ts';
+import { flipBit } from '../processes/blobs-workbench.ts';
+import { Bench, cli } from '../processes/scripts-workbench.ts';
+import { spawnGuarded } from '../support/guarded-process.ts';
+import { hasRedis, startRedis } from '../support/redis-server.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+interface Report {
+  readonly code: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Runs it in a shell, so that limits can be set before. */
+function examine(home: string, { words = '', before = '' } = {}): Report {
+  const script = `${before} exec node "$1" doctor --home "$2" --json ${words}`;
+  try {
+    const output = execFileSync('sh', ['-c', script, 'sh', cli, home], { encoding: 'utf8', stdio: 'pipe' });
+    return { code: 0, ...(JSON.parse(output) as { findings: Finding[] }) };
+  } catch (error) {
+    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+    if (!stdout.startsWith('{')) throw new Error(`doctor said ${stdout}${stderr}`, { cause: error });
+    return { code: status, ...(JSON.parse(stdout) as { findings: Finding[] }) };
+  }
+}
+
+const bad = ({ findings }: Report): readonly Finding[] =>
+  findings.filter(({ level }) => level === 'warning' || level === 'error');
+
+let template: Bench | null = null;
+
+/** A home with a job that has a file; made once, and copied for each test. */
+function aHome(): Bench {
+  template ??= makeTemplate();
+  const bench = new Bench();
+  cpSync(template.home, bench.home, { recursive: true, preserveTimestamps: true });
+  return bench;
+}
+
+function makeTemplate(): Bench {
+  const bench = new Bench();
+  bench.queue('work', 'true');
+  for (const name of readdirSync(bench.queues)) chmodSync(join(bench.queues, name), 0o700);
+  const file = join(bench.home, 'queues', '.film~');
+  writeFileSync(file, 'a file that a job has'.repeat(100), { mode: 0o600 });
+  const words = ['--id', 'one', '--attach', file, '--create', '--store', bench.home];
+  expect(bench.run('add', 'work', ...words)).toMatchObject({ code: 0 });
+  return bench;
+}
+
+const blobIn = (home: string): string => {
+  const found = readdirSync(join(home, 'blobs'), { recursive: true, encoding: 'utf8' }).find((name) =>
+    /[0-9a-f]{64}$/.test(name),
+  );
+  return join(home, 'blobs', found ?? 'none');
+};
+
+test('A healthy home has no fault, also while its node runs.', async () => {
+  const bench = aHome();
+  expect(bad(examine(bench.home, { words: '--scrub' }))).toEqual([]);
+  const node = await bench.serve();
+  await bench.until('one', 'done');
+  const report = examine(bench.home);
+  expect(bad(report)).toEqual([]);
+  expect(report.code).toBe(0);
+  expect(report.findings).toContainEqual(
+    expect.objectContaining({ about: 'node', message: expect.stringContaining(`${node.pid}) is ready`) as string }),
+  );
+  await node.terminate();
+});
+
+interface Fault {
+  readonly name: string;
+  plant(home: string): void | Promise<void>;
+  readonly how?: { readonly words?: string; readonly before?: string };
+  readonly code: number;
+  readonly about: string;
+  readonly says: RegExp;
+  readonly cure: RegExp;
+}
+
+const OLD = new Date(Date.now() - 3_600_000);
+
+const FAULTS: readonly Fault[] = [
+  {
+    name: 'a home that others may read',
+    plant: (home) => chmodSync(home, 0o755),
+    code: 1,
+    about: 'permissions',
+    says: /may be read by others \(mode 0755\)/,
+    cure: /chmod 0700/,
+  },
+  {
+    name: 'a home that others may write',
+    plant: (home) => chmodSync(home, 0o777),
+    code: 2,
+    about: 'permissions',
+    says: /may be written by others \(mode 0777\)/,
+    cure: /chmod 0700/,
+  },
+  {
+    name: 'a database that others may read',
+    plant: (home) => chmodSync(join(home, 'store.db'), 0o644),
+    code: 1,
+    about: 'permissions',
+    says: /others may read .*store\.db/,
+    cure: /chmod 0600 .*store\.db/,
+  },
+  {
+    name: 'settings that cannot be read',
+    plant: (home) => writeFileSync(join(home, 'node.json'), '{ "prot": 1 }', { mode: 0o600 }),
+    code: 2,
+    about: 'settings',
+    says: /prot: is not known; did you mean port\?/,
+    cure: /correct it/,
+  },
+  {
+    name: 'a queue whose file is wrong',
+    plant: (home) => writeFileSync(join(home, 'queues/work.json'), '{ "retries": -1 }', { mode: 0o600 }),
+    code: 1,
+    about: 'queues',
+    says: /queue work: .*retries/,
+    cure: /correct the files of work/,
+  },
+  {
+    name: 'a database that was cut',
+    plant: (home) => truncateSync(join(home, 'store.db'), 30_000),
+    code: 2,
+    about: 'database',
+    says: /store\.db is damaged/,
+    cure: /longhaul restore/,
+  },
+  {
+    name: 'a database that is gone while its log is there',
+    plant(home) {
+      writeFileSync(join(home, 'store.db-wal'), 'x', { mode: 0o600 });
+      renameSync(join(home, 'store.db'), join(home, 'store.db.moved'));
+    },
+    code: 2,
+    about: 'database',
+    says: /store\.db is gone, but its log is there/,
+    cure: /put the file back/,
+  },
+  {
+    name: 'a clock that was set back',
+    plant(home) {
+      const db = openDatabase(join(home, 'store.db'), 1_000);
+      db.exec(`UPDATE meta SET seen_at = ${Date.now() + 86_400_000}`);
+      db.close();
+    },
+    code: 1,
+    about: 'clock',
+    says: /the clock was set back/,
+    cure: /timedatectl/,
+  },
+  {
+    name: 'a folder of a job that is no more',
+    plant(home) {
+      const folder = join(home, 'jobs/gone/attempts/1');
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      utimesSync(join(home, 'jobs/gone'), OLD, OLD);
+    },
+    code: 1,
+    about: 'orphans',
+    says: /1 folders of jobs that are no more: .*jobs\/gone/,
+    cure: /rm -r/,
+  },
+  {
+    name: 'a process of an attempt that is over',
+    async plant(home) {
+      const env = { ...process.env, LONGHAUL_ATTEMPT_MARK: join(home, 'jobs/one/attempts/1') };
+      const orphan = await spawnGuarded('sleep', ['600'], { env });
+      onTestFinished(async () => {
+        orphan.signal('SIGKILL');
+        await orphan.ended;
+      });
+    },
+    code: 2,
+    about: 'orphans',
+    says: /processes of attempts that are over: \d+ \(job one\)/,
+    cure: /kill -9 \d+/,
+  },
+  {
+    name: 'an attachment that has lost its bytes',
+    plant: (home) => rmSync(blobIn(home)),
+    code: 2,
+    about: 'attachments',
+    says: /1 attachments have lost their bytes: one\//,
+    cure: /backup/,
+  },
+  {
+    name: 'an attachment whose bytes have changed',
+    plant: (home) => flipBit(blobIn(home)),
+    how: { words: '--scrub' },
+    code: 2,
+    about: 'attachments',
+    says: /blobs\/[0-9a-f]{2}\/[0-9a-f]{64} is damaged/,
+    cure: /backup/,
+  },
+  {
+    name: 'a ballast that was given up',
+    plant: (home) => rmSync(join(home, 'ballast')),
+    code: 1,
+    about: 'disk',
+    says: /the ballast is gone/,
+    cure: /make room/,
+  },
+  {
+    name: 'too few open files',
+    plant: () => undefined,
+    how: { before: 'ulimit -n 300;' },
+    code: 1,
+    about: 'limits',
+    says: /may have 300 files open/,
+    cure: /LimitNOFILE/,
+  },
+];
+
+test.each(FAULTS.map((fault) => [fault.name, fault] as const))('It finds %s.', async (_name, fault) => {
+  const bench = aHome();
+  await fault.plant(bench.home);
+  const report = examine(bench.home, fault.how);
+  const found = bad(report).filter(({ about }) => about === fault.about);
+  expect(found.map(({ message }) => message).join('\n')).toMatch(fault.says);
+  expect(found.map(({ cure }) => cure).join('\n')).toMatch(fault.cure);
+  expect(report.code).toBe(fault.code);
+  expect(bad(report).every(({ cure }) => cure !== '')).toBe(true);
+});
+
+test.runIf(isRoot)('It finds a file of another user.', async () => {
+  const bench = aHome();
+  execFileSync('chown', ['12345', join(bench.home, 'store.db')]);
+  const report = examine(bench.home);
+  expect(bad(report)[0]).toMatchObject({ level: 'error', message: expect.stringContaining('12345') as string });
+  expect(report.code).toBe(2);
+});
+
+test('It finds a node that stands still.', async () => {
+  const bench = aHome();
+  const node = await bench.serve();
+  process.kill(node.pid, 'SIGSTOP');
+  const report = examine(bench.home);
+  process.kill(node.pid, 'SIGCONT');
+  const finding = report.findings.find(({ about }) => about === 'node');
+  expect(finding).toMatchObject({
+    level: 'error',
+    message: expect.stringContaining(`process ${node.pid}) does not answer`) as string,
+  });
+  await node.terminate();
+});
+
+test.runIf(hasRedis)('It says what weakens a Redis, and that one does not answer.', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const bench = aHome();
+  const weak = examine(bench.home, { words: `--store ${redis.url}` });
+  expect(bad(weak)).toContainEqual(
+    expect.objectContaining({ about: 'store', message: expect.stringContaining('append') as string }),
+  );
+  const away = examine(bench.home, { words: '--store redis://127.0.0.1:1' });
+  expect(away.code).toBe(2);
+  expect(bad(away)).toContainEqual(expect.objectContaining({ about: 'store', level: 'error' }));
+});
+
+test('It changes nothing, and says so in lines for people too.', async () => {
+  const bench = aHome();
+  const before = readFileSync(join(bench.home, 'store.db'));
+  const { code, output } = bench.run('doctor');
+  expect(code).toBe(0);
+  expect(output).toContain('0 errors, 0 warnings');
+  expect(readFileSync(join(bench.home, 'store.db')).equals(before)).toBe(true);
+  expect(bench.run('doctor', '--home', join(bench.home, 'nothing'))).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('is no home folder') as string,
+  });
+  expect(existsSync(join(bench.home, 'nothing'))).toBe(false);
+  const longhaul = await connect(bench.home);
+  await longhaul.close();
+});

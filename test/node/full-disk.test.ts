@@ -1,0 +1,202 @@
+/**
+ * A node whose home is on a disk of 24 MB that fills up while jobs run: new work gets 507, everything else goes on, it
+ * recovers by itself, and nothing that was acknowledged is lost.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Job } from '../../src/core/job.ts';
+import { endAllOf, eventually } from '../processes/runner-workbench.ts';
+import { cli } from '../processes/scripts-workbench.ts';
+import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
+import { proofSize } from '../support/proof.ts';
+import { get, post } from './serve-bench.ts';
+
+// A new disk after a few rounds: the database itself grows with every audited call, and never shrinks.
+const ROUNDS = proofSize({ small: 3, full: 5 });
+const DISKS = proofSize({ small: [1], full: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
+const DATA = JSON.stringify('x'.repeat(2_000));
+const isRoot = process.getuid?.() === 0;
+// In a mount namespace of its own, which ends with the process: nothing is left mounted, whatever happens.
+const canMount = isRoot && spawnSync('sh', ['-c', 'unshare -m mount -t tmpfs tmpfs /mnt']).status === 0;
+
+const script = `
+mount -t tmpfs -o size=24m tmpfs "$1" && mkdir -m 700 "$1/home" "$1/home/queues" || exit 9
+printf '#!/bin/sh\\nwhile [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done; echo it ended\\n' > "$1/home/queues/steady"
+chmod 700 "$1/home/queues/steady"
+exec "$2" "$3" serve --home "$1/home" --port 0 --log-format pretty
+`;
+
+interface SmallDisk {
+  readonly node: GuardedProcess;
+  readonly url: string;
+  readonly lines: readonly string[];
+  /** As seen by the node, and by us from outside of its namespace. */
+  readonly inside: string;
+  readonly outside: string;
+}
+
+async function serveOnSmallDisk(): Promise<SmallDisk> {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-full-'));
+  const node = await spawnGuarded('unshare', ['-m', 'sh', '-c', script, 'sh', folder, process.execPath, cli]);
+  const lines: string[] = [];
+  for (const stream of [node.stdout, node.stderr])
+    createInterface({ input: stream }).on('line', (line) => lines.push(line));
+  onTestFinished(async () => {
+    node.signal('SIGKILL');
+    await node.ended;
+    await endAllOf(folder);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await eventually(
+    () => ({ lines, isAlive: node.isAlive }),
+    (seen) => seen.lines.some((line) => line.includes('or open http')) || !seen.isAlive,
+    30_000,
+  );
+  const url =
+    lines
+      .find((line) => line.includes('page and API'))
+      ?.trim()
+      .split(/\s+/)
+      .at(-1) ?? '';
+  return { node, url, lines, inside: join(folder, 'home'), outside: join(`/proc/${node.pid}/root`, folder, 'home') };
+}
+
+function fill(disk: SmallDisk, leaveBytes: number): void {
+  const { bavail, bsize } = statfsSync(disk.outside);
+  writeFileSync(join(disk.outside, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
+}
+
+/** For whoever reads a failure: what takes up the room. */
+function roomOn({ outside }: SmallDisk): { readonly free: number; readonly sizes: Readonly<Record<string, number>> } {
+  const { bavail, bsize } = statfsSync(outside);
+  const files = readdirSync(outside).map((name) => [name, statSync(join(outside, name)).size] as const);
+  return { free: bavail * bsize, sizes: Object.fromEntries(files.filter(([, size]) => size > 100_000)) };
+}
+
+/** One call of the store's port over HTTP. */
+async function call<T>(
+  disk: SmallDisk,
+  name: string,
+  argument: unknown,
+): Promise<{ status: number; answer: T; text: string }> {
+  const { status, text } = await post(disk.url, `/api/store/${name}`, { argument });
+  return { status, text, answer: JSON.parse(text) as T };
+}
+
+async function addUntilFull(disk: SmallDisk, round: number, acked: Set<string>): Promise<void> {
+  for (let each = 0; ; each += 1) {
+    const id = `job-${round}-${each}`;
+    const { status, text } = await call(disk, 'add', [{ id, queue: 'mail', data: DATA }]);
+    if (status === 200) acked.add(id);
+    else {
+      expect({ status, code: (JSON.parse(text) as { code: string }).code }).toEqual({
+        status: 507,
+        code: 'store-full',
+      });
+      return;
+    }
+  }
+}
+
+/** Running jobs heartbeat, complete and fail; waiting ones are cancelled and deleted. */
+async function everythingElseWorks(disk: SmallDisk, held: readonly Job[], acked: Set<string>): Promise<void> {
+  for (const [place, { id, lease }] of held.entries()) {
+    const token = lease?.token ?? 0;
+    expect((await call<{ ok: boolean }[]>(disk, 'heartbeat', [{ id, token }])).answer[0]?.ok).toBe(true);
+    const failure = { group: 'g', message: 'm', detail: null };
+    const how = place % 2 === 0 ? { kind: 'complete', result: '1' } : { kind: 'fail', failure, delayMs: 0 };
+    expect((await call<{ ok: boolean }[]>(disk, 'settle', [{ id, token, ...how }])).answer[0]?.ok).toBe(true);
+  }
+  const { answer } = await call<{ jobs: readonly Job[] }>(disk, 'list', {
+    order: 'newest',
+    state: 'waiting',
+    queue: 'mail',
+    limit: 20,
+  });
+  for (const { id } of answer.jobs) {
+    expect((await call<{ ok: boolean }[]>(disk, 'cancel', [{ id }])).answer[0]?.ok).toBe(true);
+    expect((await call<{ ok: boolean }[]>(disk, 'delete', [id])).answer[0]?.ok).toBe(true);
+    acked.delete(id);
+  }
+}
+
+// Where no file system can be mounted there is no small disk to fill.
+describe.skipIf(!canMount)('a node on a disk that is full', () => {
+  it.each(DISKS)(
+    'refuses new work with 507 and nothing else, stays up, and goes on when there is room: disk %s',
+    async () => {
+      const disk = await serveOnSmallDisk();
+      const acked = new Set<string>();
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const gate = join(disk.inside, `gate-${round}`);
+        const base = Array.from({ length: 60 }, (_, each) => ({
+          id: `base-${round}-${each}`,
+          queue: 'mail',
+          data: DATA,
+        }));
+        const steady = { id: `steady-${round}`, queue: 'steady', data: JSON.stringify({ param1: gate }) };
+        expect((await call(disk, 'add', [...base, steady])).status).toBe(200);
+        for (const { id } of [...base, steady]) acked.add(id);
+        const claim = { worker: 'w', queues: ['mail'], limit: 30, requestId: String(round) };
+        const { jobs: held } = (await call<{ jobs: readonly Job[] }>(disk, 'claim', claim)).answer;
+        const find = async (id: string) => (await call<readonly (Job | null)[]>(disk, 'find', [id])).answer[0];
+        await eventually(
+          () => find(steady.id),
+          (job) => job?.state === 'running' && job.lease?.startedAt !== null,
+          30_000,
+        );
+
+        fill(disk, Math.floor(Math.random() * 512 * 1024));
+        await addUntilFull(disk, round, acked);
+        expect(await get(disk.url, '/healthz')).toMatchObject({ status: 200 });
+        expect(await get(disk.url, '/readyz')).toMatchObject({
+          status: 503,
+          text: expect.stringContaining('disk') as string,
+        });
+        await everythingElseWorks(disk, held, acked);
+        writeFileSync(join(disk.outside, `gate-${round}`), '');
+        await eventually(
+          () => find(steady.id),
+          (job) => job?.state === 'done',
+          30_000,
+        );
+        expect(readFileSync(join(disk.outside, 'jobs', steady.id, 'attempts/1/log'), 'utf8')).toBe('it ended\n');
+
+        rmSync(join(disk.outside, 'filler'));
+        const after = [{ id: `after-${round}`, queue: 'mail', data: DATA }];
+        const addAgain = async () => ({ status: (await call(disk, 'add', after)).status, round, ...roomOn(disk) });
+        await eventually(addAgain, ({ status }) => status === 200, 20_000);
+        acked.add(`after-${round}`);
+        await eventually(
+          async () => (await get(disk.url, '/readyz')).status,
+          (status) => status === 200,
+          20_000,
+        );
+
+        const ids = [...acked];
+        const { answer: found } = await call<readonly (Job | null)[]>(disk, 'find', ids);
+        expect(ids.filter((_, place) => found[place] === null)).toEqual([]);
+        const ended = ids.filter((_, place) => found[place]?.state !== 'running');
+        await call(disk, 'delete', ended);
+        for (const id of ended) acked.delete(id);
+      }
+      expect(existsSync(join(disk.outside, 'ballast'))).toBe(true);
+      disk.node.signal('SIGTERM');
+      expect((await disk.node.ended).code).toBe(0);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,65 @@
+/**
+ * What the tests of the daemon share: `longhaul serve` as a process of its own, on a home that it makes itself, asked by
+ * HTTP as anybody would.
+ */
+import { rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { nodeOn } from '../../src/node/node-lock.ts';
+import { killQuietly } from '../processes/runner-workbench.ts';
+import { Bench, type Served } from '../processes/scripts-workbench.ts';
+
+/** A home that is not there yet: the first `serve` makes it. */
+export function aNewHome(): Bench {
+  const bench = new Bench();
+  rmSync(bench.home, { recursive: true });
+  return bench;
+}
+
+/** For a node that was started through something else, which may have gone before it. */
+export function endNodeOf(home: string): void {
+  const pid = nodeOn(join(home, 'node.lock'));
+  if (pid !== null) killQuietly(pid);
+}
+
+export async function urlOf(served: Served): Promise<string> {
+  const line = await served.says('page and API');
+  return line.trim().split(/\s+/).at(-1) ?? '';
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export async function get(url: string, path: string): Promise<Answer> {
+  const response = await fetch(new URL(path, url));
+  return { status: response.status, text: await response.text() };
+}
+
+export async function post(url: string, path: string, body: unknown): Promise<Answer> {
+  const response = await fetch(new URL(path, url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+export function getOverSocket(home: string, path: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: join(home, 'node.sock'), path, headers: { host: 'localhost' } }, (response) => {
+      let text = '';
+      response.on('data', (piece: Buffer) => (text += piece.toString()));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** The value of one figure; undefined when it is not there. */
+export function figure(text: string, name: string, labels = ''): number | undefined {
+  const line = text.split('\n').find((each) => each.startsWith(`${name}${labels} `));
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}

@@ -1,0 +1,312 @@
+/** `longhaul serve` from outside: its first run, where it listens, what it refuses, how it is told things. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Bench, cli, eventually } from '../processes/scripts-workbench.ts';
+import { hasRedis, startRedis } from '../support/redis-server.ts';
+import { aNewHome, figure, get, getOverSocket, urlOf } from './serve-bench.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+/** Addresses on which this process listens, as the kernel says. */
+function listensOn(pid: number): string[] {
+  const files = readdirSync(`/proc/${pid}/fd`);
+  const inodes = new Set(files.map((file) => /^socket:\[(\d+)\]/.exec(link(`/proc/${pid}/fd/${file}`))?.[1]));
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((row) => row[3] === '0A' && inodes.has(row[9]))
+      .map((row) => (row[1] ?? '').split(':')[0] ?? ''),
+  );
+}
+
+function link(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function openToOthers(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return ['.', ...entries].filter((name) => (lstatSync(join(folder, name)).mode & 0o077) !== 0);
+}
+
+test('S1 The first run makes a home that is closed to others, with a queue to try, and listens on this machine alone.', async () => {
+  const bench = aNewHome();
+  const before = process.umask(0);
+  const node = await bench.serve().finally(() => process.umask(before));
+  const url = await urlOf(node);
+  expect(await get(url, '/healthz')).toMatchObject({ status: 200 });
+  const { port } = new URL(url);
+  expect(await get(`http://[::1]:${port}`, '/healthz')).toMatchObject({ status: 200 });
+  expect(await getOverSocket(bench.home, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
+  expect(listensOn(node.pid).sort()).toEqual(['00000000000000000000000001000000', '0100007F']);
+  const id = await bench.add('sample', { param1: '1' });
+  await bench.until(id, 'done');
+  expect(bench.log(id)).toContain('\u001b[');
+  expect((await bench.find(id)).progress).toMatchObject({ percent: 100 });
+  expect(openToOthers(bench.home)).toEqual([]);
+  expect((await node.terminate()).code).toBe(0);
+});
+
+test('The three commands that it prints work when they are pasted, in a folder and a shell of their own.', async () => {
+  const bench = aNewHome();
+  writeQueue(bench.queues, 'sample', '#!/bin/sh\necho "this is the log"\n');
+  const node = await bench.serve();
+  await node.says('or open http');
+  const at = node.lines.findIndex((line) => line.startsWith('next, in another terminal'));
+  const commands = node.lines.slice(at + 1, at + 4).map((line) => line.trim());
+  expect(commands).toHaveLength(3);
+  const paste = (command: string): string =>
+    execFileSync('sh', ['-c', command], {
+      cwd: '/',
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+      timeout: 20_000,
+    });
+  const [id = ''] = paste(commands[0] ?? '')
+    .trim()
+    .split(/\s/);
+  expect(id).toMatch(/^sample-/);
+  expect(paste(commands[1] ?? '')).toContain('this is the log');
+  expect(paste(commands[2] ?? '')).toContain(id);
+  await node.terminate();
+});
+
+function writeQueue(queues: string, name: string, text: string): void {
+  mkdirSync(queues, { recursive: true, mode: 0o700 });
+  writeFileSync(join(queues, name), text, { mode: 0o700 });
+}
+
+test('S2 Beyond this machine it listens only with a token: exit 2, the option and the cure are named, nothing listens.', () => {
+  const bench = aNewHome();
+  const refused = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.output).toMatch(/--listen 0\.0\.0\.0 .*no token.*longhaul token create/);
+});
+
+test('With the token that it asks for it does listen there.', async () => {
+  const bench = aNewHome();
+  const { output } = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
+  const [, words = ''] = /longhaul (token create .*?), or leave/.exec(output) ?? [];
+  expect(bench.run(...words.replace('NAME', 'mine').split(' '))).toMatchObject({ code: 0 });
+  const node = await bench.serve(['--listen', '0.0.0.0']);
+  expect(await get(await urlOf(node), '/healthz')).toMatchObject({ status: 200 });
+  expect(listensOn(node.pid)).toEqual(['00000000']);
+  await node.terminate();
+});
+
+test('LONGHAUL_LISTEN and node.json are named as what they are when they let others in.', () => {
+  const bench = new Bench();
+  const words = [cli, 'serve', '--home', bench.home, '--port', '0'];
+  const fromEnv = spawnSync(process.execPath, words, {
+    encoding: 'utf8',
+    env: { ...process.env, LONGHAUL_LISTEN: '0.0.0.0' },
+  });
+  expect(fromEnv).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would let') as string,
+  });
+  writeFileSync(join(bench.home, 'node.json'), '{"listen":["::"]}', { mode: 0o600 });
+  const fromFile = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect(fromFile).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('"listen" in node.json :: would let') as string,
+  });
+});
+
+test.runIf(isRoot)('Another user gets neither at the socket nor at the store.', async () => {
+  const bench = aNewHome();
+  const node = await bench.serve();
+  const look = (path: string) => spawnSync('cat', [join(bench.home, path)], { uid: 12_345, encoding: 'utf8' });
+  for (const path of ['store.db', 'node.sock', 'queues/sample'])
+    expect(look(path).stderr).toContain('Permission denied');
+  // The folder may have to be open to others for their scripts; what is in it stays closed.
+  chmodSync(bench.home, 0o711);
+  for (const path of ['store.db', 'node.sock']) expect(look(path).stderr).toMatch(/Permission denied|No such device/);
+  const reach =
+    'const s = require("net").connect(process.argv[1]); s.on("connect", () => process.exit(0)); s.on("error", (e) => { console.log(e.code); process.exit(1); })';
+  const socket = spawnSync(process.execPath, ['-e', reach, join(bench.home, 'node.sock')], {
+    uid: 12_345,
+    cwd: '/',
+    encoding: 'utf8',
+  });
+  expect(socket).toMatchObject({ status: 1, stdout: 'EACCES\n' });
+  await node.terminate();
+});
+
+test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', async () => {
+  const redis = await startRedis({ appendfsync: 'no' });
+  onTestFinished(() => redis.stop());
+  const bench = aNewHome();
+  const strict = bench.run('serve', '--port', '0', '--store', redis.url, '--strict');
+  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict: .*appendfsync is no/) as string });
+  const node = await bench.serve(['--store', redis.url]);
+  await node.says(/warning: appendfsync is no/);
+  expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
+  await node.terminate();
+});
+
+test.each([
+  [['--port', '70000'], /--port must be a port from 0 to 65535, not "70000"/],
+  [['--listen', 'example.org'], /--listen must be addresses such as/],
+  [['--log-format', 'yson'], /--log-format must be one of pretty, json, not "yson"; did you mean json\?/],
+  [['--listne', '::1'], /no option --listne; did you mean --listen\?/],
+  [['extra'], /too many words/],
+])('Wrong words are refused with what would be right: %j', (words, says) => {
+  const { code, output } = aNewHome().run('serve', ...words);
+  expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(says) as string });
+});
+
+test('A port that is taken is refused, with who has it.', async () => {
+  const bench = aNewHome();
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  const { port } = holder.address() as { port: number };
+  const { code, output } = bench.run('serve', '--port', String(port));
+  holder.close();
+  expect(code).toBe(2);
+  expect(output).toContain(`port ${port} of 127.0.0.1 is taken: process ${process.pid}`);
+});
+
+test('A second node on the same home is refused, with the pid of the first.', async () => {
+  const bench = aNewHome();
+  const node = await bench.serve();
+  const { code, output } = bench.run('serve', '--port', '0');
+  expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining(`pid ${node.pid}`) as string });
+  await node.terminate();
+});
+
+test.runIf(isRoot)('A home that others may write or rename, or that is somebody else’s, is not served.', async () => {
+  const open = aNewHome();
+  mkdirSync(open.home, { mode: 0o777 });
+  chmodSync(open.home, 0o777);
+  expect(open.run('serve', '--port', '0')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('chmod 0700') as string,
+  });
+  const below = aNewHome();
+  mkdirSync(below.home, { mode: 0o777 });
+  chmodSync(below.home, 0o777);
+  expect(below.run('serve', '--port', '0', '--home', join(below.home, 'mine'))).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('anybody may rename what is in it') as string,
+  });
+  const foreign = aNewHome();
+  mkdirSync(foreign.home, { mode: 0o700 });
+  execFileSync('chown', ['12345', foreign.home]);
+  expect(foreign.run('serve', '--port', '0')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('belongs to user 12345') as string,
+  });
+});
+
+test('HUP takes up node.json and the queues and says what changed; a wrong node.json changes nothing.', async () => {
+  const bench = aNewHome();
+  writeQueue(bench.queues, 'shows', '#!/bin/sh\necho "env $RQ_ENV"\n');
+  const node = await bench.serve();
+  const file = join(bench.home, 'node.json');
+  writeFileSync(file, JSON.stringify({ env: 'production', port: 4444 }));
+  writeFileSync(join(bench.queues, 'shows.json'), JSON.stringify({ concurrency: 2 }));
+  writeQueue(bench.queues, 'another', '#!/bin/sh\n');
+  process.kill(node.pid, 'SIGHUP');
+  await node.says('env is "production" now, was not set');
+  await node.says(/port is 4444 now.*takes effect with the next start/);
+  await node.says('queue shows: concurrency changed');
+  await node.says('queue another: is new');
+  const id = await bench.add('shows');
+  await bench.until(id, 'done');
+  expect(bench.log(id)).toBe('env production\n');
+  writeFileSync(file, '{ "env": 7 }');
+  process.kill(node.pid, 'SIGHUP');
+  await node.says(/the settings stay as they were: node\.json: env: must be a text, not 7/);
+  rmSync(file);
+  process.kill(node.pid, 'SIGHUP');
+  await node.says('env is not set now, was "production"');
+  await node.terminate();
+});
+
+test('TERM stops it with 0 while its scripts go on; a second TERM ends it at once.', async () => {
+  const bench = aNewHome();
+  writeQueue(bench.queues, 'long', '#!/bin/sh\nwhile [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done\necho ended\n');
+  const node = await bench.serve();
+  const url = await urlOf(node);
+  const gate = join(bench.home, 'gate');
+  const id = await bench.add('long', { param1: gate });
+  await bench.until(id, (job) => job.lease?.startedAt !== null && job.state === 'running');
+  expect((await node.terminate()).code).toBe(0);
+  expect((await bench.find(id)).state).toBe('running');
+  const next = await bench.serve();
+  await next.says('took up 1 running job');
+  writeFileSync(gate, '');
+  await bench.until(id, 'done');
+  expect(bench.log(id)).toBe('ended\n');
+  // A request that never comes to its end holds the stop up.
+  const half = connect(Number(new URL(await urlOf(next)).port), '127.0.0.1');
+  half.on('error', () => undefined);
+  await new Promise<void>((resolve) => half.write('GET /healthz HTTP/1.1\r\nHost: local', () => resolve()));
+  const startedAt = performance.now();
+  process.kill(next.pid, 'SIGTERM');
+  await next.says('stopping:');
+  const ended = await next.terminate();
+  half.destroy();
+  expect(url).not.toBe('');
+  expect(ended.code === 1 || performance.now() - startedAt > 5_000).toBe(true);
+});
+
+test('Its figures count jobs by queue and state, claims, ends and failures, and tell of store, disk and memory.', async () => {
+  const bench = aNewHome();
+  writeQueue(bench.queues, 'mixed', '#!/bin/sh\n[ "$LONGHAUL_PARAM1" = good ]\n');
+  const node = await bench.serve();
+  const url = await urlOf(node);
+  const ids = [await bench.add('mixed', { param1: 'good' }), await bench.add('mixed', { param1: 'bad' })];
+  for (const id of ids) await bench.until(id, (job) => job.state === 'done' || job.state === 'failed');
+  const text = await eventually(
+    async () => (await get(url, '/metrics')).text,
+    (seen) => figure(seen, 'longhaul_failures_total', '{queue="mixed"}') === 1,
+  );
+  expect(figure(text, 'longhaul_jobs', '{queue="mixed",state="done"}')).toBe(1);
+  expect(figure(text, 'longhaul_jobs', '{queue="mixed",state="failed"}')).toBe(1);
+  expect(figure(text, 'longhaul_claims_total', '{queue="mixed"}')).toBe(2);
+  expect(figure(text, 'longhaul_settles_total', '{queue="mixed",event="completed"}')).toBe(1);
+  for (const name of ['store_latency_seconds', 'disk_free_bytes', 'resident_memory_bytes'])
+    expect(figure(text, `longhaul_${name}`)).toBeGreaterThan(0);
+  expect(figure(text, 'longhaul_store_up')).toBe(1);
+  expect(figure(text, 'longhaul_event_loop_delay_seconds', '{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
+  await node.terminate();
+});
+
+test('Without a terminal its log is JSON, one object a line, and nothing in a name makes a line of its own.', async () => {
+  const bench = aNewHome();
+  writeQueue(bench.queues, 'sample', '#!/bin/sh\n');
+  writeQueue(bench.queues, 'evil\n\u001b[31mqueue', '#!/bin/sh\n');
+  const { output } = runFor(bench.home);
+  const lines = output.trim().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as { level: number; time: number; msg: string });
+  expect(entries.some(({ msg }) => msg.startsWith('longhaul serves'))).toBe(true);
+  expect(entries.some(({ msg }) => msg.includes('evil'))).toBe(true);
+  expect(output).not.toMatch(/[\u001b\u0085\u009b]/);
+});
+
+/** Starts it, waits until it is ready, stops it; answers all that it printed. */
+function runFor(home: string): { output: string } {
+  const script = `node "$1" serve --home "$2" --port 0 > "$2.out" 2>&1 & pid=$!
+    for each in $(seq 300); do grep -q 'or open' "$2.out" && break; sleep 0.1; done
+    kill "$pid"; wait "$pid"; cat "$2.out"; rm -f "$2.out"`;
+  const cli = join(import.meta.dirname, '../../dist/cli/main.js');
+  return { output: execFileSync('sh', ['-c', script, 'sh', cli, home], { encoding: 'utf8' }) };
+}

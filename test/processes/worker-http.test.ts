@@ -1,0 +1,34 @@
+/** The worker's promises over a server's API. Taken away: the server stops; its store stays, and it comes back at its place. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
+import { openTrial, type TrialServer } from '../server/trial-server.ts';
+import { type Place, workerSuite } from './worker-suite.ts';
+
+async function openHttpPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhaul-http-'));
+  const store = await openSqliteStore({ path: join(folder, 'store.db') });
+  // A server that stops closes its store; this one is to outlive it.
+  const kept = { ...store, close: async () => undefined };
+  let server: TrialServer = await openTrial({ store: kept });
+  const { port } = server;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    store,
+    takeAway: () => server.stop(),
+    restore: async () => {
+      server = await openTrial({ store: kept, port });
+    },
+    close: async () => {
+      await server.stop();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('over http', () => {
+  workerSuite(openHttpPlace);
+});
