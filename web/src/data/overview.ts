@@ -1,0 +1,13 @@
+/** The first look, shared by the bar and the pages, and asked for once. */
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Overview } from '../../../src/wire/overview.ts';
+import type { Query } from './use-query.ts';
+
+export const OverviewContext = createContext<Query<Overview>>({
+  data: undefined,
+  error: null,
+  refresh: () => undefined,
+});
+
+export const useOverview = (): Query<Overview> => useContext(OverviewContext);

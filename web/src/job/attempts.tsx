@@ -1,0 +1,88 @@
+/** The attempts of a job: how each ended, how long it took and what it used, and which script it really was. */
+import { bytes, span } from '../../../src/cli/spans.ts';
+import type { AttemptView } from '../../../src/node/attempt-view.ts';
+import { setQuery } from '../data/address.ts';
+import { Cell, Table } from '../ui/table.tsx';
+import { Since, When } from '../ui/when.tsx';
+
+const RIGHT = 'text-right';
+const HEADS = [
+  'Attempt',
+  'Ended as',
+  'Exit',
+  { text: 'Took', class: RIGHT },
+  { text: 'CPU', class: RIGHT },
+  { text: 'Peak memory', class: RIGHT },
+  'Began',
+  'Script',
+  'Note',
+];
+
+interface AttemptsProps {
+  readonly attempts: readonly AttemptView[];
+  /** The number of the one whose log is shown. */
+  readonly shown: number;
+}
+
+export function Attempts({ attempts, shown }: AttemptsProps) {
+  return (
+    <section aria-labelledby="attempts">
+      <h2 id="attempts" class="mb-2 font-semibold">
+        Attempts
+      </h2>
+      <Table caption="Attempts" heads={HEADS}>
+        {[...attempts].reverse().map((each) => (
+          <Row key={each.attempt} attempt={each} isShown={each.attempt === shown} />
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function Row({ attempt, isShown }: { attempt: AttemptView; isShown: boolean }) {
+  const { end, usage, script } = attempt;
+  return (
+    <tr class={isShown ? 'bg-accent-ground' : ''}>
+      <Cell>
+        <button
+          type="button"
+          class="link numbers"
+          aria-pressed={isShown}
+          onClick={() => setQuery({ attempt: String(attempt.attempt) })}
+        >
+          {attempt.attempt}
+        </button>
+      </Cell>
+      <Cell>{attempt.isRunning ? 'running' : (attempt.outcome ?? '–')}</Cell>
+      <Cell class="numbers">{exitWords(attempt)}</Cell>
+      <Cell class="numbers text-right whitespace-nowrap">
+        <Took attempt={attempt} />
+      </Cell>
+      <Cell class="numbers text-right whitespace-nowrap">{usage === null ? '–' : span(usage.cpuSeconds * 1_000)}</Cell>
+      <Cell class="numbers text-right whitespace-nowrap">
+        {usage === null || usage.peakRssBytes === 0 ? '–' : bytes(usage.peakRssBytes)}
+      </Cell>
+      <Cell>
+        <When at={attempt.claimedAt} />
+      </Cell>
+      <Cell class="max-w-72">
+        <div class="truncate font-mono text-xs" title={script?.realScript ?? ''}>
+          {script?.realScript ?? '–'}
+        </div>
+      </Cell>
+      <Cell class="max-w-md break-words">{attempt.note ?? end?.stopped.words ?? ''}</Cell>
+    </tr>
+  );
+}
+
+function exitWords({ end }: AttemptView): string {
+  if (end === null) return '–';
+  if (end.oom !== null) return 'out of memory';
+  return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
+}
+
+function Took({ attempt: { end, claimedAt, endedAt, isRunning } }: { attempt: AttemptView }) {
+  if (end !== null) return <>{span(end.wallMs)}</>;
+  if (claimedAt === null) return <>–</>;
+  return isRunning ? <Since at={claimedAt} /> : <>{endedAt === null ? '–' : span(endedAt - claimedAt)}</>;
+}

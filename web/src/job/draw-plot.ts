@@ -1,0 +1,49 @@
+/** One line over time with its axes, by uPlot; a part of the page of its own, so that the first load does without it. */
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+const HEIGHT = 144;
+
+interface PlotOptions {
+  readonly data: [number[], number[]];
+  show(value: number): string;
+}
+
+export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot {
+  const look = getComputedStyle(place);
+  const colour = (name: string): string => resolved(place, look.getPropertyValue(name));
+  const axis = {
+    stroke: colour('--color-soft'),
+    grid: { stroke: colour('--color-line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  };
+  const plot = new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.1, 1)] } },
+      axes: [
+        { ...axis, size: 24 },
+        { ...axis, size: 62, values: (_plot, values) => values.map((value) => show(value)) },
+      ],
+      series: [{}, { stroke: colour('--color-accent'), fill: colour('--color-accent-ground'), width: 1.5, points: { show: false } }],
+    },
+    data,
+    place,
+  );
+  new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT })).observe(place);
+  return plot;
+}
+
+/** A canvas knows no light-dark(): the browser is asked what it comes to here. */
+function resolved(place: HTMLElement, value: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = value;
+  place.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

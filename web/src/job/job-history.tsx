@@ -1,0 +1,36 @@
+/** Everything that happened to a job, in its order. */
+
+import { localIso, span } from '../../../src/wire/spans.ts';
+import type { HistoryRow } from '../../../src/core/history.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Cell, Table } from '../ui/table.tsx';
+
+export function JobHistory({ id }: { id: string }) {
+  const { data } = useQuery<{ history: readonly HistoryRow[] }>(`api/jobs/${encodeURIComponent(id)}/history`, {
+    concerns: (event) => event.type !== 'queue' && event.id === id && event.type !== 'progress',
+  });
+  const rows = data?.history ?? [];
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history" class="mb-2 font-semibold">
+        History
+      </h2>
+      <Table caption="History of the job" heads={['When', 'After', 'What', 'State', 'Attempt', 'By', 'Note']}>
+        {rows.map((row, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: history only grows at its end
+          <tr key={place}>
+            <Cell class="numbers whitespace-nowrap">{localIso(row.at)}</Cell>
+            <Cell class="numbers whitespace-nowrap text-soft">
+              {place === 0 ? '' : span(row.at - (rows[place - 1]?.at ?? row.at))}
+            </Cell>
+            <Cell class="font-medium">{row.event}</Cell>
+            <Cell>{row.state}</Cell>
+            <Cell class="numbers">{row.attempt === 0 ? '' : row.attempt}</Cell>
+            <Cell class="max-w-52 truncate text-soft">{row.by ?? ''}</Cell>
+            <Cell class="max-w-md break-words">{row.note ?? ''}</Cell>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}

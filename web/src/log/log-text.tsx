@@ -1,0 +1,58 @@
+/** One line of a log as text nodes, in its colours. What fits no class gets its colour by a style property, never by markup. */
+
+import type { Colour, Look } from './sgr.ts';
+import { overwritten, PLAIN, readLine } from './sgr.ts';
+
+export function LogText({ line, before = PLAIN, mark }: { line: string; before?: Look; mark?: string | undefined }) {
+  const { pieces } = readLine(overwritten(line), before);
+  return (
+    <>
+      {pieces.map(({ text, look }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name
+        <span key={place} class={classOf(look)} style={styleOf(look)}>
+          <Marked text={text} mark={mark} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Marked({ text, mark }: { text: string; mark: string | undefined }) {
+  if (mark === undefined || mark === '') return <>{text}</>;
+  const parts = text.split(mark);
+  return (
+    <>
+      {parts.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
+        <span key={place}>
+          {part}
+          {place < parts.length - 1 && <mark class="rounded-xs bg-warn-ground text-warn">{mark}</mark>}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function classOf(look: Look): string {
+  const [ink, ground] = look.isInverse ? [look.ground, look.ink] : [look.ink, look.ground];
+  return [
+    typeof ink === 'number' ? `log-ink-${ink}` : look.isInverse && ink === null ? 'log-inverse' : '',
+    typeof ground === 'number' ? `log-ground-${ground}` : '',
+    look.isBold ? 'font-bold' : '',
+    look.isDim ? 'opacity-70' : '',
+    look.isItalic ? 'italic' : '',
+    look.isUnderlined ? 'underline' : '',
+    look.isStruck ? 'line-through' : '',
+  ].join(' ');
+}
+
+/** Set through the style object, which the page's policy allows; a style attribute in markup it would not. */
+function styleOf(look: Look): Record<string, string> | undefined {
+  const [ink, ground] = look.isInverse ? [look.ground, look.ink] : [look.ink, look.ground];
+  if (!isFixed(ink) && !isFixed(ground)) return undefined;
+  return { ...(isFixed(ink) && { color: ink }), ...(isFixed(ground) && { backgroundColor: ground }) };
+}
+
+function isFixed(colour: Colour | null): colour is string {
+  return typeof colour === 'string';
+}

@@ -1,0 +1,82 @@
+/**
+ * Where in a log one is. Rows are virtual: only what is seen exists. The scroll bar stands for the whole log; in a log
+ * longer than a browser can scroll its height stands for a share of it, and the wheel goes row by row all the same.
+ */
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+export const ROW = 18;
+/** Browsers stop somewhere above this many pixels. */
+const MOST_HEIGHT = 8_000_000;
+
+export interface LogScroll {
+  readonly frame: RefObject<HTMLElement | null>;
+  /** Rows above the first that is seen. */
+  readonly place: number;
+  readonly shown: number;
+  readonly most: number;
+  readonly spacer: number;
+  readonly isFollowing: boolean;
+  goTo(row: number): void;
+  onWheel(event: WheelEvent): void;
+  onScroll(): void;
+  onKey(event: KeyboardEvent): void;
+}
+
+export function useLogScroll(rows: number): LogScroll {
+  const frame = useRef<HTMLElement>(null);
+  const [top, setTop] = useState(0);
+  const [isFollowing, setFollowing] = useState(true);
+  const shown = Math.max(1, Math.ceil(useHeight(frame) / ROW));
+  const most = Math.max(0, rows - shown + 1);
+  const scale = Math.max(1, (rows * ROW) / MOST_HEIGHT);
+  const place = isFollowing ? most : Math.min(top, most);
+  useEffect(() => {
+    const element = frame.current;
+    const wanted = (place * ROW) / scale;
+    if (element !== null && Math.abs(element.scrollTop - wanted) > 1) element.scrollTop = wanted;
+  });
+  const goTo = (row: number) => {
+    const next = Math.max(0, Math.min(row, most));
+    setTop(next);
+    setFollowing(next >= most);
+  };
+  const onScroll = () => {
+    const seen = ((frame.current?.scrollTop ?? 0) * scale) / ROW;
+    if (Math.abs(seen - place) > Math.max(1, scale / ROW)) goTo(seen);
+  };
+  return {
+    ...{ frame, place, shown, most, isFollowing, goTo, onScroll },
+    spacer: (most * ROW) / scale,
+    onWheel: (event) => {
+      if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) || most === 0) return;
+      event.preventDefault();
+      goTo(place + event.deltaY / ROW);
+    },
+    onKey: (event) => {
+      const next = rowByKey(event.key, { place, shown, most });
+      if (next === null) return;
+      event.preventDefault();
+      goTo(next);
+    },
+  };
+}
+
+function rowByKey(key: string, { place, shown, most }: { place: number; shown: number; most: number }): number | null {
+  const steps: Record<string, number> = { ArrowUp: -1, ArrowDown: 1, PageUp: 1 - shown, PageDown: shown - 1 };
+  const step = steps[key];
+  if (step !== undefined) return place + step;
+  return key === 'Home' ? 0 : key === 'End' ? most : null;
+}
+
+function useHeight(frame: RefObject<HTMLElement | null>): number {
+  const [height, setHeight] = useState(480);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return height;
+}

@@ -1,0 +1,82 @@
+/** One action for many: for those that were chosen, or for all that match, with their number said before. */
+import { useState } from 'preact/hooks';
+import { CallError, call } from '../data/call.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Trouble } from '../ui/trouble.tsx';
+
+type Action = 'cancel' | 'requeue' | 'delete';
+interface BulkResult {
+  readonly ok: number;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly more: boolean;
+}
+
+interface BulkProps {
+  readonly ids: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+  /** How many match, as far as that is known without looking at each. */
+  readonly matching: number | null;
+  onDone(): void;
+}
+
+const WORDS: Readonly<Record<Action, string>> = {
+  cancel: 'Cancel',
+  requeue: 'Run again',
+  delete: 'Delete',
+};
+const EFFECT: Readonly<Record<Action, string>> = {
+  cancel: 'Waiting jobs end at once; running ones are asked to stop.',
+  requeue: 'Ended jobs wait again, with their counters at zero. Others stay as they are.',
+  delete: 'They go with their history, logs and attachments, for good. Running ones stay.',
+};
+
+export function BulkActions({ ids, query, matching, onDone }: BulkProps) {
+  const [asking, ask] = useState<Action | null>(null);
+  const [said, say] = useState<string | null>(null);
+  const [error, setError] = useState<CallError | null>(null);
+  const isChosen = ids.length > 0;
+  const number = isChosen
+    ? `${ids.length} chosen`
+    : matching === null
+      ? 'all that match'
+      : `all ${matching.toLocaleString('en')} that match`;
+  const act = async (action: Action) => {
+    ask(null);
+    setError(null);
+    try {
+      const body = isChosen ? { ids } : { query };
+      const { ok, refused, more } = await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body });
+      const left = Object.entries(refused).map(([why, count]) => `${count} not (${why})`);
+      say([`${ok} done`, ...left, ...(more ? ['there are more: do it again'] : [])].join(', '));
+      onDone();
+    } catch (problem) {
+      if (!(problem instanceof CallError)) throw problem;
+      setError(problem);
+    }
+  };
+  return (
+    <div class="flex flex-wrap items-center gap-2">
+      {(Object.keys(WORDS) as Action[]).map((action) => (
+        <Button key={action} kind={action === 'requeue' ? 'plain' : 'danger'} onClick={() => ask(action)}>
+          {WORDS[action]} {number} …
+        </Button>
+      ))}
+      <span role="status" class="text-sm text-soft">
+        {said}
+      </span>
+      <Trouble error={error} />
+      {asking !== null && (
+        <Dialog title={`${WORDS[asking]} ${number}?`} onClose={() => ask(null)}>
+          <p>{EFFECT[asking]}</p>
+          <div class="mt-4 flex justify-end gap-2">
+            <Button onClick={() => ask(null)}>No</Button>
+            <Button kind={asking === 'requeue' ? 'main' : 'danger'} onClick={() => void act(asking)}>
+              {WORDS[asking]} {number}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}

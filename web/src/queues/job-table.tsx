@@ -1,0 +1,74 @@
+/** Jobs in a list: what they are, since when, and why. With boxes where something can be done with many. */
+import type { JobView } from '../../../src/wire/job-view.ts';
+import { jobPath, queuePath } from '../data/address.ts';
+import { Chip } from '../ui/chip.tsx';
+import { Link } from '../ui/link.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
+import { Cell, Table } from '../ui/table.tsx';
+import { When } from '../ui/when.tsx';
+
+interface JobTableProps {
+  readonly jobs: readonly JobView[];
+  readonly hasQueue?: boolean;
+  readonly chosen?: ReadonlySet<string>;
+  choose?(id: string): void;
+}
+
+export function JobTable({ jobs, hasQueue = false, chosen, choose }: JobTableProps) {
+  const heads = [
+    ...(choose ? ['Chosen'] : []),
+    'Job',
+    ...(hasQueue ? ['Queue'] : []),
+    'State',
+    'Added',
+    'Ended',
+    'Why',
+  ];
+  return (
+    <Table caption="Jobs" heads={heads}>
+      {jobs.map((job) => (
+        <tr key={job.id} class="hover:bg-raised/50">
+          {choose && (
+            <Cell>
+              <input
+                type="checkbox"
+                aria-label={`choose ${job.name ?? job.id}`}
+                checked={chosen?.has(job.id) ?? false}
+                onChange={() => choose(job.id)}
+              />
+            </Cell>
+          )}
+          <Cell class="max-w-96">
+            <Link to={jobPath(job.queue, job.id)} class="link block truncate font-medium" title={job.id}>
+              {job.name ?? job.id}
+            </Link>
+            {job.tags.length > 0 && <div class="truncate text-xs text-soft">{job.tags.join(' · ')}</div>}
+          </Cell>
+          {hasQueue && (
+            <Cell>
+              <Link to={queuePath(job.queue)} class="link">
+                {job.queue}
+              </Link>
+            </Cell>
+          )}
+          <Cell>
+            <Chip word={job.label} />
+          </Cell>
+          <Cell>
+            <When at={job.createdAt} />
+          </Cell>
+          <Cell>
+            <When at={job.endedAt} />
+          </Cell>
+          <Cell class="max-w-md">
+            {job.state === 'running' ? (
+              <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />
+            ) : (
+              <span class="line-clamp-2 break-words text-soft">{job.reason}</span>
+            )}
+          </Cell>
+        </tr>
+      ))}
+    </Table>
+  );
+}

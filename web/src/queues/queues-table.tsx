@@ -1,0 +1,95 @@
+/** Every queue in a line: how deep it is, how long its next job has waited, when it will be empty. */
+
+import { localIso, span } from '../../../src/wire/spans.ts';
+import type { QueueRow } from '../../../src/wire/overview.ts';
+import { queuePath } from '../data/address.ts';
+import { Chip } from '../ui/chip.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Link } from '../ui/link.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
+import { Cell, Table } from '../ui/table.tsx';
+import { Since, useNow } from '../ui/when.tsx';
+
+const RIGHT = 'text-right';
+const HEADS = [
+  'Queue',
+  'State',
+  { text: 'Waiting', class: RIGHT },
+  { text: 'Scheduled', class: RIGHT },
+  { text: 'Running', class: RIGHT },
+  { text: 'Failed', class: RIGHT },
+  { text: 'Done', class: RIGHT },
+  'Oldest wait',
+  'Last hour',
+  'Empty in',
+];
+
+export function QueuesTable({ queues }: { queues: readonly QueueRow[] }) {
+  if (queues.length === 0) {
+    return (
+      <Empty title="There are no queues yet" command="longhaul queue">
+        Put an executable file into the folder queues/ of the home, or add a job to a queue by the library.
+      </Empty>
+    );
+  }
+  return (
+    <Table caption="Queues" heads={HEADS}>
+      {queues.map((queue) => (
+        <Row key={queue.name} queue={queue} />
+      ))}
+    </Table>
+  );
+}
+
+function Row({ queue }: { queue: QueueRow }) {
+  const path = queuePath(queue.name);
+  return (
+    <tr class="hover:bg-raised/50">
+      <Cell class="max-w-72">
+        <Link to={path} class="link font-medium">
+          {queue.name}
+        </Link>
+        {queue.problem !== null && <div class="text-xs break-words text-bad">{queue.problem}</div>}
+      </Cell>
+      <Cell>
+        <Chip word={queue.state} title={queue.note ?? undefined} />
+        {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft">{queue.note}</div>}
+      </Cell>
+      <Count value={queue.waiting - queue.scheduled} to={`${path}?state=waiting`} />
+      <Count value={queue.scheduled} to={`${path}?label=scheduled`} />
+      <Count value={queue.running} to={`${path}?state=running`} />
+      <Count value={queue.failed} to={`${path}?state=failed`} look={queue.failed > 0 ? 'text-bad' : ''} />
+      <Count value={queue.done} to={`${path}?state=done`} />
+      <Cell>{queue.oldestWaitAt === null ? <span class="text-soft">–</span> : <Since at={queue.oldestWaitAt} />}</Cell>
+      <Cell>
+        <Sparkline
+          values={queue.minutes}
+          title={`${queue.name}: done in each of the last ${queue.minutes.length} minutes`}
+        />
+      </Cell>
+      <Cell>
+        <EmptyIn at={queue.emptyAt} />
+      </Cell>
+    </tr>
+  );
+}
+
+function Count({ value, to, look = '' }: { value: number; to: string; look?: string }) {
+  return (
+    <Cell class="numbers text-right">
+      {value === 0 ? (
+        <span class="text-soft">0</span>
+      ) : (
+        <Link to={to} class={`hover:underline ${look}`}>
+          {value.toLocaleString('en')}
+        </Link>
+      )}
+    </Cell>
+  );
+}
+
+function EmptyIn({ at }: { at: number | null }) {
+  const now = useNow();
+  if (at === null) return <span class="text-soft">–</span>;
+  return <span title={localIso(at)}>about {span(Math.max(0, at - now))}</span>;
+}

@@ -1,0 +1,108 @@
+/**
+ * The board of running jobs. Rows keep their place: they are ordered by their start, and one that ends leaves its row
+ * for a moment, so that nothing jumps under the pointer.
+ */
+
+import { bytes, localIso, span } from '../../../src/wire/spans.ts';
+import type { RunningRow, RunningRows } from '../../../src/wire/overview.ts';
+import { jobPath, queuePath } from '../data/address.ts';
+import { LogText } from '../log/log-text.tsx';
+import { Chip } from '../ui/chip.tsx';
+import { Link } from '../ui/link.tsx';
+import { ProgressBar } from '../ui/progress-bar.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
+import { Cell, Table } from '../ui/table.tsx';
+import { Since, useNow, When } from '../ui/when.tsx';
+
+const HEADS = ['Job', 'Progress', 'Elapsed', 'Ends', 'Uses', 'Last output', 'Heartbeat'];
+
+export function RunningTable({ look }: { look: RunningRows }) {
+  return (
+    <Table caption="Running jobs" heads={HEADS}>
+      {look.rows.map((row) => (
+        <Row key={row.job.id} row={row} />
+      ))}
+    </Table>
+  );
+}
+
+function Row({ row }: { row: RunningRow }) {
+  const { job } = row;
+  const startedAt = job.lease?.startedAt ?? job.lease?.claimedAt ?? job.createdAt;
+  return (
+    <tr class={row.isSilent || row.isSlow ? 'bg-warn-ground' : 'hover:bg-raised/50'}>
+      <Cell class="max-w-72">
+        <div class="flex items-center gap-2">
+          <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
+            {job.name ?? job.id}
+          </Link>
+          {job.label !== 'running' && <Chip word={job.label} title={job.reason} />}
+        </div>
+        <div class="truncate text-xs text-soft">
+          <Link to={queuePath(job.queue)} class="hover:underline">
+            {job.queue}
+          </Link>{' '}
+          · {row.host ?? 'a worker'}
+          {row.pid !== null && ` · pid ${row.pid}`}
+        </div>
+      </Cell>
+      <Cell class="min-w-44">
+        <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />
+        <div class="max-w-64 truncate text-xs text-soft" title={job.progress?.text ?? ''}>
+          {job.progress?.text ?? ''}
+        </div>
+      </Cell>
+      <Cell>
+        <Since at={startedAt} />
+        {row.isSlow && <div class="text-xs text-warn">slower than usual</div>}
+      </Cell>
+      <Cell>
+        <Expected row={row} />
+      </Cell>
+      <Cell>
+        <Uses row={row} />
+      </Cell>
+      <Cell class="max-w-80">
+        <div class="truncate font-mono text-xs">
+          {row.lastLine === null ? <span class="text-soft">nothing yet</span> : <LogText line={row.lastLine} />}
+        </div>
+        <div class={`text-xs ${row.isSilent ? 'text-warn' : 'text-soft'}`}>
+          {row.lastOutputAt !== null && <When at={row.lastOutputAt} />}
+          {row.isSilent && ' · silent for unusually long'}
+        </div>
+      </Cell>
+      <Cell class="text-xs text-soft">
+        <When at={row.heartbeatAt} />
+      </Cell>
+    </tr>
+  );
+}
+
+function Expected({ row: { expectedEndAt, expectedBy } }: { row: RunningRow }) {
+  const now = useNow();
+  if (expectedEndAt === null) return <span class="text-xs text-soft">not known</span>;
+  const words = expectedEndAt <= now ? 'any moment' : `in ${span(expectedEndAt - now)}`;
+  return (
+    <div title={localIso(expectedEndAt)} class="whitespace-nowrap">
+      {words}
+      <div class="text-xs text-soft">
+        {expectedBy === 'progress' ? 'by its progress' : 'by how long such jobs took'}
+      </div>
+    </div>
+  );
+}
+
+function Uses({ row: { samples, job } }: { row: RunningRow }) {
+  const last = samples.at(-1);
+  if (last === undefined) return <span class="text-xs text-soft">–</span>;
+  const title = `CPU of ${job.id}: ${Math.round(last.cpuPercent)} % of a core now`;
+  return (
+    <div class="flex items-center gap-2 whitespace-nowrap">
+      <Sparkline values={samples.map(({ cpuPercent }) => cpuPercent)} title={title} width={64} top={100} />
+      <div class="numbers text-xs text-soft">
+        {Math.round(last.cpuPercent)} %<br />
+        {bytes(last.rssBytes)}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+/** The bar that stands on every page: where one can go, and how things are at a glance. */
+import { usePlace } from '../data/address.ts';
+import { useOverview } from '../data/overview.ts';
+import { Link } from './link.tsx';
+import { SearchBox } from './search-box.tsx';
+import { Sparkline } from './sparkline.tsx';
+
+const PAGES = [
+  ['', 'Running'],
+  ['queues', 'Queues'],
+  ['failures', 'Failures'],
+  ['workers', 'Workers'],
+  ['settings', 'Settings'],
+] as const;
+
+export function Header() {
+  return (
+    <header class="sticky top-0 z-20 border-b border-line bg-sheet">
+      <div class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-5 gap-y-1 px-3 py-2 sm:px-5">
+        <Link to="" class="flex items-center gap-2 font-semibold tracking-tight no-underline">
+          <Mark /> Longhaul
+        </Link>
+        <Navigation />
+        <div class="ml-auto">
+          <SearchBox />
+        </div>
+      </div>
+      <StatBar />
+    </header>
+  );
+}
+
+function Mark() {
+  return (
+    <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" class="fill-accent" />
+      <path d="M7 22V9.5h3.6v9.4H17V22z" class="fill-on-accent" />
+      <path d="M19.5 11.5h6M19.5 16h6M19.5 20.5h3" stroke-width="2.6" stroke-linecap="round" class="stroke-on-accent" />
+    </svg>
+  );
+}
+
+function Navigation() {
+  const { path } = usePlace();
+  const [first = ''] = path.split('/');
+  return (
+    <nav aria-label="Pages" class="flex gap-1 overflow-x-auto">
+      {PAGES.map(([to, words]) => {
+        const isHere = to === first || (to === 'queues' && first === 'q');
+        const look = isHere ? 'bg-raised text-ink' : 'text-soft hover:text-ink';
+        return (
+          <Link key={to} to={to} current={isHere} class={`rounded-md px-2.5 py-1 font-medium no-underline ${look}`}>
+            {words}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+function StatBar() {
+  const { data } = useOverview();
+  const minutes = data?.minutes ?? [];
+  const lastFive = minutes.slice(-6, -1);
+  const perMinute = lastFive.length === 0 ? 0 : lastFive.reduce((sum, each) => sum + each, 0) / lastFive.length;
+  return (
+    <section aria-label="At a glance" class="border-t border-line bg-ground">
+      <dl class="mx-auto flex max-w-[100rem] items-center gap-5 overflow-x-auto px-3 py-1.5 sm:px-5">
+        <Stat name="waiting" value={data?.waiting} />
+        <Stat name="running" value={data?.running} look="text-accent" />
+        <Stat name="scheduled" value={data?.scheduled} look="text-later" />
+        <Stat name="failed" value={data?.failed} look={data !== undefined && data.failed > 0 ? 'text-bad' : ''} />
+        <Stat name="done today" value={data?.doneToday} look="text-good" />
+        <Stat name="a minute" value={data === undefined ? undefined : Math.round(perMinute * 10) / 10} />
+        <div class="hidden sm:block">
+          <dt class="sr-only">done in each of the last sixty minutes</dt>
+          <dd>
+            <Sparkline values={minutes} title={`done in each of the last ${minutes.length} minutes`} />
+          </dd>
+        </div>
+        <Stat name={data?.nodes === 1 ? 'node' : 'nodes'} value={data?.nodes} />
+      </dl>
+    </section>
+  );
+}
+
+function Stat({ name, value, look = '' }: { name: string; value: number | undefined; look?: string }) {
+  return (
+    <div class="flex items-baseline gap-1.5 whitespace-nowrap">
+      <dd class={`numbers order-1 text-base font-semibold ${look}`}>
+        {value === undefined ? '–' : value.toLocaleString('en')}
+      </dd>
+      <dt class="order-2 text-xs text-soft">{name}</dt>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** Keys for those who like them: `g` and a letter goes to a page, `j` and `k` go through the rows, `?` shows this. */
+import { useEffect, useState } from 'preact/hooks';
+import { go } from '../data/address.ts';
+import { Dialog } from './dialog.tsx';
+import { isTyping } from './search-box.tsx';
+
+const PAGES: Readonly<Record<string, readonly [path: string, words: string]>> = {
+  r: ['', 'what runs now'],
+  q: ['queues', 'queues'],
+  f: ['failures', 'failures'],
+  w: ['workers', 'workers'],
+  s: ['settings', 'settings'],
+};
+const KEYS: readonly (readonly [keys: string, words: string])[] = [
+  ['/', 'search'],
+  ['j  k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ...Object.entries(PAGES).map(([key, [, words]]) => [`g ${key}`, words] as const),
+  ['?', 'these keys'],
+];
+const TOGETHER_MS = 1_000;
+
+export function Shortcuts() {
+  const [isShown, show] = useState(false);
+  useEffect(() => {
+    let goAt = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event.target) || event.metaKey || event.ctrlKey || event.altKey) return;
+      const page = Date.now() - goAt < TOGETHER_MS ? PAGES[event.key] : undefined;
+      goAt = event.key === 'g' ? Date.now() : 0;
+      if (page !== undefined) go(page[0]);
+      else if (event.key === '?') show(true);
+      else if (event.key === 'j') moveInRows(1);
+      else if (event.key === 'k') moveInRows(-1);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  if (!isShown) return null;
+  return (
+    <Dialog title="Keys" onClose={() => show(false)}>
+      <dl class="grid grid-cols-[6rem_1fr] gap-y-1.5">
+        {KEYS.map(([keys, words]) => (
+          <div key={keys} class="contents">
+            <dt>
+              <kbd class="rounded border border-line bg-raised px-1.5 font-mono">{keys}</kbd>
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+/** From link to link in the first column: Enter then opens it, as it opens any link. */
+function moveInRows(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>('main tbody tr a')].filter(
+    (link) => link.closest('tr')?.querySelector('a') === link,
+  );
+  const at = links.findIndex((link) => link === document.activeElement);
+  links[at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+}
