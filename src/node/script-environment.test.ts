@@ -62,7 +62,7 @@ test('Each has a twin, and there are our own.', () => {
     LONGHAUL_JOB_ID: '20091109.0558',
     LONGHAUL_QUEUE: 'test',
     LONGHAUL_ATTEMPT: '1',
-    LONGHAUL_TOKEN: '77',
+    LONGHAUL_ATTEMPT_TOKEN: '77',
   });
 });
 

@@ -86,7 +86,7 @@ function ownVariables({ job, place }: EnvironmentSource): Record<string, string>
     LONGHAUL_QUEUE: job.queue,
     LONGHAUL_NAME: job.name ?? '',
     LONGHAUL_ATTEMPT: String(job.attempt),
-    LONGHAUL_TOKEN: String(job.lease.token),
+    LONGHAUL_ATTEMPT_TOKEN: String(job.lease.token),
     LONGHAUL_FAILURES: String(job.failures),
     LONGHAUL_DATA: join(place.work, 'data.json'),
     LONGHAUL_CHECKPOINT: join(place.work, 'checkpoint.json'),

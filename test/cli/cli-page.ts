@@ -16,8 +16,6 @@ completion come from too; \`npx vitest run --project cli page -u\` writes it ane
 - Else the node that runs on the home folder (\`--home\`, \`LONGHAUL_HOME\`, \`./longhaul\`), by its socket. There you are an admin.
 - Else the store of that home itself. A home that does not exist is refused, never made.
 
-Inside a script \`LONGHAUL_TOKEN\` is the number of its lease; a value of digits alone is therefore never taken for a token.
-
 ## Exit codes
 
 0 done; 1 refused (an id, a queue or a node that is not there, a store that is away, a state that does not allow it); 2 bad usage or

@@ -14,7 +14,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import type { BackupManifest } from '../../src/node/backup-manifest.ts';
 import { filesBelow, sha256Of } from '../processes/blobs-workbench.ts';
-import { Bench } from '../processes/scripts-workbench.ts';
+import { aBench } from './serve-bench.ts';
 
 function manifestOf(backup: string): BackupManifest {
   return JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as BackupManifest;
@@ -22,7 +22,7 @@ function manifestOf(backup: string): BackupManifest {
 
 /** A home with a running job, a waiting one, one that is done, and one with a file. */
 async function aBusyHome() {
-  const bench = new Bench();
+  const bench = aBench();
   bench.queue('long', 'while [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done');
   bench.queue('short', 'echo hello; cat attach/* 2>/dev/null; true', { retries: 2 });
   bench.queue('linked', 'true');
@@ -126,7 +126,7 @@ test.each([
     /files\[0\]\.path: must be a path below the home/,
   ],
 ])('A backup with %s is not restored, and leaves no home behind.', (_what, damage, words) => {
-  const bench = new Bench();
+  const bench = aBench();
   bench.queue('short', 'true');
   writeFileSync(join(bench.home, 'node.json'), '{}');
   bench.run('add', 'short', '--create');
@@ -143,7 +143,7 @@ test.each([
 });
 
 test('A restore into a home that is there is refused.', () => {
-  const bench = new Bench();
+  const bench = aBench();
   bench.run('add', 'short', '--create');
   const to = join(bench.home, 'backup');
   bench.run('backup', '--to', to);

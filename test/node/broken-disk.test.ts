@@ -6,10 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
-import { Bench, cli } from '../processes/scripts-workbench.ts';
+import { type Bench, cli } from '../processes/scripts-workbench.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { proofSize } from '../support/proof.ts';
-import { endNodeOf, post } from './serve-bench.ts';
+import { aBench, endNodeOf, post } from './serve-bench.ts';
 
 const hasStrace = spawnSync('sh', ['-c', 'strace -qq -o /dev/null true']).status === 0;
 const WHEN = proofSize({ small: [3, 8, 20], full: Array.from({ length: 60 }, (_, each) => each + 1) });
@@ -59,7 +59,7 @@ describe.skipIf(!hasStrace)('a disk that fails an fsync', () => {
   it.each(WHEN)(
     'ends the node, not with 0, at the %s. time, and takes nothing that was acknowledged',
     async (when) => {
-      const bench = new Bench();
+      const bench = aBench();
       // A start that was good: a database that cannot be made is another matter.
       expect(bench.run('add', 'mail', '--create', '--store', bench.home)).toMatchObject({ code: 0 });
       const { node, lines, url } = await serveOnBrokenDisk(bench, when);

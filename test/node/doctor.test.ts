@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import type { Finding } from '../../src/node/finding.ts';
 import { openDatabase } from '../../src/stores/sqlite/sqlite-database.ts';
@@ -22,6 +22,7 @@ import { flipBit } from '../processes/blobs-workbench.ts';
 import { Bench, cli } from '../processes/scripts-workbench.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
+import { aBench } from './serve-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -51,10 +52,12 @@ let template: Bench | null = null;
 /** A home with a job that has a file; made once, and copied for each test. */
 function aHome(): Bench {
   template ??= makeTemplate();
-  const bench = new Bench();
+  const bench = aBench();
   cpSync(template.home, bench.home, { recursive: true, preserveTimestamps: true });
   return bench;
 }
+
+afterAll(() => template?.close());
 
 function makeTemplate(): Bench {
   const bench = new Bench();

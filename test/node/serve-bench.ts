@@ -5,13 +5,21 @@
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { nodeOn } from '../../src/node/node-lock.ts';
 import { killQuietly } from '../processes/runner-workbench.ts';
 import { Bench, type Served } from '../processes/scripts-workbench.ts';
 
+/** Of one test: what it started is ended with it, also scripts that outlive their node. */
+export function aBench(): Bench {
+  const bench = new Bench();
+  onTestFinished(() => bench.close());
+  return bench;
+}
+
 /** A home that is not there yet: the first `serve` makes it. */
 export function aNewHome(): Bench {
-  const bench = new Bench();
+  const bench = aBench();
   rmSync(bench.home, { recursive: true });
   return bench;
 }

@@ -13,9 +13,9 @@ import {
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Bench, cli, eventually } from '../processes/scripts-workbench.ts';
+import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
-import { aNewHome, figure, get, getOverSocket, urlOf } from './serve-bench.ts';
+import { aBench, aNewHome, figure, get, getOverSocket, urlOf } from './serve-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -111,7 +111,7 @@ test('With the token that it asks for it does listen there.', async () => {
 });
 
 test('LONGHAUL_LISTEN and node.json are named as what they are when they let others in.', () => {
-  const bench = new Bench();
+  const bench = aBench();
   const words = [cli, 'serve', '--home', bench.home, '--port', '0'];
   const fromEnv = spawnSync(process.execPath, words, {
     encoding: 'utf8',

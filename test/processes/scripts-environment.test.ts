@@ -112,7 +112,7 @@ describe('the environment of a native queue', () => {
       LONGHAUL_QUEUE: 'native',
       LONGHAUL_NAME: 'shown',
       LONGHAUL_ATTEMPT: '1',
-      LONGHAUL_TOKEN: expect.stringMatching(/^\d+$/),
+      LONGHAUL_ATTEMPT_TOKEN: expect.stringMatching(/^\d+$/),
       LONGHAUL_FAILURES: '0',
       LONGHAUL_DATA: join(work, 'data.json'),
       LONGHAUL_CHECKPOINT: join(work, 'checkpoint.json'),

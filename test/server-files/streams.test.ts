@@ -103,11 +103,11 @@ it('who was away gets what was missed, each once and in order', async () => {
   for (let number = 1; number <= 20; number += 1) await bench.add('away', `away-${number}`);
   const after = await bench.read('/api/events', { 'last-event-id': before.lastId ?? '' });
   await after.next(isReady);
-  const ids = after.messages.filter(({ event }) => event === 'job').map(({ data }) => data['id']);
   await bench.add('away', 'away-last');
   await after.next(of('away-last'));
-  expect(ids.slice(0, 5)).toEqual(['away-1', 'away-2', 'away-3', 'away-4', 'away-5']);
-  expect(new Set(ids).size).toBe(ids.length);
+  // The last of them may still have been gathered when it came back; then they come live.
+  const ids = after.messages.filter(({ event }) => event === 'job').map(({ data }) => data['id']);
+  expect(ids).toEqual([...Array.from({ length: 20 }, (_, place) => `away-${place + 1}`), 'away-last']);
 });
 
 it('who was away for too long is told to begin anew: more than the ring holds, or another life of the node', async () => {
