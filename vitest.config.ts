@@ -43,8 +43,9 @@ const suites = [
   'processes',
   'node',
   'faults',
+  'web',
 ];
-const lastSuites = new Set(['processes', 'node', 'faults', 'files']);
+const lastSuites = new Set(['processes', 'node', 'faults', 'files', 'web']);
 
 const project = (name: string, include: string[]) => ({
   plugins: [builtEntryFiles()],
