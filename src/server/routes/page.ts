@@ -13,6 +13,10 @@ import { route } from '../route.ts';
 /** As the page itself knows them: web/src/app.tsx. */
 const ADDRESSES = ['/', '/queues', '/q/{queue}', '/q/{queue}/{id}', '/failures', '/workers', '/settings', '/search'];
 const part = textCheck({ max: 512 });
+/** What the page keeps in its address: filters, the place in a list, the attempt, the words of a search. */
+const QUERY = ['state', 'label', 'tag', 'name', 'worker', 'group', 'since', 'before', 'after', 'attempt', 'for'];
+const words = textCheck({ max: 4_096 });
+const query = Object.fromEntries(QUERY.map((name) => [name, words]));
 const HASHED = 'public, max-age=31536000, immutable';
 
 const pages = ADDRESSES.map((path) =>
@@ -23,6 +27,7 @@ const pages = ADDRESSES.map((path) =>
     about: 'The page for people.',
     role: 'open',
     params: Object.fromEntries([...path.matchAll(/\{([a-z]+)\}/g)].map(([, name]) => [name ?? '', part])),
+    query,
     answer: 'text',
     handle: ({ context }) => shell(context, path.split('/').length - 2),
   }),
