@@ -1,5 +1,5 @@
 /** The files of a job: what it was given, what its attempts made, each to be downloaded. */
-import { bytes } from '../../../src/cli/spans.ts';
+import { bytes } from '../../../src/wire/spans.ts';
 import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
 import { CopyButton } from '../ui/copy-button.tsx';

@@ -1,6 +1,7 @@
 /** The attempts of a job: how each ended, how long it took and what it used, and which script it really was. */
-import { bytes, span } from '../../../src/cli/spans.ts';
+
 import type { AttemptView } from '../../../src/node/attempt-view.ts';
+import { bytes, span } from '../../../src/wire/spans.ts';
 import { setQuery } from '../data/address.ts';
 import { Cell, Table } from '../ui/table.tsx';
 import { Since, When } from '../ui/when.tsx';
@@ -70,19 +71,19 @@ function Row({ attempt, isShown }: { attempt: AttemptView; isShown: boolean }) {
           {script?.realScript ?? '–'}
         </div>
       </Cell>
-      <Cell class="max-w-md break-words">{attempt.note ?? end?.stopped.words ?? ''}</Cell>
+      <Cell class="max-w-md min-w-56 break-words">{attempt.note ?? end?.stopped.words ?? ''}</Cell>
     </tr>
   );
 }
 
 function exitWords({ end }: AttemptView): string {
-  if (end === null) return '–';
-  if (end.oom !== null) return 'out of memory';
+  if (end == null) return '–';
+  if (end.oom === 'likely') return 'likely out of memory';
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }
 
 function Took({ attempt: { end, claimedAt, endedAt, isRunning } }: { attempt: AttemptView }) {
-  if (end !== null) return <>{span(end.wallMs)}</>;
+  if (end != null) return <>{span(end.wallMs)}</>;
   if (claimedAt === null) return <>–</>;
   return isRunning ? <Since at={claimedAt} /> : <>{endedAt === null ? '–' : span(endedAt - claimedAt)}</>;
 }

@@ -1,6 +1,7 @@
 /** One line over time with its axes, by uPlot; a part of the page of its own, so that the first load does without it. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { localIso } from '../../../src/wire/spans.ts';
 
 const HEIGHT = 144;
 
@@ -26,10 +27,23 @@ export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot
       cursor: { show: false },
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.1, 1)] } },
       axes: [
-        { ...axis, size: 24 },
+        {
+          ...axis,
+          size: 24,
+          space: 70,
+          values: (_plot, values) => values.map((value) => localIso(value * 1_000).slice(11)),
+        },
         { ...axis, size: 62, values: (_plot, values) => values.map((value) => show(value)) },
       ],
-      series: [{}, { stroke: colour('--color-accent'), fill: colour('--color-accent-ground'), width: 1.5, points: { show: false } }],
+      series: [
+        {},
+        {
+          stroke: colour('--color-accent'),
+          fill: colour('--color-accent-ground'),
+          width: 1.5,
+          points: { show: false },
+        },
+      ],
     },
     data,
     place,

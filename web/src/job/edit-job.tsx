@@ -6,7 +6,7 @@ import { CallError, call } from '../data/call.ts';
 import { useOverview } from '../data/overview.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { FIELD, Field, tagsOf } from '../ui/field.tsx';
+import { FIELD, Field, saidIn, tagsOf } from '../ui/field.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
 export type Editing = 'change' | 'move' | 'duplicate';
@@ -48,7 +48,7 @@ export function EditJob({ job, kind, onDone, onClose }: EditProps) {
     <Dialog title={TITLES[kind]} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
         {kind !== 'change' && <QueueField queue={job.queue} />}
-        {kind !== 'move' && <JobFields job={job} hasData problem={problem} />}
+        {kind !== 'move' && <JobFields job={job} problem={problem} />}
         <Trouble error={error} />
         <div class="flex justify-end gap-2">
           <Button onClick={onClose}>Not now</Button>
@@ -78,12 +78,12 @@ function QueueField({ queue }: { queue: string }) {
   );
 }
 
-function JobFields({ job, problem }: { job: JobView; hasData: boolean; problem: string }) {
+function JobFields({ job, problem }: { job: JobView; problem: string }) {
   return (
     <>
       <div class="grid gap-2 sm:grid-cols-3">
         <Field name="name" value={job.name ?? ''} words="Name" />
-        <Field name="priority" value={String(job.priority)} words="Priority (lower first)" type="number" />
+        <Field name="priority" value={String(job.priority)} words="Priority (lower first)" isNumber />
         <Field name="tags" value={job.tags.join(', ')} words="Tags" placeholder="a, b" />
       </div>
       <label class="text-sm">
@@ -106,10 +106,10 @@ function JobFields({ job, problem }: { job: JobView; hasData: boolean; problem: 
 
 async function send(job: JobView, kind: Editing, fields: FormData): Promise<void> {
   const path = `api/jobs/${encodeURIComponent(job.id)}`;
-  const said = (name: string): string => String(fields.get(name) ?? '').trim();
+  const said = (name: string): string => saidIn(fields, name);
   if (kind === 'move') return void (await call(`${path}/move`, { method: 'POST', body: { queue: said('queue') } }));
   const changes = {
-    ...(said('name') !== (job.name ?? '') && { name: said('name') === '' ? null : said('name') }),
+    ...(said('name') !== '' && said('name') !== job.name && { name: said('name') }),
     priority: Number(said('priority')),
     tags: tagsOf(said('tags')),
     data: JSON.parse(said('data')) as unknown,

@@ -1,13 +1,15 @@
 /** What can be done with a job in its state. What cannot be undone asks first and says what will happen. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { go, jobPath, queuePath } from '../data/address.ts';
+import { go, queuePath } from '../data/address.ts';
 import { CallError, call } from '../data/call.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Trouble } from '../ui/trouble.tsx';
+import type { Editing } from './edit-job.tsx';
+import { EditJob } from './edit-job.tsx';
 
-type Asking = 'cancel' | 'delete' | null;
+type Asking = 'cancel' | 'delete' | Editing | null;
 
 export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }) {
   const [error, setError] = useState<CallError | null>(null);
@@ -25,10 +27,6 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
     }
   };
   const post = (verb: string) => () => void act(() => call(`${path}/${verb}`, { method: 'POST', body: {} }));
-  const duplicate = async () => {
-    const copy = await call<{ id: string; queue: string }>(`${path}/duplicate`, { method: 'POST', body: {} });
-    go(jobPath(copy.queue, copy.id));
-  };
   const remove = async () => {
     await call(path, { method: 'DELETE' });
     go(queuePath(job.queue));
@@ -49,7 +47,9 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
         {job.state === 'running' && !isPaused && <Button onClick={post('pause')}>Pause</Button>}
         {job.state === 'running' && isPaused && <Button onClick={post('resume')}>Go on</Button>}
         {job.state === 'draft' && <Button onClick={post('commit')}>Commit</Button>}
-        <Button onClick={() => void act(duplicate)}>Duplicate</Button>
+        {(job.state === 'waiting' || job.state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
+        {job.state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
+        <Button onClick={() => ask('duplicate')}>Duplicate …</Button>
         {job.state !== 'running' && (
           <Button kind="danger" onClick={() => ask('delete')}>
             Delete …
@@ -58,6 +58,17 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
       </div>
       <Trouble error={error} />
       {asking === 'cancel' && <CancelDialog job={job} onClose={() => ask(null)} onYes={post('cancel')} />}
+      {(asking === 'change' || asking === 'move' || asking === 'duplicate') && (
+        <EditJob
+          job={job}
+          kind={asking}
+          onClose={() => ask(null)}
+          onDone={() => {
+            ask(null);
+            onDone();
+          }}
+        />
+      )}
       {asking === 'delete' && (
         <Dialog title="Delete this job?" onClose={() => ask(null)}>
           <p>It goes with its history, its logs and its attachments. This cannot be undone.</p>

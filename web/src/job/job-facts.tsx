@@ -27,20 +27,24 @@ export function JobFacts({ job }: { job: JobView }) {
           <Fact name="tags">{job.tags.length === 0 ? '–' : job.tags.join(', ')}</Fact>
           {job.lease !== null && <Fact name="worker">{job.lease.worker}</Fact>}
         </dl>
-        {job.failure !== null && (
-          <div class="mt-3 rounded-md border border-bad bg-bad-ground px-3 py-2 text-bad">
-            <p class="font-medium break-words">
-              {job.failure.group}: {job.failure.message}
-            </p>
-            {job.failure.detail !== null && <Block text={job.failure.detail} />}
-          </div>
-        )}
       </section>
       <section class="panel min-w-0 p-4">
         <Json title="Data" value={job.data} />
         {job.result !== null && <Json title="Result" value={job.result} />}
         {job.checkpoint !== undefined && job.checkpoint !== null && <Json title="Checkpoint" value={job.checkpoint} />}
       </section>
+    </div>
+  );
+}
+
+/** Why it went wrong, in the job's own words. */
+export function Failure({ failure: { group, message, detail } }: { failure: NonNullable<JobView['failure']> }) {
+  return (
+    <div class="rounded-md border border-bad bg-bad-ground px-3 py-2 text-bad">
+      <p class="font-medium break-words">
+        {group}: {message}
+      </p>
+      {detail !== null && <Block text={detail} />}
     </div>
   );
 }

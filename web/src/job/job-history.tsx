@@ -1,15 +1,18 @@
 /** Everything that happened to a job, in its order. */
 
-import { localIso, span } from '../../../src/wire/spans.ts';
 import type { HistoryRow } from '../../../src/core/history.ts';
+import { localIso, span } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Cell, Table } from '../ui/table.tsx';
 
-export function JobHistory({ id }: { id: string }) {
+export function useHistory(id: string): readonly HistoryRow[] {
   const { data } = useQuery<{ history: readonly HistoryRow[] }>(`api/jobs/${encodeURIComponent(id)}/history`, {
     concerns: (event) => event.type !== 'queue' && event.id === id && event.type !== 'progress',
   });
-  const rows = data?.history ?? [];
+  return data?.history ?? [];
+}
+
+export function JobHistory({ rows }: { rows: readonly HistoryRow[] }) {
   return (
     <section aria-labelledby="history">
       <h2 id="history" class="mb-2 font-semibold">
@@ -27,7 +30,7 @@ export function JobHistory({ id }: { id: string }) {
             <Cell>{row.state}</Cell>
             <Cell class="numbers">{row.attempt === 0 ? '' : row.attempt}</Cell>
             <Cell class="max-w-52 truncate text-soft">{row.by ?? ''}</Cell>
-            <Cell class="max-w-md break-words">{row.note ?? ''}</Cell>
+            <Cell class="max-w-md min-w-56 break-words">{row.note ?? ''}</Cell>
           </tr>
         ))}
       </Table>

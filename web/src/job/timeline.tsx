@@ -1,7 +1,8 @@
 /** A job's life drawn to scale: waiting, runs, and the interruptions between them. The history below says the same in words. */
-import { localIso, span } from '../../../src/cli/spans.ts';
+
 import type { HistoryRow } from '../../../src/core/history.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
+import { localIso, span } from '../../../src/wire/spans.ts';
 import { useNow } from '../ui/when.tsx';
 import type { Stretch } from './timeline-parts.ts';
 import { isInterruption, stretchesOf } from './timeline-parts.ts';
@@ -41,7 +42,12 @@ export function Timeline({ job, history }: { job: JobView; history: readonly His
         aria-label={stretches.map(wordsOf).join('; ')}
       >
         {stretches.map((each) => (
-          <Part key={`${each.from}/${each.attempt}/${each.state}`} stretch={each} x={(each.from - begin) * scale} scale={scale} />
+          <Part
+            key={`${each.from}/${each.attempt}/${each.state}`}
+            stretch={each}
+            x={(each.from - begin) * scale}
+            scale={scale}
+          />
         ))}
       </svg>
       <p class="mt-1 flex justify-between text-xs text-soft">

@@ -1,7 +1,7 @@
 /** What an attempt used over its time. The library that draws comes only when there is something to draw. */
 import { useEffect, useRef } from 'preact/hooks';
-import { bytes } from '../../../src/cli/spans.ts';
 import type { AttemptView } from '../../../src/node/attempt-view.ts';
+import { bytes } from '../../../src/wire/spans.ts';
 
 type Samples = NonNullable<AttemptView['usage']>['samples'];
 

@@ -30,7 +30,8 @@ export function groupsOf(marks: readonly Mark[], total: number): readonly Group[
   const open: Mark[] = [];
   const end = (line: number): void => {
     const begun = open.pop();
-    if (begun !== undefined && line > begun.line) groups.push({ line: begun.line, title: titleOf(begun.text), end: line });
+    if (begun !== undefined && line > begun.line)
+      groups.push({ line: begun.line, title: titleOf(begun.text), end: line });
   };
   for (const mark of marks) {
     const isSection = !mark.text.startsWith('::');

@@ -9,8 +9,8 @@ import { MOST_COPIED } from './chosen-lines.ts';
 import type { LogLine } from './live-lines.ts';
 import type { LogLines } from './log-lines.ts';
 import { LogSearch } from './log-search.tsx';
-import { readLine } from './sgr.ts';
 import type { LogLook } from './log-view.tsx';
+import { readLine } from './sgr.ts';
 import type { LogScroll } from './use-log-scroll.ts';
 
 interface LogBarProps {

@@ -6,10 +6,10 @@
  */
 import { addressOf } from '../data/base.ts';
 import { call } from '../data/call.ts';
-import type { LogLine } from './live-lines.ts';
-import { cutLine, LiveLines } from './live-lines.ts';
 import type { Mark } from './folds.ts';
 import { isMark, MARKS } from './folds.ts';
+import type { LogLine } from './live-lines.ts';
+import { cutLine, LiveLines } from './live-lines.ts';
 
 interface LinesPage {
   readonly lines: readonly LogLine[];

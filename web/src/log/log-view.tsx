@@ -129,7 +129,8 @@ function useFolds(log: LogLines) {
   };
   const unfold = (line: number) => {
     const around = all.filter((group) => folded.has(group.line) && line > group.line && line <= group.end);
-    if (around.length > 0) setFolded(new Set([...folded].filter((each) => around.every((group) => group.line !== each))));
+    if (around.length > 0)
+      setFolded(new Set([...folded].filter((each) => around.every((group) => group.line !== each))));
   };
   return { groups, folds, folded, fold, unfold };
 }

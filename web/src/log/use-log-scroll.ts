@@ -3,7 +3,7 @@
  * longer than a browser can scroll its height stands for a share of it, and the wheel goes row by row all the same.
  */
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export const ROW = 18;
 /** Browsers stop somewhere above this many pixels. */
@@ -31,10 +31,13 @@ export function useLogScroll(rows: number): LogScroll {
   const most = Math.max(0, rows - shown + 1);
   const scale = Math.max(1, (rows * ROW) / MOST_HEIGHT);
   const place = isFollowing ? most : Math.min(top, most);
-  useEffect(() => {
+  const ours = useRef(-1);
+  useLayoutEffect(() => {
     const element = frame.current;
     const wanted = (place * ROW) / scale;
-    if (element !== null && Math.abs(element.scrollTop - wanted) > 1) element.scrollTop = wanted;
+    if (element === null || Math.abs(element.scrollTop - wanted) <= 1) return;
+    element.scrollTop = wanted;
+    ours.current = element.scrollTop;
   });
   const goTo = (row: number) => {
     const next = Math.max(0, Math.min(row, most));
@@ -42,11 +45,23 @@ export function useLogScroll(rows: number): LogScroll {
     setFollowing(next >= most);
   };
   const onScroll = () => {
-    const seen = ((frame.current?.scrollTop ?? 0) * scale) / ROW;
+    const element = frame.current;
+    // The news of our own scrolling comes a frame later, when the place may be another one already.
+    if (element === null || Math.abs(element.scrollTop - ours.current) <= 1) return;
+    // A frame that becomes taller is scrolled by the browser itself; who was at the end is still there.
+    const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 2;
+    if (isFollowing && isAtEnd) return;
+    const seen = (element.scrollTop * scale) / ROW;
     if (Math.abs(seen - place) > Math.max(1, scale / ROW)) goTo(seen);
   };
   return {
-    ...{ frame, place, shown, most, isFollowing, goTo, onScroll },
+    frame,
+    place,
+    shown,
+    most,
+    isFollowing,
+    goTo,
+    onScroll,
     spacer: (most * ROW) / scale,
     onWheel: (event) => {
       if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY) || most === 0) return;

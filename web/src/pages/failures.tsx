@@ -5,6 +5,7 @@ import { jobPath, queuePath } from '../data/address.ts';
 import { CallError, call } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
 import { Cell, Table } from '../ui/table.tsx';
@@ -16,7 +17,10 @@ const HEADS = ['Group', 'Queue', { text: 'Jobs', class: 'text-right' }, 'First',
 export function FailuresPage() {
   const { data, error, refresh } = useQuery<{ groups: readonly FailureGroup[] }>('api/failures');
   const [problem, setProblem] = useState<CallError | null>(null);
+  const [asking, ask] = useState<FailureGroup | null>(null);
   const act = async (verb: 'requeue' | 'delete', { queue, group }: FailureGroup) => {
+    setProblem(null);
+    ask(null);
     try {
       await call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } });
       refresh();
@@ -60,14 +64,28 @@ export function FailuresPage() {
               <Cell>
                 <div class="flex gap-2">
                   <Button onClick={() => void act('requeue', each)}>Run again</Button>
-                  <Button kind="danger" onClick={() => void act('delete', each)}>
-                    Delete
+                  <Button kind="danger" onClick={() => ask(each)}>
+                    Delete …
                   </Button>
                 </div>
               </Cell>
             </tr>
           ))}
         </Table>
+      )}
+      {asking !== null && (
+        <Dialog title="Delete all jobs of this group?" onClose={() => ask(null)}>
+          <p class="break-words">
+            {asking.count.toLocaleString('en')} jobs of {asking.queue} that failed with <em>{asking.group}</em> go with
+            their history, logs and attachments, for good.
+          </p>
+          <div class="mt-4 flex justify-end gap-2">
+            <Button onClick={() => ask(null)}>Keep them</Button>
+            <Button kind="danger" onClick={() => void act('delete', asking)}>
+              Delete {asking.count.toLocaleString('en')}
+            </Button>
+          </div>
+        </Dialog>
       )}
     </div>
   );

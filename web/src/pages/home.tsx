@@ -3,7 +3,7 @@ import type { RunningRows } from '../../../src/wire/overview.ts';
 import { useOverview } from '../data/overview.ts';
 import { useQuery } from '../data/use-query.ts';
 import { QueuesTable } from '../queues/queues-table.tsx';
-import { RunningTable } from '../running/running-table.tsx';
+import { RunningTable, useKeptRows } from '../running/running-table.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { FirstRun } from './first-run.tsx';
@@ -11,6 +11,7 @@ import { FirstRun } from './first-run.tsx';
 export function Home() {
   const { data: look } = useOverview();
   const running = useQuery<RunningRows>('api/running', { everyMs: 3_000 });
+  const rows = useKeptRows(running.data);
   if (look !== undefined && isUntouched(look.queues)) return <FirstRun queues={look.queues} />;
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
@@ -19,8 +20,8 @@ export function Home() {
           Running now
         </h1>
         <Trouble error={running.data === undefined ? running.error : null} />
-        {running.data !== undefined && running.data.rows.length > 0 && <RunningTable look={running.data} />}
-        {running.data?.rows.length === 0 && (
+        {rows.length > 0 && <RunningTable rows={rows} />}
+        {running.data !== undefined && rows.length === 0 && (
           <Empty title="Nothing runs at the moment" command={'longhaul add sample'}>
             A job appears here as soon as it starts, with its progress, its output and what it uses.
           </Empty>

@@ -1,11 +1,17 @@
 /** A job: what it is and why, what can be done with it, its log, and everything that is known of it. */
-import { useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import type { AttemptView } from '../../../src/node/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { queuePath, usePlace } from '../data/address.ts';
+import { queuePath, setQuery, usePlace } from '../data/address.ts';
+import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
+import { Attachments } from '../job/attachments.tsx';
+import { Attempts } from '../job/attempts.tsx';
 import { JobActions } from '../job/job-actions.tsx';
-import { JobFacts } from '../job/job-facts.tsx';
-import { JobHistory } from '../job/job-history.tsx';
+import { Failure, JobFacts } from '../job/job-facts.tsx';
+import { JobHistory, useHistory } from '../job/job-history.tsx';
+import { Timeline } from '../job/timeline.tsx';
+import { UsagePlots } from '../job/usage-plots.tsx';
 import { LogView } from '../log/log-view.tsx';
 import { Chip } from '../ui/chip.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -15,44 +21,75 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
 export function JobPage({ queue, id }: { queue: string; id: string }) {
-  const { query } = usePlace();
   const job = useQuery<JobView>(`api/jobs/${encodeURIComponent(id)}`, {
     concerns: (event) => event.type !== 'queue' && event.id === id,
     everyMs: 5_000,
   });
-  const [chosen, choose] = useState<number | null>(Number(query.get('attempt')) || null);
-  if (job.data === undefined) {
-    if (job.error?.details?.status === 404)
-      return (
-        <Empty title="There is no such job">
-          <code class="font-mono break-all">{id}</code> may have been deleted or pruned.{' '}
-          <Link to={queuePath(queue)} class="link">
-            To its queue
-          </Link>
-        </Empty>
-      );
-    return <Trouble error={job.error} />;
-  }
-  const view = job.data;
-  const attempt = chosen ?? 'latest';
+  if (job.data !== undefined) return <Known view={job.data} refresh={job.refresh} />;
+  if (job.error?.details?.status !== 404) return <Trouble error={job.error} />;
+  return (
+    <Empty title="There is no such job">
+      <code class="font-mono break-all">{id}</code> may have been deleted or pruned.{' '}
+      <Link to={queuePath(queue)} class="link">
+        To its queue
+      </Link>
+    </Empty>
+  );
+}
+
+function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
+  const { id } = view;
+  const chosen = Number(usePlace().query.get('attempt')) || null;
+  const history = useHistory(id);
+  const attempts = useAttempts(view);
+  const shown = chosen ?? view.attempt;
+  useTitle(view);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Title view={view} />
-      <JobActions job={view} onDone={job.refresh} />
-      {view.state === 'running' && (
-        <div class="panel px-4 py-3">
-          <ProgressBar percent={view.progress?.percent ?? null} label="progress" />
-          <p class="mt-1 break-words text-soft">{view.progress?.text ?? 'It has reported no progress yet.'}</p>
-        </div>
-      )}
+      <JobActions job={view} onDone={refresh} />
+      {view.state === 'running' && <Progress view={view} />}
+      {view.failure !== null && <Failure failure={view.failure} />}
+      <Timeline job={view} history={history} />
       {view.attempt > 0 && (
         <section aria-label="Attempt">
-          {view.attempt > 1 && <Attempts count={view.attempt} chosen={chosen} choose={choose} />}
-          <LogView key={`${id}/${attempt}/${attempt === 'latest' ? view.attempt : ''}`} job={id} attempt={attempt} />
+          {view.attempt > 1 && <AttemptChoice count={view.attempt} chosen={chosen} />}
+          <LogView key={`${id}/${shown}`} job={id} attempt={chosen ?? 'latest'} />
         </section>
       )}
+      <UsagePlots key={`usage/${shown}`} attempt={attempts.find(({ attempt }) => attempt === shown)} />
       <JobFacts job={view} />
-      <JobHistory id={id} />
+      <Attachments id={id} />
+      {attempts.length > 0 && <Attempts attempts={attempts} shown={shown} />}
+      <JobHistory rows={history} />
+    </div>
+  );
+}
+
+/** While it runs its figures move, so they are asked for again. */
+function useAttempts({ id, state, attempt }: JobView): readonly AttemptView[] {
+  const path = attempt === 0 ? null : `api/jobs/${encodeURIComponent(id)}/attempts`;
+  const { data } = useQuery<{ attempts: readonly AttemptView[] }>(path, {
+    concerns: (event) => event.type !== 'queue' && event.id === id && event.type !== 'progress',
+    everyMs: state === 'running' ? 5_000 : 60_000,
+  });
+  return data?.attempts ?? [];
+}
+
+/** How far it is can be read from the tab. */
+function useTitle({ name, id, state, progress, label }: JobView): void {
+  const percent = state === 'running' && progress?.percent != null ? `${Math.floor(progress.percent)} %` : label;
+  useEffect(() => {
+    document.title = `${percent} · ${(name ?? id).slice(0, 80)} · Longhaul`;
+    return () => void (document.title = 'Longhaul');
+  }, [percent, name, id]);
+}
+
+function Progress({ view }: { view: JobView }) {
+  return (
+    <div class="panel px-4 py-3">
+      <ProgressBar percent={view.progress?.percent ?? null} label="progress" />
+      <p class="mt-1 break-words text-soft">{view.progress?.text ?? 'It has reported no progress yet.'}</p>
     </div>
   );
 }
@@ -74,31 +111,21 @@ function Title({ view }: { view: JobView }) {
         <code class="font-mono break-all">{view.id}</code>
         <CopyButton text={view.id} label="copy id" />
         <CopyButton text={`longhaul show ${view.id}`} label="copy as command" />
-        <CopyButton text={`curl -s ${location.origin}/api/jobs/${view.id}`} label="copy as curl" />
+        <CopyButton text={`curl -s ${location.origin}${addressOf(`api/jobs/${view.id}`)}`} label="copy as curl" />
       </p>
     </header>
   );
 }
 
-function Attempts({
-  count,
-  chosen,
-  choose,
-}: {
-  count: number;
-  chosen: number | null;
-  choose: (n: number | null) => void;
-}) {
+function AttemptChoice({ count, chosen }: { count: number; chosen: number | null }) {
   const numbers = Array.from({ length: Math.min(count, 50) }, (_, step) => count - step);
   return (
-    <label class="mb-2 flex items-center gap-2 text-sm">
-      Attempt
+    <label class="mb-2 flex w-fit items-center gap-2 text-sm">
+      Log of attempt
       <select
         class="rounded-md border border-line bg-sheet px-2 py-1"
         value={String(chosen ?? count)}
-        onChange={(event) =>
-          choose(Number(event.currentTarget.value) === count ? null : Number(event.currentTarget.value))
-        }
+        onChange={({ currentTarget: { value } }) => setQuery({ attempt: Number(value) === count ? null : value })}
       >
         {numbers.map((number) => (
           <option key={number} value={String(number)}>

@@ -9,6 +9,7 @@ import { BulkActions } from '../queues/bulk-actions.tsx';
 import { FilterFields, StateTabs, useFilters } from '../queues/job-filters.tsx';
 import { JobTable } from '../queues/job-table.tsx';
 import { NewJob } from '../queues/new-job.tsx';
+import { QueueSettings } from '../queues/queue-settings.tsx';
 import { QueueState } from '../queues/queue-state.tsx';
 import { Button } from '../ui/button.tsx';
 import { Chip } from '../ui/chip.tsx';
@@ -26,6 +27,7 @@ export function QueuePage({ name }: { name: string }) {
   const place = usePlace();
   const filters = useFilters();
   const [isAdding, setAdding] = useState(false);
+  const [isSetting, setSetting] = useState(false);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const concerns = (event: { queue: string }) => event.queue === name;
   const queue = useQuery<QueueView>(`api/queues/${encodeURIComponent(name)}`, { concerns });
@@ -43,7 +45,8 @@ export function QueuePage({ name }: { name: string }) {
       <header class="flex flex-wrap items-center gap-3">
         <h1 class="text-xl font-semibold break-all">{name}</h1>
         {view !== undefined && <Chip word={view.settings.state} title={view.settings.note ?? undefined} />}
-        <div class="ml-auto flex gap-2">
+        <div class="ml-auto flex flex-wrap gap-2">
+          {view !== undefined && <Button onClick={() => setSetting(true)}>Settings …</Button>}
           {view !== undefined && <QueueState queue={view} onDone={queue.refresh} />}
           <Button kind="main" onClick={() => setAdding(true)}>
             New job …
@@ -75,6 +78,16 @@ export function QueuePage({ name }: { name: string }) {
           <JobTable jobs={jobs.data.jobs} chosen={chosen} choose={choose} />
           <Pages next={jobs.data.next} isFirst={after === undefined} />
         </>
+      )}
+      {isSetting && view !== undefined && (
+        <QueueSettings
+          queue={view}
+          onClose={() => setSetting(false)}
+          onDone={() => {
+            setSetting(false);
+            queue.refresh();
+          }}
+        />
       )}
       {isAdding && <NewJob queue={name} onClose={() => setAdding(false)} />}
     </div>

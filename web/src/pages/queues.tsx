@@ -1,13 +1,21 @@
-/** All queues. */
+/** All queues, and a new one. */
+import { useState } from 'preact/hooks';
 import { useOverview } from '../data/overview.ts';
+import { NewQueue } from '../queues/new-queue.tsx';
 import { QueuesTable } from '../queues/queues-table.tsx';
+import { Button } from '../ui/button.tsx';
 
 export function QueuesPage() {
   const { data } = useOverview();
+  const [isMaking, setMaking] = useState(false);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <h1 class="text-lg font-semibold">Queues</h1>
+      <header class="flex items-center justify-between gap-2">
+        <h1 class="text-lg font-semibold">Queues</h1>
+        <Button onClick={() => setMaking(true)}>New queue …</Button>
+      </header>
       {data !== undefined && <QueuesTable queues={data.queues} />}
+      {isMaking && <NewQueue onClose={() => setMaking(false)} />}
     </div>
   );
 }

@@ -1,20 +1,14 @@
 /** This node, as whom it sees you, and how the page looks. */
 import { useState } from 'preact/hooks';
 import { addressOf } from '../data/base.ts';
-import { useQuery } from '../data/use-query.ts';
-import { Trouble } from '../ui/trouble.tsx';
-
-interface Me {
-  readonly actor: string;
-  readonly role: string;
-  readonly from: string;
-  readonly version: string;
-}
+import { useMe } from '../data/me.ts';
+import { Audit } from '../settings/audit.tsx';
+import { Tokens } from '../settings/tokens.tsx';
 
 const THEMES = ['system', 'light', 'dark'] as const;
 
 export function SettingsPage() {
-  const { data, error } = useQuery<Me>('api/me');
+  const data = useMe();
   const [theme, setTheme] = useState(localStorage.getItem('theme') ?? 'system');
   const choose = (next: string) => {
     setTheme(next);
@@ -22,9 +16,8 @@ export function SettingsPage() {
     applyTheme();
   };
   return (
-    <div class="grid max-w-3xl gap-4">
+    <div class="grid max-w-5xl grid-cols-[minmax(0,1fr)] gap-4">
       <h1 class="text-lg font-semibold">Settings</h1>
-      <Trouble error={data === undefined ? error : null} />
       <section class="panel p-4">
         <h2 class="mb-2 font-semibold">You</h2>
         <p>
@@ -53,6 +46,18 @@ export function SettingsPage() {
           ))}
         </div>
       </fieldset>
+      {data !== undefined && data.role !== 'admin' && (
+        <p class="text-soft">
+          Tokens and the audit are for admins: open the link that <code class="font-mono">longhaul serve</code> printed,
+          or log in with an admin's token.
+        </p>
+      )}
+      {data?.role === 'admin' && (
+        <>
+          <Tokens />
+          <Audit />
+        </>
+      )}
     </div>
   );
 }

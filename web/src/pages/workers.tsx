@@ -1,8 +1,8 @@
 /** The machines and the workers: who does the work, how loaded each is, who is silent. */
 
-import { bytes } from '../../../src/wire/spans.ts';
 import type { WorkerRecord } from '../../../src/core/job-store.ts';
 import type { NodeEntry } from '../../../src/node/node-registry.ts';
+import { bytes } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Empty } from '../ui/empty.tsx';
 import { Cell, Table } from '../ui/table.tsx';

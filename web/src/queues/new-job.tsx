@@ -5,9 +5,9 @@ import { CallError, call } from '../data/call.ts';
 import { sendFile } from '../data/send-file.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { FIELD, Field, saidIn, tagsOf } from '../ui/field.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
-const FIELD = 'w-full rounded-md border border-line bg-ground px-2 py-1';
 const PARAMETERS = ['param1', 'param2', 'param3', 'param4'] as const;
 
 export function NewJob({ queue, onClose }: { queue: string; onClose: () => void }) {
@@ -50,10 +50,7 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
         {isSimple ? (
           <div class="grid gap-2 sm:grid-cols-2">
             {PARAMETERS.map((name) => (
-              <label key={name} class="text-sm">
-                {name}
-                <input name={name} class={FIELD} />
-              </label>
+              <Field key={name} name={name} words={name} />
             ))}
           </div>
         ) : (
@@ -73,22 +70,10 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
           </label>
         )}
         <div class="grid gap-2 sm:grid-cols-4">
-          <label class="text-sm">
-            Name
-            <input name="name" class={FIELD} />
-          </label>
-          <label class="text-sm">
-            Priority (lower first)
-            <input name="priority" type="number" class={FIELD} />
-          </label>
-          <label class="text-sm">
-            Delay
-            <input name="delay" placeholder="10m" class={FIELD} />
-          </label>
-          <label class="text-sm">
-            Tags
-            <input name="tags" placeholder="a, b" class={FIELD} />
-          </label>
+          <Field name="name" words="Name" />
+          <Field name="priority" words="Priority (lower first)" isNumber />
+          <Field name="delay" words="Delay" placeholder="10m" />
+          <Field name="tags" words="Tags" placeholder="a, b" />
         </div>
         <label class="rounded-md border border-dashed border-line px-3 py-3 text-sm text-soft">
           Files: choose them or drop them here
@@ -133,14 +118,8 @@ interface Added {
 /** With files it is a draft until they are all there, so that no attempt begins without one. */
 async function add({ queue, form, data, files, onSent }: Added): Promise<string> {
   const fields = new FormData(form);
-  const said = (name: string): string => {
-    const value = fields.get(name);
-    return typeof value === 'string' ? value.trim() : '';
-  };
-  const tags = said('tags')
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
+  const said = (name: string): string => saidIn(fields, name);
+  const tags = tagsOf(said('tags'));
   const parameters = PARAMETERS.filter((name) => said(name) !== '').map((name) => [name, said(name)]);
   const body = {
     queue,

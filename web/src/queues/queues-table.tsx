@@ -1,7 +1,7 @@
 /** Every queue in a line: how deep it is, how long its next job has waited, when it will be empty. */
 
-import { localIso, span } from '../../../src/wire/spans.ts';
 import type { QueueRow } from '../../../src/wire/overview.ts';
+import { localIso, span } from '../../../src/wire/spans.ts';
 import { queuePath } from '../data/address.ts';
 import { Chip } from '../ui/chip.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -55,7 +55,7 @@ function Row({ queue }: { queue: QueueRow }) {
         <Chip word={queue.state} title={queue.note ?? undefined} />
         {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft">{queue.note}</div>}
       </Cell>
-      <Count value={queue.waiting - queue.scheduled} to={`${path}?state=waiting`} />
+      <Count value={queue.waiting} to={`${path}?state=waiting`} />
       <Count value={queue.scheduled} to={`${path}?label=scheduled`} />
       <Count value={queue.running} to={`${path}?state=running`} />
       <Count value={queue.failed} to={`${path}?state=failed`} look={queue.failed > 0 ? 'text-bad' : ''} />

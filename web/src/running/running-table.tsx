@@ -2,9 +2,9 @@
  * The board of running jobs. Rows keep their place: they are ordered by their start, and one that ends leaves its row
  * for a moment, so that nothing jumps under the pointer.
  */
-
-import { bytes, localIso, span } from '../../../src/wire/spans.ts';
+import { useRef } from 'preact/hooks';
 import type { RunningRow, RunningRows } from '../../../src/wire/overview.ts';
+import { bytes, localIso, span } from '../../../src/wire/spans.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { LogText } from '../log/log-text.tsx';
 import { Chip } from '../ui/chip.tsx';
@@ -13,30 +13,41 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Since, useNow, When } from '../ui/when.tsx';
+import type { KeptRow } from './kept-rows.ts';
+import { keepRows } from './kept-rows.ts';
 
 const HEADS = ['Job', 'Progress', 'Elapsed', 'Ends', 'Uses', 'Last output', 'Heartbeat'];
 
-export function RunningTable({ look }: { look: RunningRows }) {
+/** The rows to show: those that run, and for a moment those that did. */
+export function useKeptRows(look: RunningRows | undefined): readonly KeptRow[] {
+  const now = useNow();
+  const kept = useRef<readonly KeptRow[]>([]);
+  if (look !== undefined) kept.current = keepRows(kept.current, look.rows, now);
+  return kept.current;
+}
+
+export function RunningTable({ rows }: { rows: readonly KeptRow[] }) {
   return (
     <Table caption="Running jobs" heads={HEADS}>
-      {look.rows.map((row) => (
-        <Row key={row.job.id} row={row} />
+      {rows.map(({ row, endedAt }) => (
+        <Row key={row.job.id} row={row} isOver={endedAt !== null} />
       ))}
     </Table>
   );
 }
 
-function Row({ row }: { row: RunningRow }) {
+function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   const { job } = row;
   const startedAt = job.lease?.startedAt ?? job.lease?.claimedAt ?? job.createdAt;
   return (
-    <tr class={row.isSilent || row.isSlow ? 'bg-warn-ground' : 'hover:bg-raised/50'}>
+    <tr class={isOver ? 'bg-raised grayscale' : row.isSilent || row.isSlow ? 'bg-warn-ground' : 'hover:bg-raised/50'}>
       <Cell class="max-w-72">
         <div class="flex items-center gap-2">
           <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
             {job.name ?? job.id}
           </Link>
-          {job.label !== 'running' && <Chip word={job.label} title={job.reason} />}
+          {isOver && <span class="text-xs text-soft">has ended</span>}
+          {!isOver && job.label !== 'running' && <Chip word={job.label} title={job.reason} />}
         </div>
         <div class="truncate text-xs text-soft">
           <Link to={queuePath(job.queue)} class="hover:underline">
@@ -53,12 +64,10 @@ function Row({ row }: { row: RunningRow }) {
         </div>
       </Cell>
       <Cell>
-        <Since at={startedAt} />
+        {isOver ? '–' : <Since at={startedAt} />}
         {row.isSlow && <div class="text-xs text-warn">slower than usual</div>}
       </Cell>
-      <Cell>
-        <Expected row={row} />
-      </Cell>
+      <Cell>{isOver ? '–' : <Expected row={row} />}</Cell>
       <Cell>
         <Uses row={row} />
       </Cell>

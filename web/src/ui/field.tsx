@@ -5,18 +5,19 @@ interface FieldProps {
   readonly name: string;
   readonly words: string;
   readonly value?: string;
-  readonly type?: 'text' | 'number';
+  readonly isNumber?: boolean;
   readonly placeholder?: string;
   readonly problem?: string | undefined;
 }
 
-export function Field({ name, words, value = '', type = 'text', placeholder, problem }: FieldProps) {
+export function Field({ name, words, value = '', isNumber = false, placeholder, problem }: FieldProps) {
   return (
     <label class="block text-sm">
       {words}
       <input
         name={name}
-        type={type}
+        type="text"
+        inputMode={isNumber ? 'numeric' : 'text'}
         class={FIELD}
         defaultValue={value}
         placeholder={placeholder}
@@ -25,6 +26,12 @@ export function Field({ name, words, value = '', type = 'text', placeholder, pro
       {problem !== undefined && <span class="text-bad">{problem}</span>}
     </label>
   );
+}
+
+/** What was filled in, without the space around it; '' for a field that is not there. */
+export function saidIn(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
 }
 
 /** `a, b` as a list. */

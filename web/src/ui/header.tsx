@@ -16,7 +16,7 @@ const PAGES = [
 export function Header() {
   return (
     <header class="sticky top-0 z-20 border-b border-line bg-sheet">
-      <div class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-5 gap-y-1 px-3 py-2 sm:px-5">
+      <div class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-5 gap-y-1.5 px-3 py-2 sm:px-5">
         <Link to="" class="flex items-center gap-2 font-semibold tracking-tight no-underline">
           <Mark /> Longhaul
         </Link>
@@ -44,12 +44,17 @@ function Navigation() {
   const { path } = usePlace();
   const [first = ''] = path.split('/');
   return (
-    <nav aria-label="Pages" class="flex gap-1 overflow-x-auto">
+    <nav aria-label="Pages" class="order-last flex w-full min-w-0 overflow-x-auto sm:order-none sm:w-auto sm:gap-1">
       {PAGES.map(([to, words]) => {
         const isHere = to === first || (to === 'queues' && first === 'q');
         const look = isHere ? 'bg-raised text-ink' : 'text-soft hover:text-ink';
         return (
-          <Link key={to} to={to} current={isHere} class={`rounded-md px-2.5 py-1 font-medium no-underline ${look}`}>
+          <Link
+            key={to}
+            to={to}
+            current={isHere}
+            class={`rounded-md px-2 py-1 font-medium no-underline sm:px-2.5 ${look}`}
+          >
             {words}
           </Link>
         );
@@ -65,7 +70,7 @@ function StatBar() {
   const perMinute = lastFive.length === 0 ? 0 : lastFive.reduce((sum, each) => sum + each, 0) / lastFive.length;
   return (
     <section aria-label="At a glance" class="border-t border-line bg-ground">
-      <dl class="mx-auto flex max-w-[100rem] items-center gap-5 overflow-x-auto px-3 py-1.5 sm:px-5">
+      <dl class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-4 px-3 py-1.5 sm:gap-x-5 sm:px-5">
         <Stat name="waiting" value={data?.waiting} />
         <Stat name="running" value={data?.running} look="text-accent" />
         <Stat name="scheduled" value={data?.scheduled} look="text-later" />

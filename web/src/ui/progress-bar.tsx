@@ -9,7 +9,9 @@ export function ProgressBar({ percent, label }: { percent: number | null; label:
         max={100}
         {...(shown === null ? {} : { value: shown })}
       />
-      <span class="numbers w-10 text-right text-xs text-soft">{shown === null ? '' : `${Math.floor(shown)} %`}</span>
+      <span class="numbers w-10 shrink-0 text-right text-xs whitespace-nowrap text-soft">
+        {shown === null ? '' : `${Math.floor(shown)} %`}
+      </span>
     </div>
   );
 }

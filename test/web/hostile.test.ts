@@ -1,0 +1,95 @@
+/** Text that wants to be more than text, in every field that somebody else fills in: it is shown as it is, and does nothing. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { PATIENCE_MS, PageBench } from './page-bench.ts';
+
+const TAG = '"><img src=x onerror=alert(1)>';
+const ESCAPES = '\u001b]0;title\u0007\u001b[2J\u001b[31m';
+const TURNED = '\u202Egnirts\u2066';
+const HOSTILE = `${TAG}${TURNED}${ESCAPES}'};alert(2)//`;
+const LONG = 90_000;
+
+describe('hostile text', () => {
+  const web = new PageBench({
+    prepare: (bench) => {
+      bench.queue(
+        'wild',
+        `printf '%s\\n' '${TAG}' 'javascript:alert(3)' $'\\e]8;;javascript:alert(4)\\e\\\\link\\e]8;;\\e\\\\'
+printf 'x%.0s' {1..50000}; echo
+mkdir -p out; echo made > 'out/<img src=x onerror=alert(5)>.html'
+echo 'progress 40 ${TAG}' >&3
+if [ "$LONGHAUL_PARAM1" = fail ]; then echo 'group ${TAG}' >&3; echo 'err ${TAG}' >&3; exit 1; fi
+[ "$LONGHAUL_PARAM1" = stay ] && sleep 300
+exit 0`,
+        { concurrency: 5 },
+      );
+    },
+  });
+
+  const add = (param1: string) =>
+    web.post<{ id: string }>('/api/jobs', {
+      queue: 'wild',
+      name: `${TAG} ${param1}`,
+      tags: [TAG, TURNED],
+      data: { param1, [TAG]: HOSTILE, long: 'y'.repeat(100_000) },
+    });
+
+  it('is shown literally on every page, without a dialog and without a breach of the policy', {
+    timeout: LONG,
+  }, async () => {
+    const [failed, done, staying] = await Promise.all([add('fail'), add('go'), add('stay')]);
+    await web.bench.until(failed.id, 'failed');
+    await web.bench.until(done.id, 'done');
+    await web.bench.until(staying.id, (job) => job.progress?.text === TAG);
+    await web.post('/api/queues/wild/pause', { note: TAG });
+    const group = encodeURIComponent(TAG);
+    const paths = [
+      '/',
+      '/queues',
+      '/q/wild',
+      `/q/wild?tag=${group}`,
+      '/failures',
+      '/workers',
+      '/settings',
+      `/search?for=${group}`,
+    ];
+    const jobs = [failed, done, staying].map(({ id }) => `/q/wild/${id}`);
+    for (const path of [...paths, ...jobs, '/q/wild/%3Cimg%20src=x%20onerror=alert(6)%3E']) {
+      const { page, context, troubles } = await web.open(path);
+      if (!/workers|settings|%3Cimg%20src/.test(path)) await shown(page, path);
+      else await page.locator('main').getByText(/./).first().waitFor();
+      const images = await page.locator('img').count();
+      const scripts = await page.locator('a[href^="javascript:"]').count();
+      expect({ path, images, scripts, troubles }).toEqual({ path, images: 0, scripts: 0, troubles: [] });
+      await context.close();
+    }
+    await web.post(`/api/jobs/${staying.id}/cancel`, {});
+  });
+
+  it('stands in log, attachment, error and data of a job as it was written', { timeout: LONG }, async () => {
+    const { id } = await add('fail');
+    await web.post('/api/queues/wild/resume', {});
+    await web.bench.until(id, 'failed');
+    const { page, troubles } = await web.open(`/q/wild/${id}`);
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText(TAG).waitFor();
+    await lines.getByText('javascript:alert(3)').waitFor();
+    expect(await lines.getByRole('link', { name: 'link' }).count()).toBe(0);
+    await lines.getByText('more characters in the file').waitFor();
+    await page.getByRole('link', { name: '<img src=x onerror=alert(5)>.html' }).waitFor();
+    await page.locator('pre').getByText('onerror=alert(1)').first().waitFor();
+    expect(await page.title()).not.toContain('\u001b');
+    expect(troubles).toEqual([]);
+  });
+});
+
+/** Somewhere on the page, as it was written; in the page's text and not in an attribute. */
+async function shown(page: Page, path: string): Promise<void> {
+  const text = page.locator('main');
+  await eventually(
+    async () => `${path}: ${await text.innerText()}`,
+    (words) => words.includes(TAG),
+    PATIENCE_MS,
+  );
+}

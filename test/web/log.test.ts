@@ -1,0 +1,90 @@
+/** The log viewer with a million lines, with groups and with bars that redraw themselves. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { PageBench } from './page-bench.ts';
+
+const LONG = 90_000;
+const MOST_ROWS = 60;
+const MEGABYTE = 1024 * 1024;
+
+describe('the log viewer', () => {
+  const web = new PageBench({
+    prepare: (bench) => {
+      bench.queue(
+        'long',
+        'seq 1 1000000 | sed "s/^/number /"; echo "an Error at last"; for i in 1 2 3; do printf "\\rbar %d of 3" $i; done; echo',
+      );
+      bench.queue('groups', 'echo before; echo "::group::Install"; seq 101 140; echo "::endgroup::"; echo after');
+    },
+  });
+
+  it('opens a million lines at the end, goes to a line of the address, and keeps few rows and little memory', {
+    timeout: LONG,
+  }, async () => {
+    const id = await web.bench.add('long');
+    await web.bench.until(id, 'done', 60_000);
+    const { page, troubles } = await web.open(`/q/long/${id}`);
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText('bar 3 of 3').waitFor();
+    expect(await lines.getByText('bar 1 of 3').count()).toBe(0);
+    await page.goto(new URL(`/q/long/${id}#L500000`, web.url).href);
+    await page.reload();
+    await lines.getByText('number 500000', { exact: true }).waitFor();
+
+    // All of it by the scroll bar, as fast as a hand can: what is left is what is seen.
+    for (let step = 0; step <= 100; step += 1)
+      await lines.evaluate((element, share) => (element.scrollTop = element.scrollHeight * share), step / 100);
+    await lines.evaluate((element) => (element.scrollTop = 0));
+    await lines.getByText('number 1', { exact: true }).waitFor();
+    expect(await lines.locator('[data-line]').count()).toBeLessThan(MOST_ROWS);
+    const used = await page.evaluate<number>('performance.memory.usedJSHeapSize');
+    process.stdout.write(`\nfigures: ${(used / MEGABYTE).toFixed(1)} MB in the tab after a log of 1,000,002 lines\n`);
+    expect(used).toBeLessThan(100 * MEGABYTE);
+    expect(troubles).toEqual([]);
+  });
+
+  it('finds in the whole log, with a map of the matches, and copies lines that were chosen', {
+    timeout: LONG,
+  }, async () => {
+    const id = await web.bench.add('long');
+    await web.bench.until(id, 'done', 60_000);
+    const { page, context } = await web.open(`/q/long/${id}`);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText('bar 3 of 3').waitFor();
+    await page.getByRole('searchbox', { name: 'Search in the log' }).fill('number 77777');
+    await page.getByRole('searchbox', { name: 'Search in the log' }).press('Enter');
+    await page.getByText('1 of 11').waitFor();
+    await lines.locator('mark').first().waitFor();
+    await page.getByRole('img', { name: '11 matches in 1000002 lines' }).waitFor();
+    await lines.getByRole('link', { name: '77777', exact: true }).click();
+    await lines.getByRole('link', { name: '77779', exact: true }).click({ modifiers: ['Shift'] });
+    expect(new URL(page.url()).hash).toBe('#L77777-L77779');
+    await page.getByRole('button', { name: 'Copy 3 lines' }).click();
+    await page.getByText('3 copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+      'number 77777\nnumber 77778\nnumber 77779',
+    );
+    await page.getByRole('button', { name: 'First error' }).click();
+    await lines.getByText('an Error at last').waitFor();
+  });
+
+  it('shuts and opens a group', { timeout: LONG }, async () => {
+    const id = await web.bench.add('groups');
+    await web.bench.until(id, 'done');
+    const { page } = await web.open(`/q/groups/${id}`);
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText('after', { exact: true }).waitFor();
+    await lines.press('Home');
+    const group = lines.getByRole('button', { name: /Install/ });
+    await group.click();
+    await lines.getByText('(41 lines)').waitFor();
+    expect(await lines.getByText('101', { exact: true }).count()).toBe(0);
+    await lines.getByText('after', { exact: true }).waitFor();
+    await group.click();
+    await eventually(
+      () => lines.getByText('101', { exact: true }).count(),
+      (count) => count > 0,
+    );
+  });
+});

@@ -1,0 +1,141 @@
+/** What people do on the page every day: find what failed and run it again, send files, filter, come back after a restart. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { PATIENCE_MS, PageBench } from './page-bench.ts';
+
+const LONG = 60_000;
+
+describe('the page of a node at work', () => {
+  const web = new PageBench({
+    prepare: (bench) => {
+      // Fails until somebody has mended what was wrong.
+      bench.queue('mend', 'if [ -e "$0.mended~" ]; then echo mended; else echo "group broken pipe" >&3; exit 4; fi');
+      bench.queue('copy', 'mkdir -p out; tr a-z A-Z < attach/letter.txt > out/shouted.txt');
+      bench.queue('slow', 'echo begun; sleep 300');
+    },
+  });
+
+  it('shows a failed job in its group, from where it is run again', { timeout: LONG }, async () => {
+    const id = await web.bench.add('mend', null, { name: 'the pipe' });
+    await web.bench.until(id, 'failed');
+    const { page, troubles } = await web.open('/failures');
+    await page.getByRole('link', { name: 'broken pipe' }).click();
+    await page.getByRole('link', { name: 'the pipe' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('group')).toBe('broken pipe');
+
+    web.bench.queue('mend.mended~', 'true');
+    await page.getByRole('link', { name: 'Failures' }).click();
+    await page
+      .getByRole('row', { name: /broken pipe/ })
+      .getByRole('button', { name: 'Run again' })
+      .click();
+    await web.bench.until(id, 'done');
+    await page.getByText('Nothing has failed').waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('takes a file with a new job, and gives back what the job made of it', { timeout: LONG }, async () => {
+    const { page, troubles } = await web.open('/q/copy');
+    await page.getByRole('button', { name: 'New job …' }).click();
+    const file = { name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('dear reader\n') };
+    await page.getByRole('dialog').locator('input[type=file]').setInputFiles(file);
+    await page.getByRole('button', { name: 'Add the job' }).click();
+    const main = page.locator('main');
+    await eventually(
+      () => main.innerText(),
+      (text) => text.includes('shouted.txt'),
+      PATIENCE_MS,
+    );
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'shouted.txt' }).click();
+    expect(readFileSync(await (await download).path(), 'utf8')).toBe('DEAR READER\n');
+    await page.getByRole('link', { name: 'letter.txt' }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('keeps filters in the address, so that they survive a reload', { timeout: LONG }, async () => {
+    const queue = `later-${Date.now()}`;
+    const body = [1, 2, 3].map((number) => ({ queue, delay: '1h', name: `job ${number}`, tags: [`t${number}`] }));
+    await web.post('/api/jobs', body);
+    const { page } = await web.open(`/q/${queue}`);
+    await page.getByRole('button', { name: /^waiting/ }).click();
+    await page.getByLabel('only of tag').fill('t2');
+    await page.getByLabel('only of tag').press('Enter');
+    await eventually(
+      () => page.getByRole('row').count(),
+      (rows) => rows === 2,
+    );
+    await page.reload();
+    await page.getByRole('link', { name: 'job 2' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(await page.getByLabel('only of tag').inputValue()).toBe('t2');
+    expect(await page.getByRole('button', { name: /^waiting/ }).getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('says calmly that the node is away, and comes back by itself after its restart', { timeout: LONG }, async () => {
+    const id = await web.bench.add('slow', null, { name: 'patience' });
+    const { page, troubles } = await web.open('/');
+    await page.getByRole('link', { name: 'patience' }).waitFor();
+    await web.served.terminate();
+    await page.getByText('The node does not answer.').waitFor();
+    await page.getByRole('link', { name: 'patience' }).waitFor();
+    await web.serve();
+    await page.getByText('The node does not answer.').waitFor({ state: 'hidden' });
+    await web.post('/api/jobs', { queue: `made-${Date.now()}`, delay: '1h', name: 'after the restart' });
+    await page
+      .getByRole('link', { name: /^made-/ })
+      .last()
+      .waitFor();
+    await web.post(`/api/jobs/${id}/cancel`, {});
+    await page.getByText('has ended').waitFor();
+    await page.getByText('has ended').waitFor({ state: 'hidden' });
+    expect(troubles).toEqual([]);
+  });
+
+  it('changes settings of a queue, with the errors beside the fields', { timeout: LONG }, async () => {
+    const { page } = await web.open('/q/slow');
+    await page.getByRole('button', { name: 'Settings …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('At once').fill('many');
+    await dialog.getByLabel('Longest silence').fill('2h');
+    await dialog.getByRole('button', { name: 'Change the settings' }).click();
+    await dialog.getByText(/must be .*number|must be .*integer|whole/).waitFor();
+    await dialog.getByLabel('At once').fill('3');
+    await dialog.getByRole('button', { name: 'Change the settings' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const queue = (await (await fetch(new URL('/api/queues/slow', web.url))).json()) as {
+      settings: { concurrency: number; maxSilenceMs: number };
+    };
+    expect(queue.settings).toMatchObject({ concurrency: 3, maxSilenceMs: 7_200_000 });
+  });
+
+  it('changes a waiting job, moves it, and makes another after it', { timeout: LONG }, async () => {
+    const { id } = await web.post<{ id: string }>('/api/jobs', {
+      queue: 'later',
+      delay: '1h',
+      name: 'plan',
+      data: { a: 1 },
+    });
+    await web.post('/api/queues', { name: 'elsewhere' });
+    const { page } = await web.open(`/q/later/${id}`);
+    await page.getByRole('button', { name: 'Change …' }).click();
+    await page.getByRole('dialog').getByLabel('Priority').fill('-5');
+    await page.getByRole('dialog').getByLabel('Tags').fill('soon, red');
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('soon, red').waitFor();
+    await page.getByRole('button', { name: 'Move …' }).click();
+    await page.getByRole('dialog').getByLabel('Queue').selectOption('elsewhere');
+    await page.getByRole('button', { name: 'Move it' }).click();
+    await web.bench.until(id, (job) => job.queue === 'elsewhere' && job.priority === -5);
+    await page.getByRole('button', { name: 'Duplicate …' }).click();
+    await page.getByRole('dialog').getByLabel('Data (JSON)').fill('{"a": ');
+    await page.getByRole('button', { name: 'Add the job' }).click();
+    await page.getByRole('dialog').getByText(/JSON/).last().waitFor();
+    await page.getByRole('dialog').getByLabel('Data (JSON)').fill('{"a": 2}');
+    await page.getByRole('button', { name: 'Add the job' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    const copy = await web.bench.find(decodeURIComponent(page.url().split('/').at(-1) ?? ''));
+    expect(copy.data).toEqual({ a: 2 });
+  });
+});

@@ -1,0 +1,115 @@
+/** Tokens: who may come from elsewhere, and as what. The secret is shown once, to the one who made it. */
+import { useState } from 'preact/hooks';
+import type { Role } from '../../../src/wire/role.ts';
+import { ROLES } from '../../../src/wire/role.ts';
+import { CallError, call } from '../data/call.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../ui/button.tsx';
+import { Command } from '../ui/empty.tsx';
+import { FIELD, Field, saidIn } from '../ui/field.tsx';
+import { Cell, Table } from '../ui/table.tsx';
+import { Trouble } from '../ui/trouble.tsx';
+import { When } from '../ui/when.tsx';
+
+interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+export function Tokens() {
+  const { data, refresh } = useQuery<{ tokens: readonly Token[] }>('api/tokens', { concerns: () => false });
+  const [error, setError] = useState<CallError | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  const act = async (work: () => Promise<void>) => {
+    setError(null);
+    try {
+      await work();
+      refresh();
+    } catch (problem) {
+      if (!(problem instanceof CallError)) throw problem;
+      setError(problem);
+    }
+  };
+  const make = (form: HTMLFormElement) =>
+    act(async () => {
+      const said = (name: string): string => saidIn(new FormData(form), name);
+      const body = {
+        name: said('name'),
+        role: said('role'),
+        ...(said('expiresIn') !== '' && { expiresIn: said('expiresIn') }),
+      };
+      const { token } = await call<{ token: string }>('api/tokens', { method: 'POST', body });
+      setMade(token);
+      form.reset();
+    });
+  const revoke = (id: string) => act(() => call(`api/tokens/${id}`, { method: 'DELETE' }));
+  return (
+    <section class="panel p-4" aria-labelledby="tokens">
+      <h2 id="tokens" class="mb-2 font-semibold">
+        Tokens
+      </h2>
+      {data?.tokens.length === 0 && <p class="mb-3 text-soft">There is none: only this machine can come in.</p>}
+      {data !== undefined && data.tokens.length > 0 && (
+        <TokenTable tokens={data.tokens} revoke={(id) => void revoke(id)} />
+      )}
+      <NewToken onMake={(form) => void make(form)} />
+      {made !== null && (
+        <div role="status" class="mt-3">
+          <p>Keep it now: it is not shown again.</p>
+          <Command text={made} />
+        </div>
+      )}
+      <div class="mt-2">
+        <Trouble error={error} />
+      </div>
+    </section>
+  );
+}
+
+function TokenTable({ tokens, revoke }: { tokens: readonly Token[]; revoke: (id: string) => void }) {
+  return (
+    <Table caption="Tokens" heads={['Name', 'Role', 'Made', 'Ends', 'Id', 'Revoke']}>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <Cell class="max-w-52 font-medium break-words">{token.name}</Cell>
+          <Cell>{token.role}</Cell>
+          <Cell>
+            <When at={token.createdAt} />
+          </Cell>
+          <Cell>{token.expiresAt === null ? 'never' : <When at={token.expiresAt} />}</Cell>
+          <Cell class="font-mono text-xs">{token.id}</Cell>
+          <Cell>
+            <Button kind="danger" onClick={() => revoke(token.id)}>
+              Revoke
+            </Button>
+          </Cell>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function NewToken({ onMake }: { onMake: (form: HTMLFormElement) => void }) {
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    onMake(event.currentTarget as HTMLFormElement);
+  };
+  return (
+    <form class="mt-3 flex flex-wrap items-end gap-3" onSubmit={onSubmit}>
+      <Field name="name" words="Name" placeholder="ci" />
+      <label class="text-sm">
+        Role
+        <select name="role" class={FIELD}>
+          {ROLES.map((role) => (
+            <option key={role}>{role}</option>
+          ))}
+        </select>
+      </label>
+      <Field name="expiresIn" words="Good for (empty: for ever)" placeholder="30d" />
+      <Button type="submit">Make a token</Button>
+    </form>
+  );
+}
