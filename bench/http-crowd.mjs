@@ -38,7 +38,7 @@ function enter(kind) {
       dripping.delete(socket);
       if (isIn) hungUp += 1;
       else refused += 1;
-      setTimeout(() => enter(kind), 100);
+      setTimeout(() => void enter(kind), 100);
       resolve();
     });
   });

@@ -20,7 +20,8 @@ const inputs = ['web', 'src/core', 'src/wire', 'package-lock.json'];
 export async function buildWeb() {
   if (!existsSync(source)) return false;
   const print = fingerprintOf(inputs);
-  if (existsSync(join(target, 'index.html')) && existsSync(stamp) && readFileSync(stamp, 'utf8') === print) return false;
+  if (existsSync(join(target, 'index.html')) && existsSync(stamp) && readFileSync(stamp, 'utf8') === print)
+    return false;
   rmSync(next, { recursive: true, force: true });
   const args = ['build', '--config', join(source, 'vite.config.ts'), '--outDir', next, '--logLevel', 'warn'];
   const { code, output } = await run(bin('vite'), args);

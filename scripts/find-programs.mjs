@@ -16,6 +16,7 @@ const wanted = {
   cc: 'gcc',
   curl: 'curl',
   strace: 'strace',
+  zsh: 'zsh',
   chromium: 'chromium',
 };
 

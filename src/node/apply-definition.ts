@@ -7,7 +7,7 @@ import type { Store } from '../core/store.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
 /** Remembers which settings came from the file. */
-const FILE_RECORD = 'queue-file';
+export const FILE_RECORD = 'queue-file';
 
 /** False when somebody changed the record in between: the next look at the folder, which comes soon, tries again. */
 export async function applyDefinition(store: Store, { name, settings }: QueueDefinition): Promise<boolean> {

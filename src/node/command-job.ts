@@ -12,12 +12,10 @@ import { checked, integer, listOf, mapOf, object, text } from '../core/check.ts'
 import { LonghaulError } from '../core/errors.ts';
 import type { Failure, Job } from '../core/job.ts';
 import type { Records } from '../core/records.ts';
-import { QUEUE_RECORD } from '../core/settings.ts';
 
 /** As a queue's `script`: each of its jobs is a command line of its own. */
 export const COMMANDS_SCRIPT = 'longhaul:commands';
 const COMMAND_RECORD = 'command';
-const PAGE = 500;
 
 export interface CommandLine {
   readonly argv: readonly string[];
@@ -57,21 +55,6 @@ export async function readCommand(records: Records, job: Job): Promise<CommandLi
     if (!(error instanceof LonghaulError)) throw error;
     return { group: 'bad command', message: error.message, detail: null };
   }
-}
-
-/** Queues of commands that stand in the records. On a shared store each belongs to the host its name ends with. */
-export async function commandQueues(records: Records, host: string | null): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await records.list({ kind: QUEUE_RECORD, limit: PAGE, ...(after !== undefined && { after }) });
-    found.push(...page.filter(({ value }) => isOfCommands(value)).map(({ key }) => key));
-    after = page.at(-1)?.key;
-    if (page.length < PAGE) return found.filter((name) => host === null || name.endsWith(`.${host}`));
-  }
-}
-
-function isOfCommands(value: string): boolean {
-  return (JSON.parse(value) as { script?: unknown }).script === COMMANDS_SCRIPT;
 }
 
 function findProgram({ argv, cwd, env, umask }: CommandLine): CommandLine | Failure {

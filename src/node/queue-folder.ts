@@ -16,6 +16,8 @@ import { readQueueFile } from './queue-file.ts';
 
 export interface QueueDefinition {
   readonly name: string;
+  /** A record needs no bringing in: it is the settings. */
+  readonly origin: 'file' | 'record';
   readonly settings: Partial<QueueSettings>;
   /** The script's path, links not followed; null when the queue names none. */
   readonly script: string | null;
@@ -52,11 +54,6 @@ async function hasConfig(home: Home, name: string): Promise<boolean> {
   return (await stat(join(home.queues, `${name}.json`)).catch(() => null)) !== null;
 }
 
-/** A queue that needs no file: its jobs are commands. */
-export function commandsDefinition(name: string): QueueDefinition {
-  return { name, settings: {}, script: COMMANDS_SCRIPT, secrets: {}, notices: [], problem: null };
-}
-
 async function readDefinition(home: Home, name: string): Promise<QueueDefinition> {
   try {
     checkQueueName(name);
@@ -64,6 +61,7 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
     const script = await scriptOf(home, { name, given: file.settings.script ?? null, isRq: file.isRq });
     return {
       name,
+      origin: 'file',
       settings: { ...file.settings, script },
       script,
       secrets: file.secrets,
@@ -72,7 +70,7 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
     };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    return { name, settings: {}, script: null, secrets: {}, notices: [], problem: error.message };
+    return { name, origin: 'file', settings: {}, script: null, secrets: {}, notices: [], problem: error.message };
   }
 }
 

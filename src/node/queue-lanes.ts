@@ -25,6 +25,8 @@ export class QueueLanes {
   readonly #lanes = new Map<string, QueueLane>();
   /** What each file said when it was last brought into the settings. */
   readonly #applied = new Map<string, string>();
+  /** What there is to say of each beside its problem, and whether it was said. */
+  readonly #notices = new Map<string, { readonly words: readonly string[]; isTold: boolean }>();
 
   constructor(options: LanesOptions) {
     this.#options = options;
@@ -64,17 +66,30 @@ export class QueueLanes {
     const { concurrency, script } = this.#options.settings.at(name);
     // A file that cannot be read leaves in force what it said before.
     const inForce = definition.problem === null ? definition : { ...definition, script };
-    const lane = this.#lanes.get(name);
-    if (lane === undefined) return this.#startLane(inForce, { concurrency, own });
+    this.#takeNotices(definition);
+    const lane = this.#lanes.get(name) ?? (await this.#startLane(inForce, { concurrency, own }));
     lane.resize(concurrency);
     await lane.look(inForce);
+    if (this.#notices.get(name)?.isTold === false) this.#tell(name, lane.problem);
+  }
+
+  #takeNotices({ name, notices }: QueueDefinition): void {
+    const isKnown = JSON.stringify(this.#notices.get(name)?.words ?? []) === JSON.stringify(notices);
+    if (!isKnown) this.#notices.set(name, { words: notices, isTold: notices.length === 0 });
+  }
+
+  #tell(queue: string, problem: string | null): void {
+    const notices = this.#notices.get(queue);
+    this.#options.onProblem(queue, problem, notices?.words ?? []);
+    if (notices !== undefined) notices.isTold = true;
   }
 
   async #apply(definition: QueueDefinition): Promise<void> {
     const { store, settings } = this.#options;
     const text = JSON.stringify(definition);
     if (this.#applied.get(definition.name) === text) return;
-    const isApplied = definition.problem !== null || (await applyDefinition(store, definition));
+    const isSettled = definition.problem !== null || definition.origin === 'record';
+    const isApplied = isSettled || (await applyDefinition(store, definition));
     await settings.follow([definition.name]);
     if (isApplied) this.#applied.set(definition.name, text);
   }
@@ -82,21 +97,22 @@ export class QueueLanes {
   async #startLane(
     definition: QueueDefinition,
     { concurrency, own }: { concurrency: number; own: readonly RunningJob[] },
-  ): Promise<void> {
-    const { scriptFolders, makeWorker, onProblem } = this.#options;
+  ): Promise<QueueLane> {
+    const { scriptFolders, makeWorker } = this.#options;
     const lane = new QueueLane({
       queue: definition.name,
       concurrency,
       scriptFolders,
       own,
       makeWorker,
-      onProblem: (queue, problem) => onProblem(queue, problem, definition.notices),
+      onProblem: (queue, problem) => this.#tell(queue, problem),
     });
     this.#lanes.set(definition.name, lane);
     await lane.start(definition);
+    return lane;
   }
 }
 
 function withoutFile(name: string): QueueDefinition {
-  return { name, settings: {}, script: null, secrets: {}, notices: [], problem: GONE };
+  return { name, origin: 'record', settings: {}, script: null, secrets: {}, notices: [], problem: GONE };
 }

@@ -22,14 +22,14 @@ import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { findOwn } from './adoption.ts';
 import { Attachments } from './attachments.ts';
-import { commandQueues } from './command-job.ts';
 import { JobFiles } from './job-files.ts';
 import type { NodeQueue } from './node-registry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
 import type { QueueDefinition } from './queue-folder.ts';
-import { commandsDefinition, readQueueFolder } from './queue-folder.ts';
+import { readQueueFolder } from './queue-folder.ts';
 import { QueueLanes } from './queue-lanes.ts';
 import { recordProblem } from './queue-problem.ts';
+import { recordQueues } from './record-queues.ts';
 import { RunningMarks } from './running-marks.ts';
 import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -55,7 +55,7 @@ export class ScriptNode {
   readonly #scripts: ScriptHost;
   readonly #undo: (() => void)[] = [];
   #looking: Promise<void> = Promise.resolve();
-  #commandQueues: readonly string[] = [];
+  #recordQueues: readonly QueueDefinition[] = [];
   #isLookDue = false;
   #looks = 0;
   #isStopping = false;
@@ -103,13 +103,13 @@ export class ScriptNode {
     const { home, store } = this.#options;
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
-    await this.#readCommandQueues();
+    await this.#readRecordQueues();
     await this.#lanes.takeIn(await this.#definitions(), own);
     const upkeep = startUpkeep(store, (error) => this.#scripts.onTrouble('maintenance', error));
     const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
     const watcher = watch(home.queues, () => void this.look());
     const unsubscribe = store.jobs.subscribe((events) => {
-      if (events.some(({ type }) => type === 'queue')) this.#commandQueuesChanged();
+      if (events.some(({ type }) => type === 'queue')) this.#recordQueuesChanged();
     });
     this.#files.start();
     this.#undo.push(
@@ -162,24 +162,24 @@ export class ScriptNode {
     }
   }
 
-  /** Queues from files, and those whose jobs are commands, which need none. */
+  /** Queues from files, and those that stand in the records alone. */
   async #definitions(): Promise<readonly QueueDefinition[]> {
     const fromFiles = await readQueueFolder(this.#options.home);
     const names = new Set(fromFiles.map(({ name }) => name));
-    return [...fromFiles, ...this.#commandQueues.filter((name) => !names.has(name)).map(commandsDefinition)];
+    return [...fromFiles, ...this.#recordQueues.filter(({ name }) => !names.has(name))];
   }
 
-  async #readCommandQueues(): Promise<boolean> {
+  async #readRecordQueues(): Promise<boolean> {
     const { store, host } = this.#options;
-    const before = this.#commandQueues.join(' ');
-    this.#commandQueues = await commandQueues(store.records, store.isShared ? host : null);
-    return this.#commandQueues.join(' ') !== before;
+    const before = JSON.stringify(this.#recordQueues);
+    this.#recordQueues = await recordQueues(store.records, store.isShared ? host : null);
+    return JSON.stringify(this.#recordQueues) !== before;
   }
 
-  #commandQueuesChanged(): void {
-    this.#readCommandQueues().then(
+  #recordQueuesChanged(): void {
+    this.#readRecordQueues().then(
       (isNew) => (isNew ? this.look() : undefined),
-      (error: unknown) => this.#scripts.onTrouble('the queues of commands could not be read', error),
+      (error: unknown) => this.#scripts.onTrouble('the queues among the records could not be read', error),
     );
   }
 

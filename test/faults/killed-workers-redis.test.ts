@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openArena } from './arena.ts';
@@ -10,10 +11,11 @@ describeWithRedis('over Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  const anArena = (namespace: string) =>
+  /** Each try in a namespace of its own: what an earlier one left would be held against it. */
+  const anArena = (name: string) =>
     openArena({
       address: redis.url,
-      connect: { namespace },
+      connect: { namespace: `${name}-${randomUUID()}` },
       settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 },
     });
 

@@ -17,7 +17,8 @@ export const RAGE_MS = proofSize({ small: 20_000, full: 120_000 });
 const DRAIN_MS = isFullProof ? 240_000 : 70_000;
 export const KILLED_WORKERS_MS = RAGE_MS + DRAIN_MS + 60_000;
 const RECOVERY_MS = LEASE_MS + 2_000;
-const GRACE_MS = 100;
+/** What a busy machine may need until a worker that lost its lease has heard of it. */
+const GRACE_MS = 500;
 
 export async function surviveKills(arena: Arena, store: string): Promise<void> {
   const random = openRandom();

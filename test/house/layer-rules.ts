@@ -27,7 +27,7 @@ const owners: Readonly<Record<string, string>> = {
   '@redis/client': 'stores/redis',
 };
 
-const isEntryFile = (path: string) => /^cli\//.test(path) || /-(thread|process)\.ts$/.test(path);
+const isEntryFile = (path: string) => path.startsWith('cli/') || /-(thread|process)\.ts$/.test(path);
 const isIndexAllowed = (path: string) => /^(library|testing|stores\/[^/]+)\/index\.ts$/.test(path);
 const processMembers = new Set('env argv exit exitCode on once off stdin stdout stderr'.split(' '));
 const impureNames = new Set(

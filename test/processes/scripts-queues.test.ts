@@ -99,6 +99,19 @@ it('a limit that cannot bind root is told, where the node is root', async () => 
   else expect(node.lines.some((line) => line.includes(words))).toBe(false);
 });
 
+it('a queue that stands in the records alone is worked, from the moment it names a script', async () => {
+  writeFileSync(join(bench.queues, 'shared-script'), script('by record'), { mode: 0o755 });
+  const longhaul = await bench.longhaul();
+  const id = await bench.add('recorded');
+  await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
+  expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
+  await longhaul.queue('recorded').configure({ script: '/bin/true' });
+  await told('recorded', 'outside of the folders for scripts');
+  const later = await bench.add('recorded');
+  await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
+  expect(await bench.until(later, ended)).toMatchObject({ state: 'done' });
+});
+
 it('a script outside of the folders for scripts is refused, also through a link', async () => {
   symlinkSync('/bin/true', join(bench.queues, 'outside'));
   const id = await bench.add('outside');
