@@ -66,7 +66,8 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['./test/support/built.ts'],
-    maxWorkers: 2,
+    // More than cores: many tests wait for time to pass, or for processes of their own.
+    maxWorkers: 3,
     projects: [
       project('unit', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
       project('guard', ['test/server-guard/**/*.test.ts']),
