@@ -115,7 +115,8 @@ describe('a queue of Longhaul, where the handshake is optional', () => {
   });
 
   it('has failed by any other exit', () => {
-    expect(ended([], 1, 'optional')).toMatchObject({ kind: 'err', because: 'exit' });
+    expect(ended([], 1, 'optional')).toEqual({ kind: 'err', status: 'exited with status 1', because: 'exit' });
+    expect(ended(['run a'], 3, 'optional')).toMatchObject({ status: 'exited with status 3; it last said: a' });
     expect(ended(['done a'], 1, 'optional')).toMatchObject({ kind: 'err', because: 'exit' });
   });
 

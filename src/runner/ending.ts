@@ -22,7 +22,10 @@ export type BadEnding = 'said' | 'exit' | 'silent';
 export function endingOf(said: Said, exit: Pick<Exit, 'status'>, handshake: Handshake): Ending {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
-  if (exit.status !== 0) return { kind: 'err', status: improperly(completion, exit), because: 'exit' };
+  if (exit.status !== 0) {
+    const isPlain = completion === null && handshake === 'optional';
+    return { kind: 'err', status: isPlain ? plainly(status, exit) : improperly(completion, exit), because: 'exit' };
+  }
   if (completion !== null) return completed(completion, status);
   return handshake === 'optional' ? { kind: 'done', status } : { kind: 'err', status, because: 'silent' };
 }
@@ -38,6 +41,12 @@ function completed(completion: Completion, status: string | null): Ending {
     case 'err':
       return { kind: 'err', status, because: 'said' };
   }
+}
+
+/** A script that owes no word has done nothing improper: its exit is its word. */
+function plainly(status: string | null, exit: Pick<Exit, 'status'>): string {
+  const words = `exited with status ${exit.status}`;
+  return status === null || status === '' ? words : `${words}; it last said: ${status}`;
 }
 
 /** RQ's words. They replace what was said last, as they do there. */
