@@ -16,10 +16,13 @@ const RETRY_MS = 1_000;
 
 export class Ballast {
   readonly #path: string;
+  readonly #shrink: () => void;
   #triedAt = 0;
 
-  constructor(database: string) {
+  /** `shrink` gives back what the database holds and does not need: after bad times that may be the room that is missing. */
+  constructor(database: string, shrink: () => void) {
     this.#path = join(dirname(database), 'ballast');
+    this.#shrink = shrink;
   }
 
   giveUp(): void {
@@ -39,6 +42,7 @@ export class Ballast {
   #putBack(): boolean {
     const draft = `${this.#path}.new`;
     try {
+      if (!hasRoom(dirname(this.#path))) this.#shrink();
       if (!hasRoom(dirname(this.#path))) return false;
       write(draft);
       renameSync(draft, this.#path);

@@ -83,6 +83,8 @@ function create(path: string): void {
 function fill(draft: string): void {
   const db = openDatabase(draft, OPENING_TIMEOUT_MS);
   try {
+    // So that a disk that was full can have back what the database no longer needs: shrink() of a session.
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     applySchema(db);
     db.exec('PRAGMA journal_mode = WAL');

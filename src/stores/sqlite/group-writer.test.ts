@@ -24,7 +24,7 @@ async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast }> 
     heard: () => undefined,
   });
   session.enter();
-  const ballast = new Ballast(path);
+  const ballast = new Ballast(path, () => undefined);
   return { writer: new GroupWriter(session, ballast), ballast };
 }
 

@@ -28,7 +28,7 @@ export function openEngine({ path, clock, durability }: EngineOptions): Engine {
     isAnyoneListening: () => engine.isAnyoneListening,
     heard: (events) => engine.tell(events),
   });
-  const ballast = new Ballast(session.path);
+  const ballast = new Ballast(session.path, () => session.shrink());
   enter(session, ballast);
   const listen = () => hear(session);
   const wakeFile = new WakeFile(session.path, listen);

@@ -23,6 +23,8 @@ import { SqliteTable } from './sqlite-table.ts';
 import type { StoreClock } from './store-clock.ts';
 import { StoreNumbers } from './store-numbers.ts';
 
+/** 8 MB: a moment's work. */
+const SHRINK_PAGES = 2_048;
 /**
  * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
  * store must give a repeated claim the same answer, and the others never forget.
@@ -161,6 +163,12 @@ export class Session {
   /** Puts what stands in the log into the database, so that the log begins anew in the room that it has. */
   emptyLog(): void {
     this.#db.exec('PRAGMA wal_checkpoint(RESTART)');
+  }
+
+  /** Gives back to the disk what the database holds and does not need, some of it at a time, and what the log holds. */
+  shrink(): void {
+    this.#db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   close(): void {
