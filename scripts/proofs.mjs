@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { root, say } from './house.mjs';
 
-/** `mutantsAt` names the commit of the seeded bugs where they were tried in a run of their own. */
-export function writeProofs({ outputs, results, redis, mutantsAt = null }) {
+export function writeProofs({ outputs, results, redis }) {
   const text = outputs.map(stripVTControlCharacters).join('\n');
   const figures = [...text.matchAll(/^figures: (.*)$/gm)].map(([, line]) => `- ${line.trim()}`);
   const mutants = /^mutant +where +caught by\n[\s\S]*?\n\n/m.exec(text)?.[0].trimEnd() ?? 'not tried';
@@ -34,7 +33,6 @@ export function writeProofs({ outputs, results, redis, mutantsAt = null }) {
     '',
     '## Seeded bugs',
     '',
-    ...(mutantsAt === null ? [] : [`Tried in a run of their own (\`npm run test:mutants\`), commit ${mutantsAt}.`, '']),
     '```text',
     mutants,
     '```',
