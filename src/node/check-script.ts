@@ -6,7 +6,7 @@
  */
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { dirname, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 
 export type CheckedScript = { readonly real: string } | { readonly problem: string };
 
@@ -14,6 +14,8 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 export async function checkScript(path: string, allowedFolders: readonly string[]): Promise<CheckedScript> {
+  if (!isAbsolute(path))
+    return { problem: `${path} must be an absolute path, such as ${join(allowedFolders[0] ?? '/', basename(path))}` };
   try {
     const real = await realpath(path);
     const [ofFile, ofPlace] = await Promise.all([problemOfFile(real), problemOfPlace(real, allowedFolders)]);

@@ -43,7 +43,7 @@ export interface ServerContext {
   /** Null as above. */
   readonly health: NodeHealth | null;
   /** The page for people, where it was built. */
-  readonly page?: PageFiles | null;
+  readonly page: PageFiles | null;
   /** What happens in the store, for those who listen. */
   readonly events: EventFeed;
   readonly version: string;

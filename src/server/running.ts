@@ -36,7 +36,6 @@ interface Found {
 async function rowOf(context: ServerContext, { view, host }: Found): Promise<RunningRow> {
   const { lease } = view;
   const [attempt, last] = await Promise.all([latestAttempt(context, view.id), lastLine(context, view.id)]);
-  const expectedEndAt = expectedEnd(view);
   return {
     job: view,
     host: host ?? null,
@@ -45,10 +44,7 @@ async function rowOf(context: ServerContext, { view, host }: Found): Promise<Run
     lastOutputAt: last?.at ?? null,
     heartbeatAt: lease === null ? null : lease.until - lease.ms,
     samples: attempt?.usage == null ? [] : samplesOf(attempt.usage),
-    expectedEndAt,
-    expectedBy: expectedEndAt === null ? null : 'progress',
-    isSilent: false,
-    isSlow: false,
+    expectedEndAt: expectedEnd(view),
   };
 }
 

@@ -57,11 +57,8 @@ const runningRow = fields({
   lastOutputAt: orNull(at),
   heartbeatAt: orNull(at),
   samples: listOf(seriesPoint, 1_000),
+  /** By its own progress so far; null where that says nothing. */
   expectedEndAt: orNull(at),
-  /** From what the end is expected: the job's own progress, or how long such jobs took. */
-  expectedBy: orNull(oneOf('progress', 'history')),
-  isSilent: flag,
-  isSlow: flag,
 });
 export type RunningRow = ReturnType<typeof runningRow>;
 

@@ -120,16 +120,20 @@ export const settlement = anyOf('kind', {
 });
 
 const seen = { attempt: whole };
+/** Which jobs, in words; times are told apart, since an address gives them as text. */
+export const JOB_WORDS = {
+  queue: queueName,
+  state: oneOf(...JOB_STATES),
+  label: oneOf(...LABELS),
+  tag: word,
+  name: word,
+  worker: word,
+  group: word,
+};
 const jobQuery = fields(
   { order: oneOf('newest', 'claim'), limit: integer(0, 10_000) },
   {
-    queue: queueName,
-    state: oneOf(...JOB_STATES),
-    label: oneOf(...LABELS),
-    tag: word,
-    name: word,
-    worker: word,
-    group: word,
+    ...JOB_WORDS,
     since: ms,
     before: ms,
     after: word,

@@ -87,6 +87,7 @@ export async function openTrial({ clock = 'store', routes = ROUTES, ...options }
       settings,
       node: null,
       health: null,
+      page: null,
       version: '0.0.0',
       newId: idSource(),
       now: Date.now,

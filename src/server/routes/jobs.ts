@@ -1,14 +1,13 @@
 /** Jobs: adding, finding, listing, changing, deleting. */
 import { newJobOf } from '../../core/add-options.ts';
 import { flag, listOf, object, oneOf, text, time } from '../../core/check.ts';
-import { JOB_STATES } from '../../core/job.ts';
 import type { AddResult, NewJob } from '../../core/job-store.ts';
-import { LABELS } from '../../core/label.ts';
 import { jobId, queueName, shownName, tag } from '../../core/names.ts';
 import { count, priority } from '../../core/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
+import { JOB_WORDS } from '../../wire/port-checks.ts';
 import { added, jobCounts, jobHistory, jobPage, jobView, orRefusedItem } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
 import { idempotent } from '../idempotency.ts';
@@ -21,23 +20,16 @@ import { mustBeDrafts } from '../rights.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
 
-const word = text({ max: 1_024 });
 const id = { id: jobId };
 
 /** Which jobs: the same names in a query of an address and in that of a bulk call. */
 export const jobFilter = {
-  queue: queueName,
-  state: oneOf(...JOB_STATES),
-  label: oneOf(...LABELS),
-  tag: word,
-  name: word,
-  worker: word,
-  group: word,
+  ...JOB_WORDS,
   since: queryTime,
   before: queryTime,
 };
 
-const listQuery = { ...jobFilter, order: oneOf('newest', 'claim'), after: word, limit: pageLimit };
+const listQuery = { ...jobFilter, order: oneOf('newest', 'claim'), after: text({ max: 1_024 }), limit: pageLimit };
 
 const jobChanges = object({
   attempt: count,

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { go, jobPath } from '../data/address.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
 import { useOverview } from '../data/overview.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FIELD, Field, saidIn, tagsOf } from '../ui/field.tsx';
@@ -26,23 +27,22 @@ interface EditProps {
 }
 
 export function EditJob({ job, kind, onDone, onClose }: EditProps) {
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const [problem, setProblem] = useState('');
   const submit = async (form: HTMLFormElement) => {
     try {
       await send(job, kind, new FormData(form));
       onDone();
     } catch (thrown) {
-      if (thrown instanceof SyntaxError) setProblem(thrown.message);
-      else if (thrown instanceof CallError) setError(thrown);
-      else throw thrown;
+      if (!(thrown instanceof SyntaxError)) throw thrown;
+      setProblem(thrown.message);
     }
   };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    setError(null);
     setProblem('');
-    void submit(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    void act(() => submit(form));
   };
   return (
     <Dialog title={TITLES[kind]} onClose={onClose}>

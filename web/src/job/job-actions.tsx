@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { go, queuePath } from '../data/address.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Question } from '../ui/question.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import type { Editing } from './edit-job.tsx';
 import { EditJob } from './edit-job.tsx';
@@ -12,73 +13,76 @@ import { EditJob } from './edit-job.tsx';
 type Asking = 'cancel' | 'delete' | Editing | null;
 
 export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }) {
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const [asking, ask] = useState<Asking>(null);
   const path = `api/jobs/${encodeURIComponent(job.id)}`;
-  const act = async (work: () => Promise<unknown>) => {
-    setError(null);
+  const post = (verb: string) => {
     ask(null);
-    try {
-      await work();
-      onDone();
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
+    void act(() => call(`${path}/${verb}`, { method: 'POST', body: {} }).then(onDone));
   };
-  const post = (verb: string) => () => void act(() => call(`${path}/${verb}`, { method: 'POST', body: {} }));
   const remove = async () => {
     await call(path, { method: 'DELETE' });
     go(queuePath(job.queue));
   };
+  const edited = () => {
+    ask(null);
+    onDone();
+  };
+  return (
+    <div class="grid gap-2">
+      <Buttons job={job} post={post} ask={ask} />
+      <Trouble error={error} />
+      {asking === 'cancel' && <CancelDialog job={job} onClose={() => ask(null)} onYes={() => post('cancel')} />}
+      {(asking === 'change' || asking === 'move' || asking === 'duplicate') && (
+        <EditJob job={job} kind={asking} onClose={() => ask(null)} onDone={edited} />
+      )}
+      {asking === 'delete' && (
+        <Question
+          title="Delete this job?"
+          yes="Delete"
+          no="Keep it"
+          onYes={() => void act(remove)}
+          onNo={() => ask(null)}
+        >
+          <p>It goes with its history, its logs and its attachments. This cannot be undone.</p>
+        </Question>
+      )}
+    </div>
+  );
+}
+
+interface ButtonsProps {
+  readonly job: JobView;
+  post(verb: string): void;
+  ask(what: Asking): void;
+}
+
+/** What can be done with it in its state. */
+function Buttons({ job, post, ask }: ButtonsProps) {
   const isOver = job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';
   const isPaused = job.lease?.pauseAskedAt != null;
   return (
-    <div class="grid gap-2">
-      <div class="flex flex-wrap gap-2">
-        {!isOver && (
-          <Button kind="danger" onClick={() => ask('cancel')} disabled={job.label === 'cancelling'}>
-            Cancel …
-          </Button>
-        )}
-        {isOver && <Button onClick={post('requeue')}>{job.state === 'failed' ? 'Retry' : 'Run again'}</Button>}
-        {job.label === 'held' && <Button onClick={post('requeue')}>Requeue</Button>}
-        {(job.label === 'scheduled' || job.label === 'retrying') && <Button onClick={post('run-now')}>Run now</Button>}
-        {job.state === 'running' && !isPaused && <Button onClick={post('pause')}>Pause</Button>}
-        {job.state === 'running' && isPaused && <Button onClick={post('resume')}>Go on</Button>}
-        {job.state === 'draft' && <Button onClick={post('commit')}>Commit</Button>}
-        {(job.state === 'waiting' || job.state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
-        {job.state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
-        <Button onClick={() => ask('duplicate')}>Duplicate …</Button>
-        {job.state !== 'running' && (
-          <Button kind="danger" onClick={() => ask('delete')}>
-            Delete …
-          </Button>
-        )}
-      </div>
-      <Trouble error={error} />
-      {asking === 'cancel' && <CancelDialog job={job} onClose={() => ask(null)} onYes={post('cancel')} />}
-      {(asking === 'change' || asking === 'move' || asking === 'duplicate') && (
-        <EditJob
-          job={job}
-          kind={asking}
-          onClose={() => ask(null)}
-          onDone={() => {
-            ask(null);
-            onDone();
-          }}
-        />
+    <div class="flex flex-wrap gap-2">
+      {!isOver && (
+        <Button kind="danger" onClick={() => ask('cancel')} disabled={job.label === 'cancelling'}>
+          Cancel …
+        </Button>
       )}
-      {asking === 'delete' && (
-        <Dialog title="Delete this job?" onClose={() => ask(null)}>
-          <p>It goes with its history, its logs and its attachments. This cannot be undone.</p>
-          <div class="mt-4 flex justify-end gap-2">
-            <Button onClick={() => ask(null)}>Keep it</Button>
-            <Button kind="danger" onClick={() => void act(remove)}>
-              Delete
-            </Button>
-          </div>
-        </Dialog>
+      {isOver && <Button onClick={() => post('requeue')}>{job.state === 'failed' ? 'Retry' : 'Run again'}</Button>}
+      {job.label === 'held' && <Button onClick={() => post('requeue')}>Requeue</Button>}
+      {(job.label === 'scheduled' || job.label === 'retrying') && (
+        <Button onClick={() => post('run-now')}>Run now</Button>
+      )}
+      {job.state === 'running' && !isPaused && <Button onClick={() => post('pause')}>Pause</Button>}
+      {job.state === 'running' && isPaused && <Button onClick={() => post('resume')}>Go on</Button>}
+      {job.state === 'draft' && <Button onClick={() => post('commit')}>Commit</Button>}
+      {(job.state === 'waiting' || job.state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
+      {job.state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
+      <Button onClick={() => ask('duplicate')}>Duplicate …</Button>
+      {job.state !== 'running' && (
+        <Button kind="danger" onClick={() => ask('delete')}>
+          Delete …
+        </Button>
       )}
     </div>
   );
@@ -86,7 +90,7 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
 
 function CancelDialog({ job, onClose, onYes }: { job: JobView; onClose: () => void; onYes: () => void }) {
   return (
-    <Dialog title="Cancel this job?" onClose={onClose}>
+    <Question title="Cancel this job?" yes="Cancel the job" no="Let it be" onYes={onYes} onNo={onClose}>
       {job.state === 'running' ? (
         <p>
           It runs{job.lease?.pid != null ? ` as process ${job.lease.pid}` : ''}. It is asked to stop; a script gets
@@ -96,12 +100,6 @@ function CancelDialog({ job, onClose, onYes }: { job: JobView; onClose: () => vo
       ) : (
         <p>It has not begun, and ends at once. It can be run again later.</p>
       )}
-      <div class="mt-4 flex justify-end gap-2">
-        <Button onClick={onClose}>Let it be</Button>
-        <Button kind="danger" onClick={onYes}>
-          Cancel the job
-        </Button>
-      </div>
-    </Dialog>
+    </Question>
   );
 }

@@ -2,12 +2,13 @@
 import { useState } from 'preact/hooks';
 import type { FailureGroup } from '../../../src/core/job-store.ts';
 import { jobPath, queuePath } from '../data/address.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
+import { Question } from '../ui/question.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { When } from '../ui/when.tsx';
@@ -16,18 +17,11 @@ const HEADS = ['Group', 'Queue', { text: 'Jobs', class: 'text-right' }, 'First',
 
 export function FailuresPage() {
   const { data, error, refresh } = useQuery<{ groups: readonly FailureGroup[] }>('api/failures');
-  const [problem, setProblem] = useState<CallError | null>(null);
+  const { error: problem, act } = useAct();
   const [asking, ask] = useState<FailureGroup | null>(null);
-  const act = async (verb: 'requeue' | 'delete', { queue, group }: FailureGroup) => {
-    setProblem(null);
+  const say = (verb: 'requeue' | 'delete', { queue, group }: FailureGroup) => {
     ask(null);
-    try {
-      await call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } });
-      refresh();
-    } catch (thrown) {
-      if (!(thrown instanceof CallError)) throw thrown;
-      setProblem(thrown);
-    }
+    void act(() => call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } }).then(refresh));
   };
   const groups = [...(data?.groups ?? [])].sort((a, b) => b.lastAt - a.lastAt);
   return (
@@ -42,51 +36,68 @@ export function FailuresPage() {
       {groups.length > 0 && (
         <Table caption="Failure groups" heads={HEADS}>
           {groups.map((each) => (
-            <tr key={`${each.queue}/${each.group}`} class="hover:bg-raised/50">
-              <Cell class="max-w-md font-medium break-words">
-                <Link to={`${queuePath(each.queue)}?state=failed&group=${encodeURIComponent(each.group)}`} class="link">
-                  {each.group}
-                </Link>
-              </Cell>
-              <Cell>{each.queue}</Cell>
-              <Cell class="numbers text-right">{each.count.toLocaleString('en')}</Cell>
-              <Cell>
-                <When at={each.firstAt} />
-              </Cell>
-              <Cell>
-                <When at={each.lastAt} />
-              </Cell>
-              <Cell class="max-w-40 truncate">
-                <Link to={jobPath(each.queue, each.sampleId)} class="link font-mono text-xs">
-                  {each.sampleId}
-                </Link>
-              </Cell>
-              <Cell>
-                <div class="flex gap-2">
-                  <Button onClick={() => void act('requeue', each)}>Run again</Button>
-                  <Button kind="danger" onClick={() => ask(each)}>
-                    Delete …
-                  </Button>
-                </div>
-              </Cell>
-            </tr>
+            <Row
+              key={`${each.queue}/${each.group}`}
+              group={each}
+              onRequeue={() => say('requeue', each)}
+              onDelete={() => ask(each)}
+            />
           ))}
         </Table>
       )}
       {asking !== null && (
-        <Dialog title="Delete all jobs of this group?" onClose={() => ask(null)}>
+        <Question
+          title="Delete all jobs of this group?"
+          yes={`Delete ${asking.count.toLocaleString('en')}`}
+          no="Keep them"
+          onYes={() => say('delete', asking)}
+          onNo={() => ask(null)}
+        >
           <p class="break-words">
             {asking.count.toLocaleString('en')} jobs of {asking.queue} that failed with <em>{asking.group}</em> go with
             their history, logs and attachments, for good.
           </p>
-          <div class="mt-4 flex justify-end gap-2">
-            <Button onClick={() => ask(null)}>Keep them</Button>
-            <Button kind="danger" onClick={() => void act('delete', asking)}>
-              Delete {asking.count.toLocaleString('en')}
-            </Button>
-          </div>
-        </Dialog>
+        </Question>
       )}
     </div>
+  );
+}
+
+interface RowProps {
+  readonly group: FailureGroup;
+  onRequeue(): void;
+  onDelete(): void;
+}
+
+function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequeue, onDelete }: RowProps) {
+  return (
+    <tr class="hover:bg-raised/50">
+      <Cell class="max-w-md font-medium break-words">
+        <Link to={`${queuePath(queue)}?state=failed&group=${encodeURIComponent(group)}`} class="link">
+          {group}
+        </Link>
+      </Cell>
+      <Cell>{queue}</Cell>
+      <Cell class="numbers text-right">{count.toLocaleString('en')}</Cell>
+      <Cell>
+        <When at={firstAt} />
+      </Cell>
+      <Cell>
+        <When at={lastAt} />
+      </Cell>
+      <Cell class="max-w-40 truncate">
+        <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
+          {sampleId}
+        </Link>
+      </Cell>
+      <Cell>
+        <div class="flex gap-2">
+          <Button onClick={onRequeue}>Run again</Button>
+          <Button kind="danger" onClick={onDelete}>
+            Delete …
+          </Button>
+        </div>
+      </Cell>
+    </tr>
   );
 }

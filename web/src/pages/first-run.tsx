@@ -1,8 +1,8 @@
 /** An empty node: what to do next, with the commands. */
-import { useState } from 'preact/hooks';
 import type { QueueRow } from '../../../src/wire/overview.ts';
 import { go, jobPath, queuePath } from '../data/address.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Command } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
@@ -35,18 +35,11 @@ export function FirstRun({ queues }: { queues: readonly QueueRow[] }) {
 }
 
 function TrySample({ queue }: { queue: string }) {
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const start = async () => {
-    try {
-      const job = await call<{ id: string }>('api/jobs', {
-        method: 'POST',
-        body: { queue, data: { from: 'the first page' } },
-      });
-      go(jobPath(queue, job.id));
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
+    const body = { queue, data: { from: 'the first page' } };
+    const { id } = await call<{ id: string }>('api/jobs', { method: 'POST', body });
+    go(jobPath(queue, id));
   };
   return (
     <li class="panel p-4">
@@ -60,7 +53,7 @@ function TrySample({ queue }: { queue: string }) {
         A harmless script that prints a few coloured lines, reports its progress and takes a minute.
       </p>
       <div class="mt-3 flex flex-wrap items-center gap-3">
-        <Button kind="main" onClick={() => void start()}>
+        <Button kind="main" onClick={() => void act(start)}>
           Start a job
         </Button>
         <span class="text-soft">or</span>

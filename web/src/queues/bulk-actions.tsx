@@ -1,8 +1,9 @@
 /** One action for many: for those that were chosen, or for all that match, with their number said before. */
 import { useState } from 'preact/hooks';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Question } from '../ui/question.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
 type Action = 'cancel' | 'requeue' | 'delete';
@@ -34,26 +35,20 @@ const EFFECT: Readonly<Record<Action, string>> = {
 export function BulkActions({ ids, query, matching, onDone }: BulkProps) {
   const [asking, ask] = useState<Action | null>(null);
   const [said, say] = useState<string | null>(null);
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const isChosen = ids.length > 0;
   const number = isChosen
     ? `${ids.length} chosen`
     : matching === null
       ? 'all that match'
       : `all ${matching.toLocaleString('en')} that match`;
-  const act = async (action: Action) => {
+  const doIt = async (action: Action) => {
     ask(null);
-    setError(null);
-    try {
-      const body = isChosen ? { ids } : { query };
-      const { ok, refused, more } = await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body });
-      const left = Object.entries(refused).map(([why, count]) => `${count} not (${why})`);
-      say([`${ok} done`, ...left, ...(more ? ['there are more: do it again'] : [])].join(', '));
-      onDone();
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
+    const body = isChosen ? { ids } : { query };
+    const { ok, refused, more } = await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body });
+    const left = Object.entries(refused).map(([why, count]) => `${count} not (${why})`);
+    say([`${ok} done`, ...left, ...(more ? ['there are more: do it again'] : [])].join(', '));
+    onDone();
   };
   return (
     <div class="flex flex-wrap items-center gap-2">
@@ -67,15 +62,16 @@ export function BulkActions({ ids, query, matching, onDone }: BulkProps) {
       </span>
       <Trouble error={error} />
       {asking !== null && (
-        <Dialog title={`${WORDS[asking]} ${number}?`} onClose={() => ask(null)}>
+        <Question
+          title={`${WORDS[asking]} ${number}?`}
+          yes={`${WORDS[asking]} ${number}`}
+          no="No"
+          kind={asking === 'requeue' ? 'main' : 'danger'}
+          onYes={() => void act(() => doIt(asking))}
+          onNo={() => ask(null)}
+        >
           <p>{EFFECT[asking]}</p>
-          <div class="mt-4 flex justify-end gap-2">
-            <Button onClick={() => ask(null)}>No</Button>
-            <Button kind={asking === 'requeue' ? 'main' : 'danger'} onClick={() => void act(asking)}>
-              {WORDS[asking]} {number}
-            </Button>
-          </div>
-        </Dialog>
+        </Question>
       )}
     </div>
   );

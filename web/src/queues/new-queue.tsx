@@ -1,39 +1,38 @@
 /** A queue made in the browser: its name and, for an admin, the script that does its jobs. */
-import { useState } from 'preact/hooks';
 import { go, queuePath } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
 import { useMe } from '../data/me.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, saidIn } from '../ui/field.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
 export function NewQueue({ onClose }: { onClose: () => void }) {
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const submit = async (form: HTMLFormElement) => {
-    setError(null);
     const fields = new FormData(form);
     const [name, script, atOnce] = ['name', 'script', 'concurrency'].map((each) => saidIn(fields, each));
-    try {
-      const body = { name, ...(script !== '' && { script }), ...(atOnce !== '' && { concurrency: Number(atOnce) }) };
-      await call('api/queues', { method: 'POST', body });
-      go(queuePath(name ?? ''));
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
+    const body = { name, ...(script !== '' && { script }), ...(atOnce !== '' && { concurrency: Number(atOnce) }) };
+    await call('api/queues', { method: 'POST', body });
+    go(queuePath(name ?? ''));
   };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    void submit(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    void act(() => submit(form));
   };
   return (
     <Dialog title="A new queue" onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
         <div class="grid gap-3 sm:grid-cols-[1fr_2fr_6rem]">
           <Field name="name" words="Name" />
-          <Field name="script" words="Script (a path on this machine)" placeholder="queues/my-script" />
+          <Field
+            name="script"
+            words="Script (a path on this machine)"
+            placeholder="/home/me/longhaul/queues/my-script"
+          />
           <Field name="concurrency" words="At once" placeholder="1" isNumber />
         </div>
         <WhoMay />

@@ -2,10 +2,10 @@
  * The settings of a queue, changed in place: what differs from what was there is sent, nothing else. What the node says
  * no to is shown beside the field it concerns.
  */
-import { useState } from 'preact/hooks';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, saidIn } from '../ui/field.tsx';
@@ -46,24 +46,19 @@ interface SettingsProps {
 }
 
 export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const submit = async (form: HTMLFormElement) => {
-    setError(null);
-    try {
-      const body = changesOf(queue.settings, new FormData(form));
-      await call(`api/queues/${encodeURIComponent(queue.name)}`, { method: 'PATCH', body });
-      onDone();
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
+    const body = changesOf(queue.settings, new FormData(form));
+    await call(`api/queues/${encodeURIComponent(queue.name)}`, { method: 'PATCH', body });
+    onDone();
   };
   const problems = new Map((error?.details?.problems ?? []).map(({ path, message }) => [path, message]));
   const isAllInPlace =
     problems.size > 0 && [...problems.keys()].every((path) => FIELDS.some(({ name }) => name === path));
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    void submit(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    void act(() => submit(form));
   };
   return (
     <Dialog title={`Settings of ${queue.name}`} onClose={onClose}>

@@ -40,7 +40,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   const { job } = row;
   const startedAt = job.lease?.startedAt ?? job.lease?.claimedAt ?? job.createdAt;
   return (
-    <tr class={isOver ? 'bg-raised grayscale' : row.isSilent || row.isSlow ? 'bg-warn-ground' : 'hover:bg-raised/50'}>
+    <tr class={isOver ? 'bg-raised grayscale' : 'hover:bg-raised/50'}>
       <Cell class="max-w-72">
         <div class="flex items-center gap-2">
           <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
@@ -63,10 +63,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
           {job.progress?.text ?? ''}
         </div>
       </Cell>
-      <Cell>
-        {isOver ? '–' : <Since at={startedAt} />}
-        {row.isSlow && <div class="text-xs text-warn">slower than usual</div>}
-      </Cell>
+      <Cell>{isOver ? '–' : <Since at={startedAt} />}</Cell>
       <Cell>{isOver ? '–' : <Expected row={row} />}</Cell>
       <Cell>
         <Uses row={row} />
@@ -75,10 +72,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
         <div class="truncate font-mono text-xs">
           {row.lastLine === null ? <span class="text-soft">nothing yet</span> : <LogText line={row.lastLine} />}
         </div>
-        <div class={`text-xs ${row.isSilent ? 'text-warn' : 'text-soft'}`}>
-          {row.lastOutputAt !== null && <When at={row.lastOutputAt} />}
-          {row.isSilent && ' · silent for unusually long'}
-        </div>
+        <div class="text-xs text-soft">{row.lastOutputAt !== null && <When at={row.lastOutputAt} />}</div>
       </Cell>
       <Cell class="text-xs text-soft">
         <When at={row.heartbeatAt} />
@@ -87,16 +81,14 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   );
 }
 
-function Expected({ row: { expectedEndAt, expectedBy } }: { row: RunningRow }) {
+function Expected({ row: { expectedEndAt } }: { row: RunningRow }) {
   const now = useNow();
   if (expectedEndAt === null) return <span class="text-xs text-soft">not known</span>;
   const words = expectedEndAt <= now ? 'any moment' : `in ${span(expectedEndAt - now)}`;
   return (
     <div title={localIso(expectedEndAt)} class="whitespace-nowrap">
       {words}
-      <div class="text-xs text-soft">
-        {expectedBy === 'progress' ? 'by its progress' : 'by how long such jobs took'}
-      </div>
+      <div class="text-xs text-soft">by its progress</div>
     </div>
   );
 }

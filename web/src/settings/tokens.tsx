@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { Role } from '../../../src/wire/role.ts';
 import { ROLES } from '../../../src/wire/role.ts';
-import { CallError, call } from '../data/call.ts';
+import { call } from '../data/call.ts';
+import { useAct } from '../data/use-act.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Command } from '../ui/empty.tsx';
@@ -21,18 +22,8 @@ interface Token {
 
 export function Tokens() {
   const { data, refresh } = useQuery<{ tokens: readonly Token[] }>('api/tokens', { concerns: () => false });
-  const [error, setError] = useState<CallError | null>(null);
+  const { error, act } = useAct();
   const [made, setMade] = useState<string | null>(null);
-  const act = async (work: () => Promise<void>) => {
-    setError(null);
-    try {
-      await work();
-      refresh();
-    } catch (problem) {
-      if (!(problem instanceof CallError)) throw problem;
-      setError(problem);
-    }
-  };
   const make = (form: HTMLFormElement) =>
     act(async () => {
       const said = (name: string): string => saidIn(new FormData(form), name);
@@ -44,8 +35,9 @@ export function Tokens() {
       const { token } = await call<{ token: string }>('api/tokens', { method: 'POST', body });
       setMade(token);
       form.reset();
+      refresh();
     });
-  const revoke = (id: string) => act(() => call(`api/tokens/${id}`, { method: 'DELETE' }));
+  const revoke = (id: string) => act(() => call(`api/tokens/${id}`, { method: 'DELETE' }).then(refresh));
   return (
     <section class="panel p-4" aria-labelledby="tokens">
       <h2 id="tokens" class="mb-2 font-semibold">
