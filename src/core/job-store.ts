@@ -9,6 +9,7 @@
  * - The clock is the store's. `now` is taken from the caller only where the store was opened for it.
  */
 import type { HistoryRow } from './history.ts';
+import type { AnswerOf, Question } from './insight.ts';
 import type { Failure, Job, JobPolicy, JobState, UniqueKey } from './job.ts';
 import type { Label } from './label.ts';
 import type { Refused } from './refusal.ts';
@@ -279,7 +280,8 @@ export interface JobStore {
   history(id: string, options?: CallOptions): Promise<readonly HistoryRow[]>;
   list(query: JobQuery, options?: CallOptions): Promise<JobPage>;
   count(queues?: readonly string[], options?: CallOptions): Promise<readonly QueueCounts[]>;
-  failures(queue?: string, options?: CallOptions): Promise<readonly FailureGroup[]>;
+  /** Everything that is worked out of jobs rather than being one: a kind for every question. */
+  insight<Asked extends Question>(question: Asked, options?: CallOptions): Promise<AnswerOf<Asked>>;
 
   keepWorker(beat: WorkerBeat, options?: CallOptions): Promise<{ readonly ok: true; readonly until: number } | Refused>;
   endWorker(end: EndWorker, options?: CallOptions): Promise<EndWorkerResult>;

@@ -90,7 +90,7 @@ export class Longhaul implements AsyncDisposable {
   }
 
   async failures(): Promise<readonly FailureGroup[]> {
-    return this.store.jobs.failures();
+    return this.store.jobs.insight({ kind: 'failures' });
   }
 
   /** Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. */

@@ -92,7 +92,7 @@ export class Queue<Data = unknown, Result = unknown> {
   }
 
   async failures(): Promise<readonly FailureGroup[]> {
-    return this.#connection.store.jobs.failures(this.name);
+    return this.#connection.store.jobs.insight({ kind: 'failures', queue: this.name });
   }
 
   /** Cancels every job of this queue, also the running ones, whose data equal these; answers one for each. */

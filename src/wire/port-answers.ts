@@ -1,9 +1,10 @@
 /** What the calls of the ports answer when it travels: checks that describe it, and that tests hold the answers to. */
-import type { Check } from '../core/check.ts';
+import type { Check, Report } from '../core/check.ts';
 import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
 import { HISTORY_EVENTS } from '../core/history.ts';
+import type { InsightKind } from '../core/insight.ts';
 import { JOB_STATES } from '../core/job.ts';
-import { described } from '../core/json-schema.ts';
+import { described, schemaOf } from '../core/json-schema.ts';
 import type { CallName } from '../core/operations/perform.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
 import { failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
@@ -99,6 +100,25 @@ function orRefused(right: Check<unknown>): Check<unknown> {
   );
 }
 
+const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
+  failures: failureGroups,
+};
+/** An answer of any kind: it does not name its kind, since whoever asked knows it. */
+const insightAnswer = described(
+  { anyOf: Object.values(ANSWERS).map(schemaOf) },
+  (value: unknown, report: Report, path: string) => {
+    const problems = Object.values(ANSWERS).map((check) => problemsOf(check, value, path));
+    if (!problems.some((found) => found.length === 0)) for (const args of problems[0] ?? []) report(...args);
+    return value;
+  },
+);
+
+function problemsOf(check: Check<unknown>, value: unknown, path: string): readonly Parameters<Report>[] {
+  const problems: Parameters<Report>[] = [];
+  check(value, (...args) => void problems.push(args), path);
+  return problems;
+}
+
 const isTrue: Check<boolean> = flag;
 const isFalse: Check<boolean> = flag;
 const stateResult = orRefused(fields({ ok: isTrue, state }));
@@ -121,7 +141,7 @@ export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   history: historyRows,
   list: fields({ jobs: listOf(job, MOST), next: orNull(word) }),
   count: listOf(counts, MOST),
-  failures: failureGroups,
+  insight: insightAnswer,
   keepWorker: orRefused(fields({ ok: isTrue, until: ms })),
   endWorker: orRefused(fields({ ok: isTrue, returned: whole })),
   workers: listOf(fields({ ...workerFields, info: anyText }), MOST),

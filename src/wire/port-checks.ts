@@ -4,6 +4,7 @@
  */
 import type { Check, Report } from '../core/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
+import type { InsightKind, Question, QuestionOf } from '../core/insight.ts';
 import { JOB_STATES } from '../core/job.ts';
 import { MAX_JSON_BYTES } from '../core/json.ts';
 import { described } from '../core/json-schema.ts';
@@ -149,6 +150,11 @@ const workerBeat = fields({
   kind: oneOf('register', 'renew'),
 });
 
+const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
+  failures: fields({ kind: oneOf('failures') }, { queue: queueName }),
+};
+const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);
+
 const ids = listOf(jobId, MOST);
 
 export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name>> } = {
@@ -172,7 +178,7 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
   history: jobId,
   list: jobQuery,
   count: orAbsent(listOf(queueName, MOST)),
-  failures: orAbsent(queueName),
+  insight: insightQuestion,
   keepWorker: workerBeat,
   endWorker: fields({ id: word, kind: oneOf('fail', 'deregister') }),
   workers: orAbsent(object({})),

@@ -97,7 +97,7 @@ export function changeContract(open: Open): void {
     expect(await bench.jobs.count(['q'])).toEqual([
       { queue: 'q', draft: 0, waiting: 0, running: 0, done: 0, failed: 0, cancelled: 0, scheduled: 0, relayed: 0 },
     ]);
-    expect(await bench.jobs.failures()).toEqual([]);
+    expect(await bench.jobs.insight({ kind: 'failures' })).toEqual([]);
     expect((await bench.jobs.list({ order: 'newest', limit: 10 })).jobs).toEqual([]);
     expect(await bench.claimIds()).toEqual([]);
   });

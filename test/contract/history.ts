@@ -127,7 +127,7 @@ export function historyContract(open: Open): void {
     await bench.jobs.list({ order: 'newest', limit: 10 });
     await bench.jobs.list({ order: 'claim', queue: 'q', limit: 10 });
     await bench.jobs.count();
-    await bench.jobs.failures();
+    await bench.jobs.insight({ kind: 'failures' });
     await bench.jobs.workers();
     expect(await bench.story('a')).toEqual(['added', 'claimed']);
     expect(await bench.states('a')).toEqual(['running']);

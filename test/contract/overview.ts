@@ -22,7 +22,7 @@ export function overviewContract(open: Open): void {
     const bench = await open();
     expect(await bench.jobs.count(['q'])).toEqual([counts()]);
     expect(await bench.jobs.count()).toEqual([]);
-    expect(await bench.jobs.failures()).toEqual([]);
+    expect(await bench.jobs.insight({ kind: 'failures' })).toEqual([]);
   });
 
   it('count every state through a life', async () => {
@@ -107,9 +107,9 @@ export function overviewContract(open: Open): void {
       sampleId,
     });
     const inQ = [often, one('q', 'apart', 40, '5'), one('q', 'rare', 0, '1')];
-    expect(await bench.jobs.failures('q')).toEqual(inQ);
-    expect(await bench.jobs.failures()).toEqual([often, one('p', 'rare', 30, '4'), ...inQ.slice(1)]);
-    expect(await bench.jobs.failures('none')).toEqual([]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toEqual(inQ);
+    expect(await bench.jobs.insight({ kind: 'failures' })).toEqual([often, one('p', 'rare', 30, '4'), ...inQ.slice(1)]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'none' })).toEqual([]);
   });
 
   it('take for a sample what failed last, whenever it was added', async () => {
@@ -119,7 +119,9 @@ export function overviewContract(open: Open): void {
     await bench.settle(b!, fail());
     bench.pass(10);
     await bench.settle(a!, fail());
-    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 2, lastAt: START + 10, sampleId: 'a' }]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toMatchObject([
+      { count: 2, lastAt: START + 10, sampleId: 'a' },
+    ]);
   });
 
   it('take a job out of its group when it lives again or is deleted', async () => {
@@ -129,10 +131,14 @@ export function overviewContract(open: Open): void {
       bench.pass(1);
     }
     await bench.jobs.requeue([{ id: 'a' }]);
-    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 2, firstAt: START + 1, sampleId: 'c' }]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toMatchObject([
+      { count: 2, firstAt: START + 1, sampleId: 'c' },
+    ]);
     await bench.jobs.delete(['c']);
-    expect(await bench.jobs.failures('q')).toMatchObject([{ count: 1, lastAt: START + 1, sampleId: 'b' }]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toMatchObject([
+      { count: 1, lastAt: START + 1, sampleId: 'b' },
+    ]);
     await bench.jobs.requeue([{ id: 'b' }]);
-    expect(await bench.jobs.failures('q')).toEqual([]);
+    expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toEqual([]);
   });
 }

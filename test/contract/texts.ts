@@ -134,7 +134,7 @@ export function textContract(open: Open): void {
       await bench.settle(job, { kind: 'fail', failure, delayMs: 0 });
       expect((await bench.job(job.id)).failure).toEqual(failure);
     }
-    const groups = await bench.jobs.failures('q');
+    const groups = await bench.jobs.insight({ kind: 'failures', queue: 'q' });
     expect(Object.fromEntries(groups.map(({ group, sampleId }) => [group, sampleId]))).toEqual(
       Object.fromEntries(WORDS.map((word, index) => [word, String(index)])),
     );

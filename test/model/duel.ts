@@ -165,7 +165,7 @@ export class Duel {
     await Promise.all([
       ...histories,
       jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
-      jobs.failures(undefined, time).then((actual) => {
+      jobs.insight({ kind: 'failures' }, time).then((actual) => {
         this.#compare('the failure groups', looks.failures(model, QUEUES), actual);
       }),
       jobs.workers(time).then((actual) => {

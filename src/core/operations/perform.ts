@@ -10,9 +10,10 @@ import type { Table } from '../table.ts';
 import { add, commit } from './add.ts';
 import { heartbeat, settle } from './attempt.ts';
 import { claim } from './claim.ts';
+import { insight } from './insight.ts';
 import { maintain } from './maintain.ts';
 import { cancel, change, move, remove, requeue } from './operate.ts';
-import { count, failures, list } from './read.ts';
+import { count, list } from './read.ts';
 import { endWorker, keepWorker, workers } from './workers.ts';
 
 export type CallName = Exclude<keyof JobStore, 'subscribe'>;
@@ -41,7 +42,7 @@ const PERFORMERS: { readonly [Name in CallName]: Performer<Name> } = {
   history: (table, id) => table.rows(id),
   list,
   count,
-  failures,
+  insight,
   keepWorker,
   endWorker,
   workers: (table, _options, moment) => workers(table, moment),
@@ -57,7 +58,7 @@ export function perform<Name extends CallName>(
   return PERFORMERS[name](table, argument, moment);
 }
 
-const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'failures', 'workers']);
+const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'insight', 'workers']);
 
 /** Calls that leave no trace: they need no transaction and no fsync. */
 export function isReadOnly(name: CallName): boolean {

@@ -1,7 +1,7 @@
 /** Looking at jobs. Nothing here writes, and every search looks at a bounded number of jobs. */
 import type { Moment } from '../clock.ts';
 import type { Job } from '../job.ts';
-import type { FailureGroup, JobPage, JobQuery, QueueCounts } from '../job-store.ts';
+import type { JobPage, JobQuery, QueueCounts } from '../job-store.ts';
 import { labelOf } from '../label.ts';
 import type { Table } from '../table.ts';
 
@@ -56,14 +56,4 @@ export function isWanted(query: JobQuery, job: Job): boolean {
 
 export function count(table: Table, queues: readonly string[] | undefined, { now }: Moment): readonly QueueCounts[] {
   return (queues ?? table.queues()).map((queue) => table.count(queue, now));
-}
-
-export function failures(table: Table, queue: string | undefined): readonly FailureGroup[] {
-  const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => table.failures(name));
-  return groups.sort((a, b) => b.count - a.count || compare(a.queue, b.queue) || compare(a.group, b.group));
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -93,7 +93,8 @@ export const bulkRoutes: readonly Route[] = [
     role: 'read',
     query: failureQuery,
     answer: groups,
-    handle: async ({ query, context }) => json({ groups: await context.store.jobs.failures(query.queue) }),
+    handle: async ({ query, context }) =>
+      json({ groups: await context.store.jobs.insight({ kind: 'failures', ...query }) }),
   }),
   ...failureRoutes,
 ];

@@ -31,7 +31,7 @@ const ROLES: { readonly [Name in CallName]: readonly [Role, string] } = {
   history: ['read', 'The history of one job.'],
   list: ['read', 'A page of jobs.'],
   count: ['read', 'How many jobs of each state the queues have.'],
-  failures: ['read', 'Failed jobs by group.'],
+  insight: ['read', 'What is worked out of jobs: failures by group.'],
   keepWorker: ['operate', 'Registers a worker, or renews its registration.'],
   endWorker: ['operate', 'Forgets a worker, or declares it dead and returns its jobs.'],
   workers: ['read', 'All workers with what they run.'],

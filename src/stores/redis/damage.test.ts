@@ -40,7 +40,9 @@ describeWithRedis('damaged data', () => {
       await expect(store.jobs.list({ order: 'newest', limit: 10 })).rejects.toMatchObject({ code: 'data-corrupt' });
       const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['q'], limit: 10, requestId: 'r' });
       expect(jobs.map(({ id }) => id)).toEqual(['good']);
-      expect(await store.jobs.failures('q')).toMatchObject([{ group: 'data-corrupt', count: 1, sampleId: 'bad' }]);
+      expect(await store.jobs.insight({ kind: 'failures', queue: 'q' })).toMatchObject([
+        { group: 'data-corrupt', count: 1, sampleId: 'bad' },
+      ]);
     },
   );
 

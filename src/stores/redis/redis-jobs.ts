@@ -24,6 +24,7 @@ import { addArguments } from './add-request.ts';
 import * as answers from './answers.ts';
 import { Batcher, slicesOf } from './batcher.ts';
 import { claim, claimAlong } from './claims.ts';
+import { insight } from './insights.ts';
 import { readHistory } from './job-history.ts';
 import { readJobs } from './job-record.ts';
 import { escapeText } from './layout.ts';
@@ -116,7 +117,7 @@ const CALLS: Calls = {
   },
   list: (ask, query) => (query.order === 'claim' ? peek(ask, query) : list(ask, query)),
   count: async (ask, queues) => (queues?.length === 0 ? [] : answers.readCounts(await ask('count', queues ?? []))),
-  failures: async (ask, queue) => answers.readFailures(await ask('failures', queue === undefined ? [] : [queue])),
+  insight,
   keepWorker,
   endWorker: async (ask, { id, kind }) => answers.readEnd(await ask('end-worker', [escapeText(id), kind]), id),
   workers: async (ask) => answers.readWorkers(await ask('workers', [])),

@@ -1,0 +1,17 @@
+/**
+ * What can be asked of a store besides its jobs: one call of the port, `insight`, and a kind for every question.
+ *
+ * A new question is an entry in `Insights`, and then what the compiler misses; none is optional for a store.
+ */
+import type { FailureGroup } from './job-store.ts';
+
+/** Every kind with what it is asked and what it answers. */
+export interface Insights {
+  /** Failed jobs by what went wrong, the most frequent first; of one queue or of all. */
+  readonly failures: { readonly question: { readonly queue?: string }; readonly answer: readonly FailureGroup[] };
+}
+
+export type InsightKind = keyof Insights;
+export type QuestionOf<Kind extends InsightKind> = { readonly kind: Kind } & Insights[Kind]['question'];
+export type Question = { readonly [Kind in InsightKind]: QuestionOf<Kind> }[InsightKind];
+export type AnswerOf<Asked extends Question> = Insights[Asked['kind']]['answer'];

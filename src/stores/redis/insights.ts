@@ -1,0 +1,14 @@
+/** The questions of insight, each to the script that answers it. None of them writes. */
+import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
+import { readFailures } from './answers.ts';
+import type { Ask } from './script-runner.ts';
+
+type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['answer']>;
+
+const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
+  failures: async (ask, { queue }) => readFailures(await ask('failures', queue === undefined ? [] : [queue])),
+};
+
+export function insight(ask: Ask, question: Question): Promise<AnswerOf<Question>> {
+  return (ANSWERERS[question.kind] as Answerer<InsightKind>)(ask, question);
+}
