@@ -12,6 +12,7 @@ import { AttachmentUploads } from './attachment-uploads.ts';
 import type { Attachments } from './attachments.ts';
 import { AttemptReader } from './attempt-reader.ts';
 import type { Home } from './home.ts';
+import type { JobProcesses } from './job-processes.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeRegistry } from './node-registry.ts';
 import { openNodeRegistry } from './node-registry.ts';
@@ -51,6 +52,8 @@ export interface Node {
   readonly blobs: Blobs;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
+  /** Of a script that this node attends; null for any other job. */
+  processes(job: string): Promise<JobProcesses | null>;
   /** Whether the process that starts scripts lives. */
   runnerHealth(): RunnerHealth;
   /** Looks at the folder of the queues now. */
@@ -94,6 +97,7 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'sto
     attempts: new AttemptReader(home, store),
     blobs: node.blobs,
     queues: () => node.queues(),
+    processes: (job) => node.processes(job),
     runnerHealth: () => node.runnerHealth(),
     reload: () => node.look(),
     sweep: () => node.sweep(),

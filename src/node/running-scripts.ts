@@ -47,6 +47,10 @@ export class RunningScripts {
     return [...this.#scripts.values()].filter(({ job }) => job.queue === queue).length;
   }
 
+  find(job: string): RunningScript | undefined {
+    return [...this.#scripts.values()].find(({ job: { id } }) => id === job);
+  }
+
   folders(): readonly string[] {
     return [...this.#scripts.values()].map(({ attempt }) => attempt.folder);
   }

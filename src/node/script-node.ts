@@ -23,6 +23,8 @@ import type { WorkerEvent } from '../worker/worker-event.ts';
 import { findOwn } from './adoption.ts';
 import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
+import type { JobProcesses } from './job-processes.ts';
+import { processesOf } from './job-processes.ts';
 import type { NodeQueue } from './node-registry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
 import type { QueueDefinition } from './queue-folder.ts';
@@ -93,6 +95,10 @@ export class ScriptNode {
 
   runnerHealth(): RunnerHealth {
     return this.#runner.health();
+  }
+
+  processes(job: string): Promise<JobProcesses | null> {
+    return processesOf(this.#scripts, job);
   }
 
   sweep(): Promise<void> {

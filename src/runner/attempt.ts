@@ -4,6 +4,7 @@
  */
 import type { Exit, PidRecord } from './attempt-files.ts';
 import type { LogState } from './log-keeper.ts';
+import type { ListedProcess } from './process-list.ts';
 import type { Said } from './said.ts';
 import type { SaidBatch } from './said-reader.ts';
 import type { Terminated } from './terminate.ts';
@@ -41,6 +42,8 @@ export interface Attempt {
   terminate(options: { readonly graceMs: number }): Promise<Terminated>;
   pause(): Promise<void>;
   resume(): Promise<void>;
+  /** Those that belong to it now, as a stop would find them. */
+  processes(): Promise<readonly ListedProcess[]>;
 }
 
 /** Whether the kernel killed it because memory ran out: `likely` when it did kill something meanwhile. */

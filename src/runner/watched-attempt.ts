@@ -23,10 +23,12 @@ import {
   readPid,
 } from './attempt-files.ts';
 import type { Attached } from './belonging.ts';
+import { findMembers } from './find-members.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { holdStill, letGoOn } from './hold-still.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
+import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
@@ -177,6 +179,10 @@ export class WatchedAttempt implements Attempt, Attached {
 
   async resume(): Promise<void> {
     if (this.#isHere) await resume(this);
+  }
+
+  async processes(): Promise<readonly ListedProcess[]> {
+    return this.#isHere && !this.#isOver ? listMembers((await findMembers(this)).members) : [];
   }
 
   addSample(sample: Sample): void {

@@ -9,6 +9,7 @@ import type { Store } from '../core/store.ts';
 import type { AttachmentUploads } from '../node/attachment-uploads.ts';
 import type { Attachments } from '../node/attachments.ts';
 import type { AttemptReader } from '../node/attempt-reader.ts';
+import type { JobProcesses } from '../node/job-processes.ts';
 import type { NodeHealth } from '../node/node-health.ts';
 import type { Throughput } from '../node/throughput.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -22,6 +23,8 @@ export interface NodeFace {
   readonly throughput: Throughput;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
+  /** Of a script that runs here; null for any other job. */
+  processes(job: string): Promise<JobProcesses | null>;
   reload(): Promise<void>;
 }
 

@@ -36,7 +36,13 @@ describe('the page of an empty node', () => {
     const folder = web.bench.folder(id);
     expect(markedWith(folder).length).toBeGreaterThan(0);
     await page.getByRole('button', { name: 'Cancel …' }).click();
-    await page.getByRole('dialog').getByText('every process it started').waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/TERM is sent to/).waitFor();
+    await dialog.getByText(/After 10 s of grace, KILL/).waitFor();
+    const tree = dialog.getByRole('table', { name: 'Processes of the job' });
+    await tree.getByRole('row', { name: /└─ sleep/ }).waitFor();
+    const { pid } = (await web.bench.find(id)).lease ?? {};
+    await tree.getByRole('row', { name: new RegExp(`queues/sample.* ${pid} `) }).waitFor();
     await page.getByRole('button', { name: 'Cancel the job' }).click();
     await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
     expect(markedWith(folder)).toEqual([]);

@@ -7,6 +7,7 @@ import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Question } from '../ui/question.tsx';
 import { Trouble } from '../ui/trouble.tsx';
+import { CancelDialog } from './cancel-dialog.tsx';
 import type { Editing } from './edit-job.tsx';
 import { EditJob } from './edit-job.tsx';
 
@@ -85,21 +86,5 @@ function Buttons({ job, post, ask }: ButtonsProps) {
         </Button>
       )}
     </div>
-  );
-}
-
-function CancelDialog({ job, onClose, onYes }: { job: JobView; onClose: () => void; onYes: () => void }) {
-  return (
-    <Question title="Cancel this job?" yes="Cancel the job" no="Let it be" onYes={onYes} onNo={onClose}>
-      {job.state === 'running' ? (
-        <p>
-          It runs{job.lease?.pid != null ? ` as process ${job.lease.pid}` : ''}. It is asked to stop; a script gets
-          TERM, its grace, then KILL, together with every process it started. The job ends <em>cancelled</em> when none
-          of them is left.
-        </p>
-      ) : (
-        <p>It has not begun, and ends at once. It can be run again later.</p>
-      )}
-    </Question>
   );
 }
