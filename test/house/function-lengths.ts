@@ -1,5 +1,5 @@
 /**
- * How long the functions and files of src/ are, and which of them want a reason.
+ * How long the functions and files of src/ and of the web page are, and which of them want a reason.
  */
 import { lineAt, type SourceFile, type SyntaxNode, walk } from './source-tree.ts';
 

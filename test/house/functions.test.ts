@@ -1,7 +1,7 @@
 /** Holds functions and files to the lengths of the style guide. The measure itself is tried on made-up code first. */
 import { describe, expect, it } from 'vitest';
 import { findTooLong, limits, measureFunctions, summarise } from './function-lengths.ts';
-import { readSources } from './source-tree.ts';
+import { readPageSources, readSources } from './source-tree.ts';
 
 describe('the functions of src/', () => {
   it('are short, or say why not', () => {
@@ -14,6 +14,16 @@ describe('the functions of src/', () => {
       `\nfigures: ${count} functions, median ${median} lines, 90 % under ${p90}, longest ${longest}\n`,
     );
     expect(median).toBeLessThanOrEqual(limits.medianLines);
+  });
+});
+
+describe('the functions of the web page', () => {
+  it('are short, or say why not', () => {
+    expect(findTooLong(readPageSources())).toEqual([]);
+  });
+
+  it('have a short median', () => {
+    expect(summarise(readPageSources()).median).toBeLessThanOrEqual(limits.medianLines);
   });
 });
 

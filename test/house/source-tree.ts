@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseSync } from 'vite';
 
 export interface SourceFile {
-  /** Relative to src/, such as `core/job.ts`. */
+  /** Relative to src/, such as `core/job.ts`; of the page's, from web/ on. */
   readonly path: string;
   readonly text: string;
 }
@@ -25,15 +25,24 @@ export interface Place {
   readonly around: readonly SyntaxNode[];
 }
 
-const src = join(import.meta.dirname, '..', '..', 'src');
+const root = join(import.meta.dirname, '..', '..');
 
 /** All sources but the unit tests, which may reach further than the code beside them. */
 export function readSources(): SourceFile[] {
-  return readdirSync(src, { recursive: true, encoding: 'utf8' })
+  return readFolder(join(root, 'src'));
+}
+
+/** Those of the web page. They stand in no layer: it is a program of its own, that asks the API. */
+export function readPageSources(): SourceFile[] {
+  return readFolder(join(root, 'web/src')).map(({ path, text }) => ({ path: `web/src/${path}`, text }));
+}
+
+function readFolder(folder: string): SourceFile[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.test.ts'))
     .sort()
-    .map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }));
+    .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 }
 
 /** The whole tree, a node before what is in it. */

@@ -35,7 +35,7 @@ export function App() {
 
 function Page() {
   const { path } = usePlace();
-  const [first = '', queue, id] = path.split('/').map(decodeURIComponent);
+  const [first = '', queue, id] = path.split('/').map(decoded);
   if (first === '') return <Home />;
   if (first === 'q' && queue !== undefined && id !== undefined) return <JobPage key={id} queue={queue} id={id} />;
   if (first === 'q' && queue !== undefined) return <QueuePage key={queue} name={queue} />;
@@ -45,4 +45,13 @@ function Page() {
   if (first === 'search') return <SearchPage />;
   if (first === 'settings') return <SettingsPage />;
   return <Nowhere path={path} />;
+}
+
+/** Whoever wrote the address may have written a percent sign that means nothing. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

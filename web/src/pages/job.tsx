@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AttemptView } from '../../../src/node/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { queuePath, setQuery, usePlace } from '../data/address.ts';
+import { go, jobPath, queuePath, setQuery, usePlace } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Attachments } from '../job/attachments.tsx';
@@ -17,14 +17,17 @@ import { Chip } from '../ui/chip.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
+import { reasonOf } from '../ui/local-times.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Trouble } from '../ui/trouble.tsx';
+import { useNow } from '../ui/when.tsx';
 
 export function JobPage({ queue, id }: { queue: string; id: string }) {
   const job = useQuery<JobView>(`api/jobs/${encodeURIComponent(id)}`, {
     concerns: (event) => event.type !== 'queue' && event.id === id,
     everyMs: 5_000,
   });
+  useMoved(queue, job.data);
   if (job.data !== undefined) return <Known view={job.data} refresh={job.refresh} />;
   if (job.error?.details?.status !== 404) return <Trouble error={job.error} />;
   return (
@@ -64,6 +67,14 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
       <JobHistory rows={history} />
     </div>
   );
+}
+
+/** A job that was moved has another address: that one is shown from then on. */
+function useMoved(queue: string, job: JobView | undefined): void {
+  useEffect(() => {
+    if (job === undefined || job.queue === queue) return;
+    go(`${jobPath(job.queue, job.id)}${location.search}${location.hash}`, { replace: true });
+  }, [queue, job?.queue]);
 }
 
 /** While it runs its figures move, so they are asked for again. */
@@ -106,7 +117,7 @@ function Title({ view }: { view: JobView }) {
         <span class="break-all">{view.name ?? view.id}</span>
         <Chip word={view.label} />
       </h1>
-      <p class="mt-1 break-words text-soft">{view.reason}</p>
+      <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
       <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
         <code class="font-mono break-all">{view.id}</code>
         <CopyButton text={view.id} label="copy id" />

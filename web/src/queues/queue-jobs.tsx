@@ -1,0 +1,123 @@
+/** The jobs of a queue by state and filter, a page of them at a time, and what can be done with many at once. */
+import { useState } from 'preact/hooks';
+import type { JobView } from '../../../src/wire/job-view.ts';
+import type { QueueView } from '../../../src/wire/views.ts';
+import { setQuery, usePlace } from '../data/address.ts';
+import { withQuery } from '../data/call.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Trouble } from '../ui/trouble.tsx';
+import { BulkActions } from './bulk-actions.tsx';
+import type { Filters } from './job-filters.tsx';
+import { FILTERS, FilterFields, StateTabs, useFilters } from './job-filters.tsx';
+import { JobTable } from './job-table.tsx';
+
+interface JobPage {
+  readonly jobs: readonly JobView[];
+  readonly next: string | null;
+}
+
+const ROWS = 50;
+
+interface QueueJobsProps {
+  readonly name: string;
+  readonly counts: QueueView['counts'] | undefined;
+  onDone(): void;
+}
+
+export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
+  const filters = useFilters();
+  const after = usePlace().query.get('after') ?? undefined;
+  const { data, error, refresh } = useQuery<JobPage>(
+    withQuery('api/jobs', { queue: name, ...filters, limit: ROWS, after }),
+    { concerns: (event) => event.queue === name },
+  );
+  const done = () => {
+    refresh();
+    onDone();
+  };
+  return (
+    <>
+      <Trouble error={error} />
+      <div class="flex flex-wrap items-center justify-between gap-2">
+        <StateTabs counts={counts} />
+        <FilterFields />
+      </div>
+      {data?.jobs.length === 0 && <NoJobs name={name} isFiltered={Object.keys(filters).length > 0} />}
+      {data !== undefined && data.jobs.length > 0 && (
+        <>
+          <Chooseable
+            jobs={data.jobs}
+            query={{ queue: name, ...filters }}
+            matching={matchingOf(counts, filters)}
+            onDone={done}
+          />
+          <Pages next={data.next} isFirst={after === undefined} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface ChooseableProps {
+  readonly jobs: readonly JobView[];
+  readonly query: Readonly<Record<string, string>>;
+  readonly matching: number | null;
+  onDone(): void;
+}
+
+function Chooseable({ jobs, query, matching, onDone }: ChooseableProps) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  const done = () => {
+    setChosen(new Set());
+    onDone();
+  };
+  return (
+    <>
+      <BulkActions ids={[...chosen]} query={query} matching={matching} onDone={done} />
+      <JobTable jobs={jobs} chosen={chosen} choose={choose} />
+    </>
+  );
+}
+
+/** How many match, where counts alone tell; null where only looking at each would. */
+function matchingOf(counts: QueueView['counts'] | undefined, filters: Filters): number | null {
+  if (counts === undefined || Object.keys(filters).some((name) => name !== 'state')) return null;
+  const { draft, waiting, running, done, failed, cancelled } = counts;
+  const states: Readonly<Record<string, number>> = { draft, waiting, running, done, failed, cancelled };
+  if (filters.state !== undefined) return states[filters.state] ?? null;
+  return Object.values(states).reduce((sum, each) => sum + each, 0);
+}
+
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]));
+
+function NoJobs({ name, isFiltered }: { name: string; isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty title="No job fits these filters">
+        <button type="button" class="link" onClick={() => setQuery({ ...NO_FILTERS, after: null })}>
+          Show all of the queue's jobs
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty title="This queue has no jobs" command={`longhaul add ${name} '{"hello": "world"}'`}>
+      Add one here by New job, or from a shell:
+    </Empty>
+  );
+}
+
+function Pages({ next, isFirst }: { next: string | null; isFirst: boolean }) {
+  return (
+    <nav aria-label="Pages of the list" class="flex gap-2">
+      {!isFirst && <Button onClick={() => setQuery({ after: null })}>Newest</Button>}
+      {next !== null && <Button onClick={() => setQuery({ after: next })}>Older</Button>}
+    </nav>
+  );
+}
