@@ -37,6 +37,7 @@ const suites = [
   'contract',
   'model',
   'library',
+  'doors',
   'server',
   'docs',
   'cli',

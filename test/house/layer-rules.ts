@@ -15,8 +15,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   worker: ['core', 'runner'],
   node: ['core', 'wire', 'blobs', 'worker', 'runner'],
   server: ['core', 'wire', 'node'],
-  'doors/*': ['core', 'wire', 'node'],
-  library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*'],
+  'doors/*': ['core', 'wire', 'node', 'library'],
+  library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server'],
   cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*', 'library'],
   testing: ['core', 'stores/memory', 'library'],
 };
@@ -28,7 +28,7 @@ const owners: Readonly<Record<string, string>> = {
 };
 
 const isEntryFile = (path: string) => path.startsWith('cli/') || /-(thread|process)\.ts$/.test(path);
-const isIndexAllowed = (path: string) => /^(library|testing|stores\/[^/]+)\/index\.ts$/.test(path);
+const isIndexAllowed = (path: string) => /^(library|testing|(stores|doors)\/[^/]+)\/index\.ts$/.test(path);
 const processMembers = new Set('env argv exit exitCode on once off stdin stdout stderr'.split(' '));
 const impureNames = new Set(
   'process performance crypto fetch setTimeout setInterval setImmediate Buffer require'.split(' '),
@@ -151,10 +151,13 @@ function quietImport({ node, around }: Place, file: SourceFile): string | undefi
   return isWork ? 'work at import; put it into a function' : undefined;
 }
 
-function inheritance({ node }: Place): string | undefined {
+function inheritance({ node }: Place, file: SourceFile): string | undefined {
   if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') return undefined;
   const parent = nameOf(node['superClass']);
-  return parent === undefined || parent.endsWith('Error') ? undefined : `extends ${parent}; only errors inherit`;
+  // Worqr's class is one by its documents.
+  const isForeign = parent === 'EventEmitter' && layerOf(file.path) === 'doors/worqr';
+  const isRight = parent === undefined || parent.endsWith('Error') || isForeign;
+  return isRight ? undefined : `extends ${parent}; only errors inherit`;
 }
 
 const nameOf = (value: unknown): string | undefined =>

@@ -1,0 +1,61 @@
+/** Runs a door's tests over each store: `open()` gives connections to one and the same store, closed after the test. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import type { Longhaul } from '../../src/library/index.ts';
+import { connect } from '../../src/library/index.ts';
+import type { RedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, startRedis } from '../support/redis-server.ts';
+
+/** A connection to the store of the present test; the second one is another, where the store can be opened twice. */
+export type OpenStore = () => Promise<Longhaul>;
+
+export function overStores(door: string, tests: (open: OpenStore) => void): void {
+  describe(`${door} over memory`, () => {
+    let shared: Promise<Longhaul> | null = null;
+    afterEach(async () => {
+      await (await shared)?.close();
+      shared = null;
+    });
+    tests(() => (shared ??= connect('memory:')));
+  });
+
+  describe(`${door} over SQLite`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-door-'));
+    let homes = 0;
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const open = closedAfterEach(
+      () => connect(join(folder, String(homes))),
+      () => (homes += 1),
+    );
+    tests(open);
+  });
+
+  describeWithRedis(`${door} over Redis`, () => {
+    let redis: RedisServer;
+    let namespaces = 0;
+    beforeAll(async () => {
+      redis = await startRedis();
+    });
+    afterAll(() => redis.stop());
+    const open = closedAfterEach(
+      () => connect(redis.url, { namespace: `door-${namespaces}` }),
+      () => (namespaces += 1),
+    );
+    tests(open);
+  });
+}
+
+function closedAfterEach(open: OpenStore, next: () => void): OpenStore {
+  const opened: Longhaul[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
+    next();
+  });
+  return async () => {
+    const longhaul = await open();
+    opened.push(longhaul);
+    return longhaul;
+  };
+}
