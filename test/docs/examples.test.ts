@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const readme = ['README.md', 'docs/guide.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n');
+const readme = ['README.md', 'docs/guide.md', 'docs/from-worqr.md', 'docs/from-blueque.md']
+  .map((page) => readFileSync(join(root, page), 'utf8'))
+  .join('\n');
 const run = promisify(execFile);
 let folder = '';
 
@@ -90,4 +92,11 @@ test('The long job of the README runs and answers what its comment says.', async
 test("The guide's example of a test moves three days in a moment.", async () => {
   const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 20_000 });
   expect(stdout).toBe('sent to ada\n');
+});
+
+test("The examples of Worqr's and Blueque's doors do what they print.", async () => {
+  const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 20_000 });
+  expect(worqr.stdout).toBe('sent a letter\n');
+  const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 20_000 });
+  expect(blueque.stdout).toBe('complete did {"film": 7}\n');
 });

@@ -1,0 +1,45 @@
+/** docs/doors.md, the tests of the doors and their code tell the same: nothing of an original is forgotten in one of them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Client } from '../../src/doors/blueque/index.ts';
+import { Listener } from '../../src/doors/blueque/listener.ts';
+import { Processor } from '../../src/doors/blueque/processor.ts';
+import { Queue } from '../../src/doors/blueque/queue.ts';
+import { Worqr } from '../../src/doors/worqr/index.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/doors.md'), 'utf8');
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| what '))
+  .map((line) => line.slice(2, -2).split(' | '))
+  .map(([what = '', shown = '']) => ({ what, shown }));
+const titles = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && name !== 'table.test.ts')
+  .flatMap((name) => [
+    ...readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/\b(?:test|it)\(\s*(['"`])(.*?)\1,/g),
+  ])
+  .map((found) => found[2] ?? '');
+const shownBy = rows.flatMap(({ shown }) => [...shown.matchAll(/`([^`]+)`/g)].map((found) => found[1] ?? ''));
+
+test('Every row names a test that exists, or says why it differs.', () => {
+  expect(rows.length).toBeGreaterThan(30);
+  const bare = rows.filter(({ shown }) => !shown.startsWith('differs: ') && !shown.includes('`'));
+  expect(bare).toEqual([]);
+  expect(shownBy.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([]);
+});
+
+test('Every test of a door stands in the table.', () => {
+  expect(titles.length).toBeGreaterThan(30);
+  expect(titles.filter((title) => !shownBy.some((start) => title.startsWith(start)))).toEqual([]);
+});
+
+test('Every method of a door stands in the table.', () => {
+  const own = new Set(['constructor', 'longhaul', 'made', 'close']);
+  const methods = [Worqr, Client, Queue, Listener, Processor].flatMap((each) =>
+    Object.getOwnPropertyNames(each.prototype).filter((name) => !own.has(name)),
+  );
+  expect(methods.length).toBeGreaterThan(30);
+  const words = rows.map(({ what }) => what).join(' ');
+  expect(methods.filter((name) => !new RegExp(`\\b${name}\\b`).test(words))).toEqual([]);
+});
