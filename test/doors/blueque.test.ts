@@ -89,7 +89,7 @@ overStores('Blueque', (open) => {
     const task = await listening;
     expect(task).toMatchObject({ id, status: 'reserved', node: me, pid: null });
     expect(heard).toEqual([id]);
-    await expect(c.getListener('q').listen(undefined, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await expect(c.getListener('q').listen(undefined, { signal: AbortSignal.timeout(50) })).rejects.toThrow('aborted');
   });
 
   test('blueque Processor.start, complete: parameters, pid, result', async () => {

@@ -9,7 +9,8 @@ interface Order {
 }
 
 interface Callback {
-  run(parameters: string, task: unknown): unknown;
+  /** What it answers is kept as text. */
+  run(parameters: string, task: unknown): Promise<string | number | null | undefined>;
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as Order;

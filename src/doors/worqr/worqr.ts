@@ -239,7 +239,7 @@ export class Worqr extends EventEmitter {
   }
 
   #every(ms: number, act: () => Promise<unknown>): void {
-    this.#timers.push(setInterval(() => act().catch((error: unknown) => this.#trouble(error)), ms));
+    this.#timers.push(setInterval(() => void act().catch((error: unknown) => this.#trouble(error)), ms));
   }
 
   #stopTimers(): void {
