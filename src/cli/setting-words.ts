@@ -39,6 +39,11 @@ export const SETTINGS: Readonly<Record<keyof SettingsInput, SettingWords>> = {
     of: ({ maxSilenceMs }) => time(maxSilenceMs),
   },
   grace: { about: 'how long an attempt may take to stop before it is killed', of: ({ graceMs }) => time(graceMs) },
+  statsDays: { about: 'how many days of statistics are kept', of: ({ statsDays }) => String(statsDays) },
+  histogramDays: {
+    about: 'how many days of them have their histograms',
+    of: ({ histogramDays }) => String(histogramDays),
+  },
   retention: { about: 'how long ended jobs are kept', of: ({ retention }) => retentionWords(retention) },
   script: { about: 'the executable that does its jobs', of: ({ script }) => orNone(script) },
   execPrefix: { about: 'words put before the script', of: ({ execPrefix }) => execPrefix.join(' ') || 'none' },

@@ -4,11 +4,23 @@
  * A new question is an entry in `Insights`, and then what the compiler misses; none is optional for a store.
  */
 import type { FailureGroup } from './job-store.ts';
+import type { DayStatistics } from './statistics.ts';
 
 /** Every kind with what it is asked and what it answers. */
 export interface Insights {
   /** Failed jobs by what went wrong, the most frequent first; of one queue or of all. */
   readonly failures: { readonly question: { readonly queue?: string }; readonly answer: readonly FailureGroup[] };
+  /** By queue and day, the oldest day first, as long as they are kept. */
+  readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
+}
+
+export interface StatisticsQuestion {
+  readonly queue?: string;
+  /** Days as YYYY-MM-DD, both among them. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Default: the queue as a whole. */
+  readonly by?: 'queue' | 'tag' | 'worker';
 }
 
 export type InsightKind = keyof Insights;

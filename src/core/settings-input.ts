@@ -32,6 +32,8 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   maxRuntime?: Duration | null;
   maxSilence?: Duration | null;
   grace?: Duration;
+  statsDays?: number;
+  histogramDays?: number;
   retention?: { done?: KeepInput; failed?: KeepInput; cancelled?: KeepInput };
   concurrency?: number;
   script?: string | null;
@@ -56,6 +58,7 @@ export interface LimitsInput {
 }
 
 const MIN_LEASE_MS = 100;
+const MAX_STATS_DAYS = 3_650;
 
 const keepRule = object({ for: orNull(duration()), count: orNull(count) });
 const keep: Check<Keep> = described(schemaOf(keepRule), (value: unknown, report: Report, path: string) => {
@@ -135,6 +138,8 @@ const settingsShape = {
   maxRuntime: orNull(duration(1)),
   maxSilence: orNull(duration(1)),
   grace: duration(),
+  statsDays: integer(1, MAX_STATS_DAYS),
+  histogramDays: integer(0, MAX_STATS_DAYS),
   retention: object({ done: keep, failed: keep, cancelled: keep }),
 };
 

@@ -5,6 +5,7 @@
  * defaults, so that a better default reaches every queue that never chose otherwise.
  */
 import { DEFAULT_BACKOFF } from './backoff.ts';
+import { DAY_MS } from './histogram.ts';
 import type { Backoff } from './job.ts';
 
 export type QueueState = 'up' | 'paused' | 'down';
@@ -65,10 +66,11 @@ export interface QueueSettings extends ScriptSettings {
   readonly maxRuntimeMs: number | null;
   readonly maxSilenceMs: number | null;
   readonly graceMs: number;
+  /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
+  readonly statsDays: number;
+  readonly histogramDays: number;
   readonly retention: { readonly done: Keep; readonly failed: Keep; readonly cancelled: Keep };
 }
-
-const DAY_MS = 86_400_000;
 
 export const DEFAULT_SETTINGS: QueueSettings = {
   state: 'up',
@@ -98,6 +100,8 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   maxRuntimeMs: null,
   maxSilenceMs: null,
   graceMs: 10_000,
+  statsDays: 30,
+  histogramDays: 7,
   retention: {
     done: { ms: 7 * DAY_MS, count: 50_000 },
     failed: { ms: 30 * DAY_MS, count: null },

@@ -8,6 +8,7 @@ import type { HistoryRow } from './history.ts';
 import type { Job, JobState, RunningJob } from './job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 import type { QueueSettings } from './settings.ts';
+import type { Measurement, StoredCell } from './statistics.ts';
 
 export interface LastClaim {
   readonly requestId: string;
@@ -74,6 +75,13 @@ export interface Table {
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];
   /** Ended jobs of a state beyond the `count` that ended last; the oldest first. */
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[];
+
+  /** Counts it in the cells it belongs to. */
+  measure(measurement: Measurement): void;
+  /** The cells of the days from..to, both among them; by day, then by kind and name. */
+  statistics(queue: string, from: number, to: number): readonly StoredCell[];
+  /** Forgets the cells before a day and the histograms before another, at most so many of each. */
+  forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void;
 
   emit(event: StoreEvent): void;
 }

@@ -7,7 +7,7 @@ import { JOB_STATES } from '../core/job.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import type { CallName } from '../core/operations/perform.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
-import { failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
+import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
 
 const MOST = 10_000;
 export const state = oneOf(...JOB_STATES);
@@ -80,6 +80,25 @@ export const failureGroups = listOf(
   fields({ queue: word, group: anyText, count: whole, firstAt: ms, lastAt: ms, sampleId: word }),
   MOST,
 );
+const spread = fields({
+  count: whole,
+  mean: number(0, Number.MAX_VALUE),
+  variance: number(0, Number.MAX_VALUE),
+  histogram: orNull(listOf(listOf(whole, 2), 1_000)),
+});
+export const dayStatistics = listOf(
+  fields({
+    queue: word,
+    day,
+    of: word,
+    wait: spread,
+    run: spread,
+    retries: whole,
+    failures: whole,
+    interruptions: whole,
+  }),
+  100_000,
+);
 export const workerFields = {
   id: word,
   host: word,
@@ -102,6 +121,7 @@ function orRefused(right: Check<unknown>): Check<unknown> {
 
 const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
+  statistics: dayStatistics,
 };
 /** An answer of any kind: it does not name its kind, since whoever asked knows it. */
 const insightAnswer = described(

@@ -150,8 +150,17 @@ const workerBeat = fields({
   kind: oneOf('register', 'renew'),
 });
 
+/** A UTC day as people write it. */
+export const day: Check<string> = text({
+  max: 10,
+  pattern: /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
+  must: 'must be a day such as 2026-11-15',
+});
+export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneOf('queue', 'tag', 'worker') };
+
 const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   failures: fields({ kind: oneOf('failures') }, { queue: queueName }),
+  statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
 };
 const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);
 

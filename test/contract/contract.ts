@@ -27,6 +27,7 @@ import { requeueContract } from './requeue.ts';
 import { retentionContract } from './retention.ts';
 import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
+import { statisticsContract } from './statistics.ts';
 import { textContract } from './texts.ts';
 import { uniqueContract } from './unique.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -56,6 +57,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   workers: workerContract,
   lists: listContract,
   'counts and failure groups': overviewContract,
+  statistics: statisticsContract,
   history: historyContract,
   records: recordContract,
   retention: retentionContract,

@@ -82,7 +82,8 @@ class Trial {
     const { jobs } = this.bench;
     const found = [...(await jobs.list({ order: 'newest', limit: 100 })).jobs].sort((a, b) => (a.id < b.id ? -1 : 1));
     const histories = await Promise.all(found.map(({ id }) => jobs.history(id)));
-    return withoutNumbers([found, histories.map(withoutRepeats), await jobs.count(), await jobs.workers()]);
+    const statistics = await jobs.insight({ kind: 'statistics', by: 'worker' });
+    return withoutNumbers([found, histories.map(withoutRepeats), statistics, await jobs.count(), await jobs.workers()]);
   }
 
   async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {

@@ -5,6 +5,7 @@
 import type { Job } from '../../src/core/job.ts';
 import { keyAddress, releasesKey } from '../../src/core/lifecycle.ts';
 import { fieldsOf, readJobs } from '../../src/stores/redis/job-record.ts';
+import { FIELD } from '../../src/stores/redis/layout.ts';
 
 export type Command = (args: readonly string[]) => Promise<unknown>;
 
@@ -35,6 +36,7 @@ export async function findMisfits(command: Command, namespace: string): Promise<
     ...insertionMisfits(contents, jobs),
     ...fifoMisfits(contents, jobs),
     ...indexMisfits(contents, jobs),
+    ...cellMisfits(contents),
     ...keyMisfits(contents, jobs),
     ...textMisfits(contents, jobs),
   ];
@@ -74,7 +76,7 @@ function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<
 }
 
 function recordsOf({ hashes }: Contents): Found[] {
-  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !id.startsWith('@'));
+  const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[@#]/.test(id));
   return records.flatMap(([id, record]) => {
     const apart = fieldsOf(record)['apart'] ?? '';
     const texts = apart.split('').map((letter) => hashes.get('big')?.get(letter + id) ?? '');
@@ -147,6 +149,16 @@ function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
     indexes.flatMap(([name, members]) => [...members].map(([member, score]) => [`${name} ${member}`, score])),
   );
   return differences('the indexes', wanted, found);
+}
+
+/** A cell of statistics can be found by its day. One that was about to be made may be named and not be there. */
+function cellMisfits({ hashes, zsets }: Contents): string[] {
+  const cells = [...(hashes.get('j')?.keys() ?? [])].filter((id) => id.startsWith('#'));
+  return cells.flatMap((address) => {
+    const [queue = '', day = '', name = ''] = address.slice(1).split(FIELD);
+    const isNamed = zsets.get(`cells:${queue}`)?.get(`${day}${FIELD}${name}`) === Number(day);
+    return isNamed ? [] : [`the cell ${JSON.stringify(address)} stands in no index`];
+  });
 }
 
 /** A key is held by a job that has it; a job that must hold its key finds it held. */

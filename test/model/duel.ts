@@ -10,11 +10,13 @@ import type { Job } from '../../src/core/job.ts';
 import type { JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
 import { isReadOnly } from '../../src/core/operations/perform.ts';
 import { QUEUE_RECORD } from '../../src/core/settings.ts';
+import { dayOf, dayText } from '../../src/core/statistics.ts';
 import type { Store } from '../../src/core/store.ts';
 import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
 import * as chores from './model-chores.ts';
 import * as looks from './model-looks.ts';
+import { nearly, statistics } from './model-statistics.ts';
 import { FUTURE_TOKEN, type Profile, type Program, QUEUES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
@@ -40,6 +42,7 @@ export class Duel {
   readonly #store: Store;
   readonly #model: Model;
   readonly #isGuarded: boolean;
+  readonly #firstDay: string;
   /** The store's tokens, at the places that the model counts from one. */
   readonly #tokens: number[] = [];
 
@@ -47,6 +50,8 @@ export class Duel {
     this.#store = store;
     this.#model = new Model({ clock, ids, startAt });
     this.#isGuarded = clock === 'guarded';
+    // A store is not emptied of statistics, but the program before this one was days ago.
+    this.#firstDay = dayText(dayOf(startAt) - 1);
   }
 
   get now(): number {
@@ -167,6 +172,12 @@ export class Duel {
       jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
       jobs.insight({ kind: 'failures' }, time).then((actual) => {
         this.#compare('the failure groups', looks.failures(model, QUEUES), actual);
+      }),
+      // Each program has a day of its own, and so one of the two besides the whole.
+      ...(['queue', dayOf(now) % 2 === 0 ? 'tag' : 'worker'] as const).map(async (by) => {
+        const expected = statistics(model, by, now);
+        const actual = await jobs.insight({ kind: 'statistics', by, from: this.#firstDay }, time);
+        this.#compare(`the statistics by ${by}`, expected, nearly(expected, actual));
       }),
       jobs.workers(time).then((actual) => {
         const sorted = actual.map((worker) => ({ ...worker, running: [...worker.running].sort() }));

@@ -11,6 +11,7 @@ import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
 import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
 import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+import { type Fact, factOf } from './model-statistics.ts';
 
 interface HeldKey {
   readonly address: string;
@@ -38,6 +39,8 @@ export class Model {
   claims: readonly Remembered[] = [];
   workers: readonly KnownWorker[] = [];
   readonly events: StoreEvent[] = [];
+  /** What the statistics are made of. */
+  readonly facts: Fact[] = [];
   /** Every token given so far, in order. */
   readonly tokens: { readonly id: string; readonly token: number }[] = [];
   /** All ids that jobs can have. */
@@ -113,6 +116,8 @@ export class Model {
   /** A job's next record, with all that follows from it. */
   become({ job, row }: Transition, now: number): void {
     const before = this.get(job.id);
+    const fact = before === undefined ? null : factOf(before, job, row);
+    if (fact !== null) this.facts.push(fact);
     this.keep(job);
     this.note(job.id, row);
     this.events.push({ type: row.event, id: job.id, queue: job.queue, state: job.state });

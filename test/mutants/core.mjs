@@ -221,4 +221,18 @@ export const core = [
     replace: 'this.#version = (known?.version ?? 0) + 1;',
     suites: rules,
   },
+  {
+    name: 'a wait is counted from birth, also for what waits for its time',
+    file: 'src/core/statistics.ts',
+    find: 'since(Math.max(before.runAt, before.createdAt), row.at)',
+    replace: 'since(before.createdAt, row.at)',
+    suites: memory,
+  },
+  {
+    name: 'histograms are kept a day too long',
+    file: 'src/core/statistics.ts',
+    find: 'histogramDay: dayOf(now) - histogramDays + 1',
+    replace: 'histogramDay: dayOf(now) - histogramDays',
+    suites: memory,
+  },
 ];

@@ -178,4 +178,25 @@ export const redis = [
     replace: '',
     suites,
   },
+  {
+    name: 'redis: figures are added without the distance of their means',
+    file: lua('tally'),
+    find: '+ distance * distance * count * n / total',
+    replace: '',
+    suites: ['test/contract/redis.test.ts'],
+  },
+  {
+    name: 'redis: a run counts in the queue that the job goes to',
+    file: lua('prelude'),
+    find: 'local heap = tally.heap(details.from or job.queue, worker',
+    replace: 'local heap = tally.heap(job.queue, worker',
+    suites,
+  },
+  {
+    name: 'redis: what the plain way gave up is counted twice',
+    file: lua('swift'),
+    find: 'tally.heaps, tally.order = {}, {}',
+    replace: '',
+    suites,
+  },
 ];

@@ -1,14 +1,18 @@
-/** Carries a transition out: the record, its history, its unique key and the event, always all four. */
+/** Carries a transition out: the record, its history, what is counted of it, its unique key and the event: always all five. */
 import type { Job } from '../job.ts';
 import type { StoreEvent, Target } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
 import { keyAddress, releasesKey } from '../lifecycle.ts';
 import type { Refused } from '../refusal.ts';
 import { refuse } from '../refusal.ts';
+import { measurementOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
 
-export function apply(table: Table, before: Job, { job: after, row }: Transition, now: number): void {
+export function apply(table: Table, before: Job, change: Transition, now: number): void {
+  const { job: after, row } = change;
+  const measurement = measurementOf(before, change);
   table.replace(before, after, row);
+  if (measurement !== null) table.measure(measurement);
   followKey(table, before, after, now);
   table.emit(eventOf(after, row.event));
 }

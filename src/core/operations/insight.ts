@@ -3,6 +3,8 @@ import type { Moment } from '../clock.ts';
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../insight.ts';
 import type { FailureGroup } from '../job-store.ts';
 import type { Table } from '../table.ts';
+import { byText } from '../text-order.ts';
+import { statistics } from './statistics.ts';
 
 type Answerer<Kind extends InsightKind> = (
   table: Table,
@@ -12,6 +14,7 @@ type Answerer<Kind extends InsightKind> = (
 
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures,
+  statistics,
 };
 
 export function insight(table: Table, question: Question, moment: Moment): AnswerOf<Question> {
@@ -20,10 +23,5 @@ export function insight(table: Table, question: Question, moment: Moment): Answe
 
 function failures(table: Table, { queue }: QuestionOf<'failures'>): readonly FailureGroup[] {
   const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => table.failures(name));
-  return groups.sort((a, b) => b.count - a.count || compare(a.queue, b.queue) || compare(a.group, b.group));
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return groups.sort((a, b) => b.count - a.count || byText(a.queue, b.queue) || byText(a.group, b.group));
 }

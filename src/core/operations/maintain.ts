@@ -1,5 +1,5 @@
 /**
- * Maintenance in small steps: lost leases come back, old drafts expire, ended jobs beyond their retention go.
+ * Maintenance in small steps: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics.
  * It runs by itself and never because another job ended.
  */
 import type { Moment } from '../clock.ts';
@@ -11,6 +11,7 @@ import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../settings.ts';
 import type { Table } from '../table.ts';
 import { overtake } from './claim.ts';
 import { removeWithKey } from './operate.ts';
+import { forgetStatistics } from './statistics.ts';
 
 export function maintain(table: Table, { limit }: Maintenance, moment: Moment): MaintenanceResult {
   let left = limit;
@@ -23,6 +24,7 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   const overtaken = sum(queues, (queue) => spend((most) => overtake(table, queue, most, moment)));
   const expiredDrafts = spend((most) => removeAll(table, table.draftsBefore(moment.now - DRAFT_LIFE_MS, most)));
   const pruned = sum(queues, (queue) => spend((most) => pruneQueue(table, queue, most, moment.now)));
+  for (const queue of queues) forgetStatistics(table, queue, limit, moment.now);
   const forgottenWorkers = forgetWorkers(table, moment.now);
   return { overtaken, expiredDrafts, pruned, forgottenWorkers, more: left <= 0 };
 }

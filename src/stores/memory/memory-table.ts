@@ -11,7 +11,9 @@ import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core
 import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
+import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import { MemoryStatistics } from './memory-statistics.ts';
 import { SortedList } from './sorted-list.ts';
 
 interface Lane {
@@ -31,6 +33,7 @@ export class MemoryTable implements Table {
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
   readonly #claims = new Map<string, LastClaim>();
   readonly #workers = new Map<string, WorkerRow>();
+  readonly #statistics = new MemoryStatistics();
   #seq = 0;
   #token = 0;
   readonly settings: (queue: string) => QueueSettings;
@@ -200,6 +203,18 @@ export class MemoryTable implements Table {
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[] {
     const ended = this.#ended(queue, state);
     return ended.slice(0, Math.min(limit, Math.max(0, ended.length - count)));
+  }
+
+  measure(measurement: Measurement): void {
+    this.#statistics.measure(measurement);
+  }
+
+  statistics(queue: string, from: number, to: number): readonly StoredCell[] {
+    return this.#statistics.statistics(queue, from, to);
+  }
+
+  forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {
+    this.#statistics.forget(queue, kept, limit);
   }
 
   /** Oldest end first. */

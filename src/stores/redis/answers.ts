@@ -13,6 +13,7 @@ import type {
   WorkerRecord,
 } from '../../core/job-store.ts';
 import { type RefusalCode, type Refused, refuse } from '../../core/refusal.ts';
+import { byText } from '../../core/text-order.ts';
 import { FIELD, PART, unescapeText } from './layout.ts';
 import type { ScriptAnswer } from './script-runner.ts';
 
@@ -96,10 +97,8 @@ export function readFailures(answer: ScriptAnswer): FailureGroup[] {
       sampleId,
     };
   });
-  return groups.sort((a, b) => b.count - a.count || compare(a.queue, b.queue) || compare(a.group, b.group));
+  return groups.sort((a, b) => b.count - a.count || byText(a.queue, b.queue) || byText(a.group, b.group));
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 interface ShownWorker {
   readonly host: string;

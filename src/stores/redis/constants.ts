@@ -9,6 +9,7 @@ import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.
 import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MAX_OVERTAKEN } from '../../core/operations/claim.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
+import { MAX_CELLS } from '../../core/statistics.ts';
 import { EVENT_LETTERS } from './layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
@@ -27,6 +28,8 @@ const STORE_SETTINGS = [
   'lostGraceMs',
   'exhaustedGroup',
   'retention',
+  'statsDays',
+  'histogramDays',
 ] as const;
 
 export function constantsText(): string {
@@ -50,10 +53,10 @@ export function constantsText(): string {
   ].join('\n');
 }
 
-/** The few that lua/swift.lua needs, which comes before the others are made. */
+/** The few that lua/tally.lua and lua/swift.lua need, which come before the others are made. */
 export function everydayText(): string {
   const { state, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  return `local EVERYDAY = ${luaLiteral({ state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY })}\n`;
+  return `local EVERYDAY = ${luaLiteral({ state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY, MAX_CELLS })}\n`;
 }
 
 /** Null becomes nil: an entry that is not there. */

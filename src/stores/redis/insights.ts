@@ -1,12 +1,18 @@
 /** The questions of insight, each to the script that answers it. None of them writes. */
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
+import { dayNumber } from '../../core/statistics.ts';
 import { readFailures } from './answers.ts';
+import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
 import type { Ask } from './script-runner.ts';
 
 type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['answer']>;
 
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures: async (ask, { queue }) => readFailures(await ask('failures', queue === undefined ? [] : [queue])),
+  statistics: async (ask, { queue, from, to, by = 'queue' }) => {
+    const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];
+    return readStatistics(await ask('statistics', [KIND_LETTERS[by], ...days.map(String), ...(queue ? [queue] : [])]));
+  },
 };
 
 export function insight(ask: Ask, question: Question): Promise<AnswerOf<Question>> {

@@ -1,5 +1,5 @@
 /**
- * The scripts: the ground, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
+ * The scripts: the ground, what is counted, for some the everyday case, constants, `lua/prelude.lua`, then one file an operation.
  * There is no include and nothing else is put together, so what stands in the files is what runs.
  */
 import { createHash } from 'node:crypto';
@@ -32,6 +32,7 @@ export const LOOKING_SCRIPTS = [
   'peek',
   'count',
   'failures',
+  'statistics',
   'workers',
   'records-get',
   'records-list',
@@ -63,8 +64,9 @@ export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
     `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
   const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const everyday = SWIFT[name] === undefined ? '' : `${everydayText()}${fileText('swift')}${SWIFT[name]}`;
-  return `${fileText('ground')}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
+  const counting = isLook(name) ? '' : `${everydayText()}${fileText('tally')}`;
+  const everyday = SWIFT[name] === undefined ? '' : `${fileText('swift')}${SWIFT[name]}`;
+  return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
 }
 
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {
@@ -74,8 +76,12 @@ export function loadScripts(): ReadonlyMap<ScriptName, Script> {
 
 function load(name: ScriptName): Script {
   const text = scriptText(name);
+  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isLook: isLook(name) };
+}
+
+function isLook(name: ScriptName): boolean {
   const looks: readonly string[] = LOOKING_SCRIPTS;
-  return { name, text, sha: createHash('sha1').update(text).digest('hex'), isLook: looks.includes(name) };
+  return looks.includes(name);
 }
 
 function fileText(name: string): string {

@@ -9,6 +9,7 @@ import type { HistoryRow } from '../../core/history.ts';
 import type { Job, JobState, RunningJob } from '../../core/job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import type { QueueSettings } from '../../core/settings.ts';
+import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { JobRows } from './job-rows.ts';
@@ -16,6 +17,7 @@ import { JobSearch } from './job-search.ts';
 import { LeasedJobs } from './leased-jobs.ts';
 import { QueueCounters } from './queue-counters.ts';
 import type { Database } from './sqlite-database.ts';
+import { StatisticsRows } from './statistics-rows.ts';
 import type { StoreNumbers } from './store-numbers.ts';
 import { UniqueKeys } from './unique-keys.ts';
 import { WaitingJobs } from './waiting-jobs.ts';
@@ -37,6 +39,7 @@ export class SqliteTable implements Table {
   readonly #leased: LeasedJobs;
   readonly #ended: EndedJobs;
   readonly #search: JobSearch;
+  readonly #statistics: StatisticsRows;
   readonly #keys: UniqueKeys;
   readonly #workers: WorkerRows;
 
@@ -50,6 +53,7 @@ export class SqliteTable implements Table {
     this.#leased = new LeasedJobs(db);
     this.#ended = new EndedJobs(db, this.#counters);
     this.#search = new JobSearch(db, this.#counters);
+    this.#statistics = new StatisticsRows(db);
     this.#keys = new UniqueKeys(db);
     this.#workers = new WorkerRows(db);
   }
@@ -57,6 +61,7 @@ export class SqliteTable implements Table {
   /** Writes what was summed up; the last thing before a commit. */
   save(clock: ClockMemory): void {
     this.#counters.save();
+    this.#statistics.save();
     this.#numbers.save(clock);
   }
 
@@ -64,14 +69,16 @@ export class SqliteTable implements Table {
   forget(): void {
     this.#jobs.forget();
     this.#counters.forget();
+    this.#statistics.forget();
   }
 
   /** Before a savepoint: answers what to do when it is undone. */
   mark(): () => void {
-    const restore = this.#counters.mark();
+    const [restoreCounts, restoreStatistics] = [this.#counters.mark(), this.#statistics.mark()];
     return () => {
       this.#jobs.forget();
-      restore();
+      restoreCounts();
+      restoreStatistics();
     };
   }
 
@@ -198,5 +205,17 @@ export class SqliteTable implements Table {
 
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[] {
     return this.#ended.beyond(queue, state, { count, limit });
+  }
+
+  measure(measurement: Measurement): void {
+    this.#statistics.measure(measurement);
+  }
+
+  statistics(queue: string, from: number, to: number): readonly StoredCell[] {
+    return this.#statistics.statistics(queue, from, to);
+  }
+
+  forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {
+    this.#statistics.forgetDays(queue, kept, limit);
   }
 }

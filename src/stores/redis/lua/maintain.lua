@@ -1,8 +1,9 @@
--- maintain: lost leases come back, old drafts expire, ended jobs beyond their retention go; and leftovers are swept.
+-- maintain: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics; and leftovers are swept.
 -- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many workers were forgotten, and yes or no for more.
 begin()
 
-local budget = tonumber(args[2])
+local limit = tonumber(args[2])
+local budget = limit
 local names = census.byName()
 local SWEPT = 100 -- of each kind of leftover in one call
 
@@ -102,6 +103,28 @@ local function sweepFifo(queue)
   end
 end
 
+-- Statistics, and their histograms, that are older than they are kept.
+local function forgetStatistics(queue)
+  local settings, today = queues.settings(queue), math.floor(clock.now / 86400000)
+  local cells, buckets, home = 'cells:' .. queue, 'buckets:' .. queue, '#' .. queue .. '\31'
+  local old = call('ZRANGEBYSCORE', P .. cells, '-inf', text(today - settings.statsDays), 'LIMIT', 0, limit)
+  local fields, shed = {}, {}
+  for i = 1, #old do fields[i] = home .. old[i] end
+  work.writeMany('HDEL', 'j', fields)
+  work.writeMany('ZREM', buckets, old)
+  work.writeMany('ZREM', cells, old)
+  local stale = call('ZRANGEBYSCORE', P .. buckets, '-inf', text(today - settings.histogramDays), 'LIMIT', 0, limit)
+  for i = 1, #stale do
+    local figures = call('HGET', P .. 'j', home .. stale[i])
+    if figures then
+      shed[#shed + 1] = home .. stale[i]
+      shed[#shed + 1] = figures:match('^[^;]*')
+    end
+  end
+  work.writeMany('HSET', 'j', shed)
+  work.writeMany('ZREM', buckets, stale)
+end
+
 local overtaken, pruned, drafts = 0, 0, 0
 for _, queue in ipairs(names) do
   local count = budget > 0 and loss.overtake(queue, budget) or 0
@@ -113,6 +136,7 @@ for _, queue in ipairs(names) do
   if budget > 0 then pruned = pruned + prune(queue) end
   sweepFifo(queue)
 end
+for _, queue in ipairs(names) do forgetStatistics(queue) end
 work.flush()
 local forgotten = forgetWorkers()
 sweepExpired()

@@ -2,13 +2,14 @@
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush)
---   j               hash   id → record; @worker → that worker's last claim
+--   j               hash   id → record; @worker → that worker's last claim; #… → statistics
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance
 --   fifo:<queue>    list   seqs of plain jobs, in the order they are claimed; gone:<queue>: those that left otherwise
 --   ready:, later:  zset   the other waiting jobs: by priority (returned work at -inf), and by time
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>   zset
+--   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
 --   workers, records:<kind>, names:<kind>, expiring
 --
@@ -437,7 +438,7 @@ work = {
     if job.isTouched then return end
     job.isTouched = true
     work.touched[#work.touched + 1] = job
-    job.oldTags = job.fields.tags
+    job.oldTags, job.oldLease = job.fields.tags, nil
     local place = job.place
     if place == 'f' then
       job.wasIn = job.queue
@@ -445,6 +446,7 @@ work = {
       job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
+      job.oldLease = job.fields.lease
     end
   end,
 
@@ -550,6 +552,7 @@ work = {
       end
     end
     if work.claims then set[n + 1], set[n + 2] = unpack(work.claims) end
+    tally.flush(set, clock.now)
     work.writeMany('HSET', 'j', set)
   end,
 
@@ -857,8 +860,25 @@ life = {
   -- The record is changed: its history, its unique key and the event follow.
   apply = function(job, event, details)
     life.remember(job, event, details.token, details.by, details.note)
+    life.count(job, event, details)
     if job.fields.unique then keys.follow(job, details.from or job.queue) end
     work.emit(event, job.queue, STATE[job.place], job.id)
+  end,
+
+  -- What the statistics count of it: core/statistics.ts.
+  count = function(job, event, details)
+    if event == 'claimed' then
+      local heap = tally.heap(job.queue, details.by, job.oldTags or '')
+      return tally.add(heap, 'w', clock.now - math.max(record.runAt(job), tonumber(job.createdAt)))
+    end
+    if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
+    local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
+    job.oldLease = nil
+    local heap = tally.heap(details.from or job.queue, worker, job.oldTags or '')
+    if event == 'completed' or event == 'advanced' or event == 'forwarded' then
+      return tally.add(heap, 'r', clock.now - claimedAt)
+    end
+    loss.count(job, event, heap)
   end,
 
   ended = function(job, place)
@@ -875,6 +895,23 @@ life = {
 }
 
 loss = later(function(loss)
+  -- How an attempt that did not complete counts, for its heap and for the group of its failure.
+  function loss.count(job, event, heap)
+    local isFailed, isFailure = job.place == 'x', event == 'failed' or event == 'retried'
+    local isBreak = event == 'lost' or event == 'released' or event == 'moved' or event == 'requeued'
+    local ends = {
+      failures = isFailed and 1 or 0,
+      retries = not isFailed and (isFailure or event == 'resent') and 1 or 0,
+      interruptions = isBreak and 1 or 0,
+    }
+    for name, times in pairs(ends) do heap[name] = heap[name] + times end
+    if not (isFailed or isFailure) then return end
+    heap.groups = heap.groups or {}
+    local group = heap.groups[job.fields.group] or { failures = 0, retries = 0, interruptions = 0 }
+    heap.groups[job.fields.group] = group
+    for name, times in pairs(ends) do group[name] = group[name] + times end
+  end
+
   -- Back in the queue, before everything else; `since` puts it in line among the others that came back.
   function loss.returned(job, since, runAt)
     job.place = 'w'

@@ -79,8 +79,8 @@ swift = {
     for i = 1, n do
       local words = found[i]
       if not words then return false end
-      local head, seq, createdAt, queue, attempt, token, holder, stop = words:match(
-        '^r((%d+) (%d+) ([^\31]+))\31attempt=(%d+)\31lease=(%d+) %d+ %d+ %d+ ([^\31]*)()')
+      local head, seq, createdAt, queue, attempt, token, claimedAt, holder, stop = words:match(
+        '^r((%d+) (%d+) ([^\31]+))\31attempt=(%d+)\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
       local rowsAt = token == tokens[i] and words:find('\31rows=', stop, true)
       if not rowsAt then return false end
       local fields = words:sub(stop, rowsAt - 1)
@@ -97,6 +97,7 @@ swift = {
       local done, left = into.done, into.left
       done[#done + 1] = nowText
       done[#done + 1], left[#left + 1] = hex, hex
+      tally.add(tally.heap(queue, holder, fields:match('\31tags=([^\31]*)') or ''), 'r', now - claimedAt)
       swift.emit('completed', 'done', queue, ids[i])
     end
     return true
@@ -131,7 +132,7 @@ swift = {
     local now, nowText, records, answer, memory = swift.now, swift.nowText, swift.records, swift.answer, swift.memory
     local to = ('%d'):format(now + ms)
     local term, by, running = (' %d '):format(ms) .. to .. ' ' .. nowText .. ' ' .. worker, '\30b' .. worker, into.running
-    local n, token = #records, swift.token
+    local n, token, heap = #records, swift.token, tally.heap(queue, worker, '')
     for i = 1, #seqs do
       local head, seq, createdAt, home, stop = (found[i] or ''):match('^f((%d+) (%d+) ([^\31]+))()')
       if seq ~= seqs[i] or home ~= queue then return false end
@@ -152,6 +153,7 @@ swift = {
       running[#running + 1] = to
       running[#running + 1] = ('%013x'):format(seq)
       swift.seqs[#swift.seqs + 1] = seq
+      tally.add(heap, 'w', now - createdAt)
       swift.emit('claimed', 'running', queue, id)
     end
     into.popped, swift.token, swift.taken = seqs, token, swift.taken + #seqs
@@ -252,6 +254,7 @@ swift = {
     else
       write('HSET', P, 'open', swift.log())
     end
+    tally.flush(swift.records, swift.now)
     write('HSET', P .. 'j', unpack(swift.records))
     for i = 1, #order do
       local queue = order[i]
@@ -286,8 +289,10 @@ swift = {
     if not swift.look() then return nil end
     swift.records, swift.seqs, swift.queues, swift.order, swift.events = {}, {}, {}, {}, {}
     local oldToken = swift.token
-    if not swift.settle(from, to, claimAt and args[claimAt]) then return nil end
-    if claimAt and not swift.claim(claimAt) then return nil end
+    if not (swift.settle(from, to, claimAt and args[claimAt]) and (not claimAt or swift.claim(claimAt))) then
+      tally.heaps, tally.order = {}, {}
+      return nil
+    end
     swift.flush(oldToken)
     swift.publish()
     if claimAt then swift.answer[2] = swift.nextAt() end

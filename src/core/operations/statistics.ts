@@ -1,0 +1,38 @@
+/** Statistics over a table: what is kept of them now, and forgetting the rest. */
+import type { Moment } from '../clock.ts';
+import type { QuestionOf } from '../insight.ts';
+import type { DayStatistics, StoredCell } from '../statistics.ts';
+import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics.ts';
+import type { Table } from '../table.ts';
+
+export function statistics(
+  table: Table,
+  question: QuestionOf<'statistics'>,
+  { now }: Moment,
+): readonly DayStatistics[] {
+  const { queue, from, to, by = 'queue' } = question;
+  const days = { from: from === undefined ? 0 : dayNumber(from), to: to === undefined ? dayOf(now) : dayNumber(to) };
+  return (queue === undefined ? table.queues() : [queue]).flatMap((name) =>
+    keptCells(table, name, { ...days, now })
+      .filter(({ kind }) => kind === by)
+      .map((cell) => statisticsOf(name, cell)),
+  );
+}
+
+/** What has expired is not there, whether or not it was forgotten yet: time alone writes nothing. */
+export function keptCells(
+  table: Table,
+  queue: string,
+  asked: { readonly from: number; readonly to: number; readonly now: number },
+): readonly StoredCell[] {
+  const kept = keptSince(table.settings(queue), asked.now);
+  return table.statistics(queue, Math.max(asked.from, kept.day), asked.to).map((cell) => {
+    const hasBuckets = cell.figures.hasBuckets && cell.day >= kept.histogramDay;
+    return { ...cell, figures: { ...cell.figures, hasBuckets } };
+  });
+}
+
+/** A round forgets so many of a queue at the most, besides what it does for jobs. */
+export function forgetStatistics(table: Table, queue: string, limit: number, now: number): void {
+  table.forgetStatistics(queue, keptSince(table.settings(queue), now), limit);
+}

@@ -1,0 +1,168 @@
+-- tally: what a call counts for the statistics (core/statistics.ts, core/figures.ts, restated), put after the ground.
+--
+-- A cell is text in the hash of the jobs, at #<queue> \31 <day> \31 <letter of its kind><name>, so that it is written in
+-- the one HSET of the records: what is counted and what is in the history cannot differ. Cells stand in the zset
+-- cells:<queue> by day, and while they have their histograms in buckets:<queue>, both before they are written.
+--
+-- What happened is first gathered by queue, worker and tags, which in most calls is one heap; then every cell of a heap
+-- is read and written once, however many jobs there were.
+
+local tally
+tally = {
+  DAY_MS = 86400000, SMALL = { 1, 2, 5, 10, 20, 50, 100, 200, 500 },
+  heaps = {}, order = {}, -- what was gathered, by address and in order
+
+  heap = function(queue, worker, tags)
+    local address = queue .. '\31' .. worker .. '\31' .. tags
+    local heap = tally.heaps[address]
+    if not heap then
+      heap = { queue = queue, worker = worker, tags = tags, retries = 0, failures = 0, interruptions = 0 }
+      tally.heaps[address], tally.order[#tally.order + 1] = heap, heap
+    end
+    return heap
+  end,
+
+  -- core/histogram.ts
+  bucket = function(ms)
+    if ms < 1000 then
+      local SMALL, bucket = tally.SMALL, 0
+      while bucket < 9 and ms >= SMALL[bucket + 1] do bucket = bucket + 1 end
+      return bucket
+    end
+    if ms < 60000 then return 9 + math.floor(ms / 1000) end
+    if ms < 3600000 then return 68 + math.floor(ms / 60000) end
+    if ms < 86400000 then return 124 + math.floor(ms / 900000) end
+    if ms < 259200000 then return 196 + math.floor(ms / 3600000) end
+    return 265 + math.min(365, math.floor(ms / 86400000))
+  end,
+
+  -- A duration into the wait (w) or the run (r) of a heap. Sums go by the distance from the first one, which is as
+  -- small as they are apart.
+  add = function(heap, letter, ms)
+    if ms < 0 then ms = 0 end
+    local spread = heap[letter]
+    if not spread then
+      spread = { count = 0, first = ms, sum = 0, squares = 0, buckets = {} }
+      heap[letter] = spread
+    end
+    local distance, key = ms - spread.first, tally.bucket(ms)
+    spread.count, spread.sum = spread.count + 1, spread.sum + distance
+    spread.squares = spread.squares + distance * distance
+    spread.buckets[key] = (spread.buckets[key] or 0) + 1
+  end,
+
+  number = function(n)
+    return n % 1 == 0 and n < 1e15 and n > -1e15 and ('%d'):format(n) or ('%.17g'):format(n)
+  end,
+
+  -- The names of a heap's cells without what they share: letter and name.
+  names = function(heap)
+    local names = { 'q', 'w' .. heap.worker }
+    if heap.tags ~= '' then
+      local seen = {}
+      for tag in (heap.tags .. '\30'):gmatch('([^\30]*)\30') do
+        if not seen[tag] then seen[tag], names[#names + 1] = true, 't' .. tag end
+      end
+    end
+    return names
+  end,
+
+  -- Adds a spread to the three numbers of a cell that begin at `at`, and its buckets to the text of them.
+  merge = function(figures, at, spread, letter)
+    local count, mean = figures[at], figures[at + 1]
+    local n, own = spread.count, spread.first + spread.sum / spread.count
+    local total, distance = count + n, own - mean
+    figures[at], figures[at + 1] = total, mean + distance * n / total
+    figures[at + 2] = figures[at + 2] + math.max(0, spread.squares - spread.sum * spread.sum / n)
+      + distance * distance * count * n / total
+    local buckets = figures.buckets
+    if not buckets then return end
+    for bucket, times in pairs(spread.buckets) do
+      local key = ' ' .. letter .. bucket .. '='
+      local from, to = buckets:find(key, 1, true)
+      if from then
+        local known = buckets:match('^%d+', to + 1)
+        buckets = buckets:sub(1, to) .. ('%d'):format(known + times) .. buckets:sub(to + 1 + #known)
+      else
+        buckets = buckets .. key .. times
+      end
+    end
+    figures.buckets = buckets
+  end,
+
+  read = function(words, now)
+    if not words then return { 0, 0, 0, 0, 0, 0, 0, 0, 0, now, now, buckets = '' } end
+    local figures, n = {}, 0
+    local head, buckets = words:match('^([^;]*);?(.*)$')
+    for each in head:gmatch('%S+') do
+      n = n + 1
+      figures[n] = tonumber(each)
+    end
+    figures.buckets = #head < #words and buckets or false
+    return figures
+  end,
+
+  write = function(figures)
+    local words = {}
+    for i = 1, 11 do words[i] = tally.number(figures[i]) end
+    return table.concat(words, ' ') .. (figures.buckets and ';' .. figures.buckets or '')
+  end,
+
+  -- Every cell that is concerned, each with the heaps that go into it.
+  concerned = function(day)
+    local cells, list = {}, {}
+    local function concern(queue, name, heap)
+      local address = '#' .. queue .. '\31' .. day .. '\31' .. name
+      local cell = cells[address]
+      if not cell then
+        cell = { address = address, queue = queue, name = name, heaps = {} }
+        cells[address], list[#list + 1] = cell, cell
+      end
+      cell.heaps[#cell.heaps + 1] = heap
+    end
+    for i = 1, #tally.order do
+      local heap = tally.order[i]
+      local names = tally.names(heap)
+      for j = 1, #names do concern(heap.queue, names[j], heap) end
+      for group, ends in pairs(heap.groups or {}) do concern(heap.queue, 'g' .. group, ends) end
+    end
+    return list
+  end,
+
+  -- A cell that is not there yet: whether there is room for it. It stands in the indexes first.
+  enter = function(cell, day)
+    local isWhole = cell.name == 'q'
+    if not isWhole and call('ZCOUNT', P .. 'cells:' .. cell.queue, day, day) >= EVERYDAY.MAX_CELLS then return false end
+    local member = day .. '\31' .. cell.name
+    write('ZADD', P .. 'cells:' .. cell.queue, day, member)
+    write('ZADD', P .. 'buckets:' .. cell.queue, day, member)
+    return true
+  end,
+
+  -- Adds what was gathered to the cells and puts them into `set`, which is about to be written with the records.
+  flush = function(set, now)
+    if #tally.order == 0 then return end
+    local day = ('%d'):format(math.floor(now / tally.DAY_MS))
+    local cells, addresses = tally.concerned(day), {}
+    for i = 1, #cells do addresses[i] = cells[i].address end
+    local known = call('HMGET', P .. 'j', unpack(addresses))
+    for i = 1, #cells do
+      local cell = cells[i]
+      if known[i] or tally.enter(cell, day) then
+        local figures, heaps = tally.read(known[i], now), cell.heaps
+        for j = 1, #heaps do
+          local heap = heaps[j]
+          if heap.w then tally.merge(figures, 1, heap.w, 'w') end
+          if heap.r then tally.merge(figures, 4, heap.r, 'r') end
+          figures[7], figures[8], figures[9] =
+            figures[7] + heap.retries, figures[8] + heap.failures, figures[9] + heap.interruptions
+        end
+        figures[10], figures[11] = math.min(figures[10], now), math.max(figures[11], now)
+        set[#set + 1] = cell.address
+        set[#set + 1] = tally.write(figures)
+      end
+    end
+    tally.heaps, tally.order = {}, {}
+  end,
+}
+

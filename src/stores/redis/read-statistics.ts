@@ -1,0 +1,22 @@
+/** Reads the cells of statistics as the scripts answer them (lua/statistics.lua, lua/tally.lua). */
+import { readFigures } from '../../core/figures.ts';
+import type { CellKind, DayStatistics, StoredCell } from '../../core/statistics.ts';
+import { CELL_KINDS, cellOrder, statisticsOf } from '../../core/statistics.ts';
+import { byText } from '../../core/text-order.ts';
+import { linesOf } from './answers.ts';
+import { FIELD, PART, unescapeText } from './layout.ts';
+import type { ScriptAnswer } from './script-runner.ts';
+
+export const KIND_LETTERS: Readonly<Record<CellKind, string>> = { queue: 'q', tag: 't', worker: 'w', group: 'g' };
+
+export function readStatistics(answer: ScriptAnswer): DayStatistics[] {
+  const cells = linesOf(answer, PART).map(readCell);
+  cells.sort((a, b) => byText(a.queue, b.queue) || cellOrder(a, b));
+  return cells.map((cell) => statisticsOf(cell.queue, cell));
+}
+
+function readCell(line: string): StoredCell & { readonly queue: string } {
+  const [queue = '', day = '', name = '', figures = ''] = line.split(FIELD);
+  const kind = CELL_KINDS.find((each) => KIND_LETTERS[each] === name[0]) ?? 'queue';
+  return { queue, day: Number(day), kind, name: unescapeText(name.slice(1)), figures: readFigures(figures) };
+}

@@ -1,0 +1,241 @@
+/** Statistics: what a store counts of its jobs' lives by queue and UTC day, held against what their history tells. */
+import { expect, it } from 'vitest';
+import { bucketOf, bucketStart, DAY_MS } from '../../src/core/histogram.ts';
+import type { HistoryRow } from '../../src/core/history.ts';
+import type { StatisticsQuestion } from '../../src/core/insight.ts';
+import type { RunningJob } from '../../src/core/job.ts';
+import type { Settlement } from '../../src/core/job-store.ts';
+import { type DayStatistics, dayOf, dayText, MAX_CELLS } from '../../src/core/statistics.ts';
+import { proofSize } from '../support/proof.ts';
+import type { Open } from './contract.ts';
+import { complete, fail, LEASE_MS, release, resend, retry, START, type Workbench } from './workbench.ts';
+
+const NEXT_MIDNIGHT = (dayOf(START) + 1) * DAY_MS;
+
+function ask(bench: Workbench, question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
+  return bench.jobs.insight({ kind: 'statistics', ...question });
+}
+
+/** Durations as a spread, worked out exactly. */
+function spreadOf(durations: readonly number[]) {
+  const whole = durations.map(BigInt);
+  const [count, sum] = [BigInt(whole.length), whole.reduce((all, each) => all + each, 0n)];
+  const squares = whole.reduce((all, each) => all + each * each, 0n);
+  const histogram = new Map<number, number>();
+  for (const ms of durations) {
+    const from = bucketStart(bucketOf(ms));
+    histogram.set(from, (histogram.get(from) ?? 0) + 1);
+  }
+  return {
+    count: durations.length,
+    mean: count === 0n ? 0 : Number(sum) / Number(count),
+    variance: count < 2n ? 0 : Number(count * squares - sum * sum) / Number(count * (count - 1n)),
+    histogram: [...histogram].sort(([a], [b]) => a - b),
+  };
+}
+
+function expectSpread(actual: DayStatistics['wait'], expected: ReturnType<typeof spreadOf>): void {
+  expect([actual.count, actual.histogram]).toEqual([expected.count, expected.histogram]);
+  for (const name of ['mean', 'variance'] as const)
+    expect(Math.abs(actual[name] - expected[name])).toBeLessThanOrEqual(1e-9 * Math.abs(expected[name]));
+}
+
+/** What the history of a job says of its waits and runs, each with its day. */
+function toldBy(rows: readonly HistoryRow[]) {
+  return rows.slice(1).map((row, place) => {
+    const before = rows[place] as HistoryRow;
+    return { day: dayText(dayOf(row.at)), event: row.event, ms: row.at - before.at };
+  });
+}
+
+function durationsOf(told: ReturnType<typeof toldBy>, event: string, day: string): number[] {
+  return told.filter((each) => each.event === event && each.day === day).map(({ ms }) => ms);
+}
+
+/** Numbers as random as a proof needs them, the same in every run. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Adds, claims and settles jobs in bulk, time passing in between by anything from nothing to some hours. */
+async function busyDays(bench: Workbench, { jobs, batch }: { jobs: number; batch: number }): Promise<string[]> {
+  const random = dice(7);
+  const ids = Array.from({ length: jobs }, (_, place) => `j${place}`);
+  for (let at = 0; at < jobs; at += batch) {
+    const some = ids.slice(at, at + batch);
+    await bench.add(...some.map((id, place) => ({ id, ...(place % 3 === 0 && { tags: ['third'] }) })));
+    bench.pass(Math.floor(10 ** (random() * 7.2)));
+    const held = [...(await bench.claim({ limit: batch, worker: `w${at % 2}`, leaseMs: 100 * DAY_MS }))];
+    while (held.length > 0) {
+      bench.pass(Math.floor(10 ** (random() * 6.5)));
+      await settleSome(bench, held.splice(0, Math.ceil(batch / 4)));
+    }
+  }
+  return ids;
+}
+
+async function settleSome(bench: Workbench, jobs: readonly RunningJob[]): Promise<void> {
+  await bench.jobs.settle(jobs.map(({ id, lease }): Settlement => ({ kind: 'complete', id, token: lease.token })));
+}
+
+async function historiesOf(bench: Workbench, ids: readonly string[]) {
+  const told: ReturnType<typeof toldBy> = [];
+  for (let at = 0; at < ids.length; at += 200) {
+    const some = await Promise.all(ids.slice(at, at + 200).map((id) => bench.jobs.history(id)));
+    told.push(...some.flatMap(toldBy));
+  }
+  return told;
+}
+
+export function statisticsContract(open: Open): void {
+  it('know nothing of a store in which nothing ran', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' });
+    expect(await ask(bench)).toEqual([]);
+    expect(await ask(bench, { queue: 'none' })).toEqual([]);
+  });
+
+  it('count how long jobs waited and ran, in all and by tag and worker', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', tags: ['x', 'y', 'x'] }, { id: 'b', tags: ['y'] }, { id: 'c', delayMs: 300 });
+    bench.pass(500);
+    const [a, b, c] = await bench.claim({ worker: 'one', limit: 3 });
+    bench.pass(2_000);
+    await bench.settle(a as RunningJob, complete);
+    bench.pass(1_000);
+    await bench.settle(b as RunningJob, { kind: 'complete', next: { queue: 'p', delayMs: 0 } });
+    await bench.settle(c as RunningJob, { kind: 'forward', address: 'http://else/q/p/c' });
+    const counted = { queue: 'q', day: dayText(dayOf(START)), retries: 0, failures: 0, interruptions: 0 };
+    const expected = (of: string, waits: number[], runs: number[]) => [
+      { ...counted, of, wait: spreadOf(waits), run: spreadOf(runs) },
+    ];
+    const whole = [
+      [200, 500, 500],
+      [2_000, 3_000, 3_000],
+    ] as const;
+    const [inAll, byWorker, byTag] = await Promise.all([
+      ask(bench),
+      ask(bench, { by: 'worker' }),
+      ask(bench, { by: 'tag' }),
+    ]);
+    for (const [actual, of] of [
+      [inAll, ''],
+      [byWorker, 'one'],
+    ] as const) {
+      expect(actual).toMatchObject([{ ...counted, of }]);
+      expectSpread((actual[0] as DayStatistics).wait, spreadOf(whole[0]));
+      expectSpread((actual[0] as DayStatistics).run, spreadOf(whole[1]));
+    }
+    expect(byTag).toEqual([...expected('x', [500], [2_000]), ...expected('y', [500, 500], [2_000, 3_000])]);
+  });
+
+  it('count a wait on the day of the claim and a run on the day of its end, which may be another', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' });
+    bench.now = NEXT_MIDNIGHT - 1;
+    const job = await bench.claimOne({ leaseMs: DAY_MS });
+    bench.now = NEXT_MIDNIGHT;
+    await bench.settle(job, complete);
+    const [first, second, ...more] = await ask(bench);
+    expect([first?.day, second?.day, more]).toEqual([dayText(dayOf(START)), dayText(dayOf(START) + 1), []]);
+    expect([first?.wait, first?.run.count]).toEqual([spreadOf([NEXT_MIDNIGHT - 1 - START]), 0]);
+    expect([second?.wait.count, second?.run]).toEqual([0, spreadOf([1])]);
+    expect(await ask(bench, { from: dayText(dayOf(START) + 1) })).toEqual([second]);
+    expect(await ask(bench, { to: dayText(dayOf(START)) })).toEqual([first]);
+  });
+
+  it('count what a worker returned, lost or failed, and what was tried again', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { retries: 2 });
+    await bench.settle(await bench.running({ id: 'a' }), release);
+    await bench.settle(await bench.claimOne(), fail());
+    await bench.settle(await bench.claimOne(), retry());
+    await bench.settle(await bench.claimOne(), resend());
+    await bench.settle(await bench.claimOne(), fail());
+    await bench.running({ id: 'b', tags: ['t'] });
+    await bench.loseLeases(LEASE_MS + 1);
+    const expected = { retries: 3, failures: 1, interruptions: 2, wait: { count: 6 }, run: { count: 0 } };
+    expect(await ask(bench)).toMatchObject([expected]);
+    expect(await ask(bench, { by: 'worker' })).toMatchObject([{ ...expected, of: 'w' }]);
+    expect(await ask(bench, { by: 'tag' })).toMatchObject([{ of: 't', retries: 0, failures: 0, interruptions: 1 }]);
+  });
+
+  it('count no cancel, and nothing twice when a call is repeated', async () => {
+    const bench = await open();
+    const held = await bench.running({ id: 'a' });
+    await bench.jobs.cancel([{ id: 'a' }]);
+    await bench.settle(held, complete);
+    const other = await bench.running({ id: 'b' });
+    for (const said of [complete, complete, fail()]) await bench.settle(other, said);
+    const ended = { wait: { count: 2 }, run: { count: 1 }, retries: 0, failures: 0, interruptions: 0 };
+    expect(await ask(bench)).toMatchObject([ended]);
+  });
+
+  it('stay when their jobs are deleted, and go with the days that the queue keeps', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { statsDays: 5, histogramDays: 2 });
+    await bench.settle(await bench.running({ id: 'a', tags: ['t'] }), complete);
+    await bench.jobs.delete(['a']);
+    const look = async () => (await ask(bench, { by: 'tag' })).map(({ of, run }) => [of, run.count, run.histogram]);
+    for (const isForgotten of [false, true]) {
+      bench.now = START + DAY_MS;
+      if (isForgotten) await bench.jobs.maintain({ limit: 100 });
+      expect(await look()).toEqual([['t', 1, [[0, 1]]]]);
+      bench.now = START + 2 * DAY_MS;
+      if (isForgotten) await bench.jobs.maintain({ limit: 100 });
+      expect(await look()).toEqual([['t', 1, null]]);
+      bench.now = START + 5 * DAY_MS;
+      if (isForgotten) await bench.jobs.maintain({ limit: 100 });
+      expect(await look()).toEqual([]);
+      bench.now = START;
+    }
+    expect(await look()).toEqual([]);
+  });
+
+  it('are forgotten a few at a time', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a', tags: ['t', 'u'] }), complete);
+    const left = async () => {
+      const cells = await Promise.all((['queue', 'tag', 'worker'] as const).map((by) => ask(bench, { by })));
+      return cells.flat().length;
+    };
+    const counts: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      bench.now = START;
+      counts.push(await left());
+      bench.now = START + 30 * DAY_MS;
+      await bench.jobs.maintain({ limit: 1 });
+    }
+    expect(counts).toEqual([4, 3, 2, 1, 0]);
+  });
+
+  it('count no more tags of a day by themselves than they have room for, and the queue goes on', async () => {
+    const bench = await open();
+    const jobs = Array.from({ length: MAX_CELLS / 100 + 1 }, (_, place) => ({
+      id: `j${place}`,
+      tags: Array.from({ length: 100 }, (_tag, at) => `t${place * 100 + at}`),
+    }));
+    for (const job of jobs) await bench.settle(await bench.running(job), complete);
+    expect(await ask(bench, { by: 'tag' })).toHaveLength(MAX_CELLS - 2);
+    expect(await ask(bench)).toMatchObject([{ run: { count: jobs.length } }]);
+  });
+
+  it('equal what the histories tell, however many jobs there were, with the variance exact to nine digits', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { statsDays: 3_650, histogramDays: 3_650 });
+    const size = proofSize({ small: { jobs: 240, batch: 12 }, full: { jobs: 100_000, batch: 500 } });
+    const ids = await busyDays(bench, size);
+    const [told, days] = [await historiesOf(bench, ids), await ask(bench)];
+    expect(new Set(days.map(({ day }) => day))).toEqual(new Set(told.map(({ day }) => day)));
+    for (const { day, wait, run } of days) {
+      expectSpread(wait, spreadOf(durationsOf(told, 'claimed', day)));
+      expectSpread(run, spreadOf(durationsOf(told, 'completed', day)));
+    }
+    const thirds = (await ask(bench, { by: 'tag' })).reduce((sum, { run }) => sum + run.count, 0);
+    expect(thirds).toBe((ids.length / size.batch) * Math.ceil(size.batch / 3));
+  }, 600_000);
+}

@@ -1,0 +1,116 @@
+/**
+ * What the statistics should be, on the model: every fact is remembered and counted afresh. Must never import from
+ * core/operations, nor what is measured or how it is added up.
+ */
+import { bucketOf, bucketStart } from '../../src/core/histogram.ts';
+import type { HistoryRow } from '../../src/core/history.ts';
+import type { Job } from '../../src/core/job.ts';
+import type { DayStatistics, SpreadView } from '../../src/core/statistics.ts';
+import type { Model } from './model.ts';
+
+const DAY_MS = 86_400_000;
+export type By = 'queue' | 'worker' | 'tag';
+
+export interface Fact {
+  readonly queue: string;
+  readonly day: number;
+  readonly worker: string;
+  readonly tags: readonly string[];
+  readonly wait?: number;
+  readonly run?: number;
+  readonly ends: readonly string[];
+  readonly group: string | null;
+}
+
+/** What a row of history tells of a job that was so before it. */
+export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
+  const { queue, tags, lease } = before;
+  const base = { queue, tags, day: Math.floor(row.at / DAY_MS), ends: [], group: null };
+  const age = (since: number): number => Math.max(0, row.at - since);
+  if (row.event === 'claimed')
+    return {
+      ...base,
+      worker: row.by ?? '',
+      wait: age(before.runAt < before.createdAt ? before.createdAt : before.runAt),
+    };
+  if (lease === null || after.lease !== null || row.event === 'cancelled') return null;
+  const { worker, claimedAt } = lease;
+  if (['completed', 'advanced', 'forwarded'].includes(row.event)) return { ...base, worker, run: age(claimedAt) };
+  const hasFailed = after.state === 'failed';
+  const isTry = ['failed', 'retried', 'resent'].includes(row.event);
+  const ends = [
+    ...(hasFailed ? ['failures'] : []),
+    ...(isTry && !hasFailed ? ['retries'] : []),
+    ...(isTry ? [] : ['interruptions']),
+  ];
+  const isGrouped = hasFailed || row.event === 'failed' || row.event === 'retried';
+  return { ...base, worker, ends, group: isGrouped ? (after.failure?.group ?? null) : null };
+}
+
+/** Of every queue and day that is still kept. */
+export function statistics(model: Model, by: By, now: number): readonly DayStatistics[] {
+  const cells = new Map<string, { queue: string; day: number; of: string; facts: Fact[] }>();
+  for (const fact of model.facts) {
+    for (const of of namesOf(fact, by)) {
+      const { queue, day } = fact;
+      const key = JSON.stringify([queue, day, of]);
+      const cell = cells.get(key) ?? { queue, day, of, facts: [] };
+      cell.facts.push(fact);
+      cells.set(key, cell);
+    }
+  }
+  const today = Math.floor(now / DAY_MS);
+  const kept = [...cells.values()].filter(({ queue, day }) => day > today - model.settings(queue).statsDays);
+  kept.sort((a, b) => order(a.queue, b.queue) || a.day - b.day || order(a.of, b.of));
+  return kept.map(({ queue, day, of, facts }) => {
+    const hasBuckets = day > today - model.settings(queue).histogramDays;
+    const ends = (name: string): number => facts.filter((fact) => fact.ends.includes(name)).length;
+    return {
+      queue,
+      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      of,
+      wait: spreadOf(facts, 'wait', hasBuckets),
+      run: spreadOf(facts, 'run', hasBuckets),
+      retries: ends('retries'),
+      failures: ends('failures'),
+      interruptions: ends('interruptions'),
+    };
+  });
+}
+
+const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+function namesOf({ worker, tags }: Fact, by: By): readonly string[] {
+  if (by === 'queue') return [''];
+  return by === 'worker' ? [worker] : [...new Set(tags)];
+}
+
+function spreadOf(facts: readonly Fact[], what: 'wait' | 'run', hasBuckets: boolean): SpreadView {
+  const values = facts.flatMap((fact) => fact[what] ?? []);
+  const count = values.length;
+  const mean = count === 0 ? 0 : values.reduce((sum, each) => sum + each, 0) / count;
+  const squares = values.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  const starts = values.map((ms) => bucketStart(bucketOf(ms))).sort((a, b) => a - b);
+  const histogram = [...new Set(starts)].map((from): [number, number] => [
+    from,
+    starts.filter((each) => each === from).length,
+  ]);
+  return { count, mean, variance: count < 2 ? 0 : squares / (count - 1), histogram: hasBuckets ? histogram : null };
+}
+
+/** Sums of doubles depend on their order: what is as near as that is the same. */
+export function nearly(expected: readonly DayStatistics[], actual: readonly DayStatistics[]): readonly DayStatistics[] {
+  const near = (ours: SpreadView | undefined, theirs: SpreadView): SpreadView =>
+    ours === undefined
+      ? theirs
+      : { ...theirs, mean: nearer(ours.mean, theirs.mean), variance: nearer(ours.variance, theirs.variance) };
+  return actual.map((each, place) => ({
+    ...each,
+    wait: near(expected[place]?.wait, each.wait),
+    run: near(expected[place]?.run, each.run),
+  }));
+}
+
+function nearer(ours: number, theirs: number): number {
+  return Math.abs(ours - theirs) <= 1e-9 * Math.max(1, Math.abs(ours)) ? ours : theirs;
+}
