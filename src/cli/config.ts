@@ -18,6 +18,7 @@ const NODE_WORDS: Readonly<Record<keyof NodeSettings, string>> = {
   port: 'the port it listens on',
   env: 'production, development, test or stage: handed to scripts as RQ_ENV',
   scriptDirs: 'folders beside queues/ in which scripts may live',
+  rq: 'open: whoever comes over the loopback to RQ’s addresses may name scripts, as RQ had it',
 };
 
 interface Row {
@@ -45,7 +46,12 @@ export async function config(call: Call): Promise<number> {
 function nodeRows(call: Call): Row[] {
   const { settings: path, root } = homeOf(call.text('home'));
   const [set, usual] = [nodeSettings(readIfThere(path)), nodeSettings(undefined)];
-  const words = (value: unknown): string => (Array.isArray(value) ? value.join(', ') || 'none' : String(value));
+  const words = (value: unknown): string =>
+    Array.isArray(value)
+      ? value.join(', ') || 'none'
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value);
   const rows = (Object.keys(NODE_WORDS) as (keyof NodeSettings)[]).map((name) => {
     const value = words(set[name]);
     return { name, value, about: NODE_WORDS[name], isSet: value !== words(usual[name]) };

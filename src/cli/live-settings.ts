@@ -44,6 +44,10 @@ export class LiveSettings implements NodeSettings {
     return this.#now.scriptDirs;
   }
 
+  get rq(): NodeSettings['rq'] {
+    return this.#now.rq;
+  }
+
   async remember(): Promise<void> {
     this.#queues = await readQueues(this.#home);
   }
@@ -55,7 +59,7 @@ export class LiveSettings implements NodeSettings {
     const file = parsed(text);
     const queues = await readQueues(this.#home);
     const lines = [...fileChanges(this.#file, file), ...queueChanges(this.#queues, queues)];
-    this.#now = { ...next, scriptDirs: this.#now.scriptDirs };
+    this.#now = { ...next, scriptDirs: this.#now.scriptDirs, rq: this.#now.rq };
     this.#file = file;
     this.#queues = queues;
     return lines;

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../core/store.ts';
+import { rqRoutes } from '../doors/rq/rq-door.ts';
 import type { Home } from '../node/home.ts';
 import type { NodeHealth } from '../node/node-health.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
@@ -48,7 +49,10 @@ export async function openHttp(parts: HttpParts): Promise<HttpSide> {
   const server = await openServer({
     tcp: listen.map((host) => ({ host, port: parts.port })),
     socket: socketOf(parts.home),
-    table: createRouteTable(ROUTES),
+    table: createRouteTable([
+      ...ROUTES,
+      ...rqRoutes({ url: settings.url, isOpen: settings.rq.open, startedAt: now() }),
+    ]),
     guard: access.guard,
     onAnswer: access.onAnswer,
     context: contextOf(parts, access.store, now),

@@ -12,6 +12,8 @@ export interface NodeSettings {
   readonly env: string;
   /** Folders beside `queues/` in which scripts may live. */
   readonly scriptDirs: readonly string[];
+  /** RQ's own openness: whoever comes over the loopback to RQ's addresses may name scripts. */
+  readonly rq: { readonly open: boolean };
 }
 
 /** What `node.json` says of the daemon itself. Null: it says nothing. */
@@ -34,6 +36,7 @@ const shape = object({
   port: integer(1, 65_535),
   env: text({ max: 64, pattern: /^[A-Za-z0-9_-]+$/, must: 'must be one word' }),
   scriptDirs: listOf(text({ max: 4_096, pattern: /^\//, must: 'must be an absolute path' }), 100),
+  rq: object({ open: flag }),
   listen: listOf(text({ max: 255 }), 20),
   store: text({ max: 4_096 }),
   strict: flag,
@@ -50,8 +53,8 @@ export function nodeSettings(json: string | undefined, listensOn?: number): Node
   const given = read(json);
   const port = given.port ?? listensOn ?? DEFAULT_PORT;
   const url = withSlash(given.url ?? `http://localhost:${listensOn ?? port}/`);
-  const { aliases = [], env = 'development', scriptDirs = [] } = given;
-  return { url, aliases: aliases.map(withSlash), port, env, scriptDirs };
+  const { aliases = [], env = 'development', scriptDirs = [], rq } = given;
+  return { url, aliases: aliases.map(withSlash), port, env, scriptDirs, rq: { open: rq?.open ?? false } };
 }
 
 function read(json: string | undefined) {

@@ -52,10 +52,14 @@ export interface Node {
   readonly blobs: Blobs;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
+  /** Those that a file in the folder of the queues makes. */
+  fileQueues(): ReadonlySet<string>;
   /** Of a script that this node attends; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
   /** Whether the process that starts scripts lives. */
   runnerHealth(): RunnerHealth;
+  /** The MD5 of a blob; null when it is not here. */
+  md5(sha256: string): Promise<string | null>;
   /** Looks at the folder of the queues now. */
   reload(): Promise<void>;
   /** Removes the files of jobs that are no more. Done by itself now and then. */
@@ -97,8 +101,13 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'sto
     attempts: new AttemptReader(home, store),
     blobs: node.blobs,
     queues: () => node.queues(),
+    fileQueues: () => node.fileQueues,
     processes: (job) => node.processes(job),
     runnerHealth: () => node.runnerHealth(),
+    md5: async (sha256) => {
+      const answer = await node.blobs.md5(sha256);
+      return answer.ok ? answer.md5 : null;
+    },
     reload: () => node.look(),
     sweep: () => node.sweep(),
   };

@@ -23,6 +23,9 @@ const GONE = 'its file is gone';
 export class QueueLanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, QueueLane>();
+  /** Queues of the records that were deleted since: their lanes stay, and nobody needs to hear of them. */
+  readonly #deleted = new Set<string>();
+  readonly #fromRecords = new Set<string>();
   /** What each file said when it was last brought into the settings. */
   readonly #applied = new Map<string, string>();
   /** What there is to say of each beside its problem, and whether it was said. */
@@ -37,11 +40,11 @@ export class QueueLanes {
   }
 
   problems(): ReadonlyMap<string, string | null> {
-    return new Map([...this.#lanes].map(([name, lane]) => [name, lane.problem]));
+    return new Map(this.all().map((lane) => [lane.queue, lane.problem]));
   }
 
   all(): readonly QueueLane[] {
-    return [...this.#lanes.values()];
+    return [...this.#lanes.values()].filter(({ queue }) => !this.#deleted.has(queue));
   }
 
   /** `own`: attempts of an earlier node, also of queues that have no file any more. */
@@ -53,7 +56,12 @@ export class QueueLanes {
         definition,
         own.filter(({ queue }) => queue === definition.name),
       );
-    for (const [name, lane] of this.#lanes) if (!names.has(name)) lane.report(GONE);
+    for (const { name, origin } of definitions) this.#fromRecords[origin === 'record' ? 'add' : 'delete'](name);
+    for (const [name, lane] of this.#lanes) {
+      if (names.has(name)) this.#deleted.delete(name);
+      else if (this.#fromRecords.has(name)) this.#deleted.add(name);
+      else lane.report(GONE);
+    }
   }
 
   async leave(absenceMs: number): Promise<void> {

@@ -48,6 +48,8 @@ const TIME_TO_KILL_MS = 15_000;
 export class ScriptNode {
   readonly blobs: Blobs;
   readonly attachments: Attachments;
+  /** Queues that a file made, as of the last look. */
+  fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
   readonly #runner: Runner;
   readonly #marks: RunningMarks;
@@ -171,8 +173,8 @@ export class ScriptNode {
   /** Queues from files, and those that stand in the records alone. */
   async #definitions(): Promise<readonly QueueDefinition[]> {
     const fromFiles = await readQueueFolder(this.#options.home);
-    const names = new Set(fromFiles.map(({ name }) => name));
-    return [...fromFiles, ...this.#recordQueues.filter(({ name }) => !names.has(name))];
+    this.fileQueues = new Set(fromFiles.map(({ name }) => name));
+    return [...fromFiles, ...this.#recordQueues.filter(({ name }) => !this.fileQueues.has(name))];
   }
 
   async #readRecordQueues(): Promise<boolean> {

@@ -6,6 +6,7 @@ import { schemaOf } from '../core/json-schema.ts';
 import { PROBLEMS } from '../wire/problem-details.ts';
 import { curlOf } from './example.ts';
 import type { Route } from './route.ts';
+import { isStream } from './route.ts';
 
 export const STYLE_ADDRESS = '/api/style.css';
 
@@ -37,7 +38,7 @@ function article(route: Route, origin: string): string {
 <p>${escape(about)}</p><p class="role">${role === 'open' ? 'open to all' : `role ${role}`}</p>
 <pre>${escape(curlOf(route, origin))}</pre>
 ${Object.keys(query).length === 0 ? '' : schemaBlock('Query', Object.fromEntries(Object.entries(query).map(([key, check]) => [key, schemaOf(check)])))}
-${body === null ? '' : schemaBlock('Body', body === 'bytes' ? 'bytes, as application/octet-stream' : schemaOf(body))}
+${body === null ? '' : schemaBlock('Body', isStream(body) ? 'bytes, as application/octet-stream' : schemaOf(body))}
 ${schemaBlock('Answer', typeof answer === 'string' ? answer : schemaOf(answer))}</article>
 `;
 }

@@ -23,8 +23,12 @@ export interface NodeFace {
   readonly throughput: Throughput;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
+  /** Those that a file in the folder of the queues makes. */
+  fileQueues(): ReadonlySet<string>;
   /** Of a script that runs here; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
+  /** The MD5 of an attachment's content, for who goes by it; null when it is not on this disk. */
+  md5(sha256: string): Promise<string | null>;
   reload(): Promise<void>;
 }
 

@@ -76,7 +76,7 @@ async function answer({ context, table, guard }: DispatchOptions, asked: Asked):
   const { request, response, door, signal, progress } = asked;
   guard.screen(request, door);
   const { path, query } = targetOf(request.url ?? '');
-  const { route, params } = found(table.match(request.method ?? '', path));
+  const { route, params } = found(table.match(request.method ?? '', path, query));
   progress.route = route;
   const { who, revoked, hold } = await guard.admit(request, { route, door, gone: signal });
   progress.who = who;

@@ -2,6 +2,7 @@
 import type { JsonSchema } from '../core/json-schema.ts';
 import { schemaOf } from '../core/json-schema.ts';
 import type { Route } from './route.ts';
+import { isStream } from './route.ts';
 
 /** What certain names look like in life. */
 const WORDS: Readonly<Record<string, unknown>> = {
@@ -67,7 +68,7 @@ export function exampleParam(name: string): string {
 
 function bodyWords({ body }: Route): readonly string[] {
   if (body === null) return [];
-  if (body === 'bytes') return ['-H', "'Content-Type: application/octet-stream'", '--data-binary', '@file'];
+  if (isStream(body)) return ['-H', "'Content-Type: application/octet-stream'", '--data-binary', '@file'];
   const text = JSON.stringify(exampleBody(schemaOf(body))).replaceAll("'", "'\\''");
   return ['-H', "'Content-Type: application/json'", '-d', `'${text}'`];
 }

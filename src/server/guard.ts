@@ -15,6 +15,7 @@ import type { Hold, Overload } from './overload.ts';
 import { refuseRequest } from './problem.ts';
 import { checkHostForm, checkHostName, checkNoSecret, checkOwnPage, checkSite, isFromHere } from './request-origin.ts';
 import type { Route, Who } from './route.ts';
+import { isStream } from './route.ts';
 import type { Stays } from './stays.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
 
@@ -123,5 +124,5 @@ function unknown(words: string): Error {
 }
 
 function staysOpen({ answer, body }: Route): boolean {
-  return answer === 'events' || answer === 'bytes' || body === 'bytes';
+  return answer === 'events' || answer === 'bytes' || isStream(body);
 }

@@ -3,6 +3,7 @@ import type { Described, JsonSchema } from '../core/json-schema.ts';
 import { schemaOf } from '../core/json-schema.ts';
 import { PROBLEM_TYPE, PROBLEMS } from '../wire/problem-details.ts';
 import type { Route } from './route.ts';
+import { isStream } from './route.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -58,7 +59,7 @@ function operation(route: Route): Part {
     'x-role': role,
     ...(role === 'open' && { security: [] }),
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
-    ...(body !== null && { requestBody: { content: contentOf(body) } }),
+    ...(body !== null && { requestBody: { content: contentOf(isStream(body) ? 'bytes' : body) } }),
     responses: {
       [status]: { description: 'As asked.', ...(route.answer !== 'none' && { content: contentOf(route.answer) }) },
       default: {

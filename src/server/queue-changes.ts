@@ -32,7 +32,7 @@ export async function deleteQueue(call: Asking, queue: string, withJobs: boolean
   const { counts } = await oneQueue(call.context, queue);
   const { store, node } = call.context;
   mayReplace(call, await settingsNow(call, queue), {});
-  if (node?.queues().has(queue) === true)
+  if (node?.fileQueues().has(queue) === true)
     throw refuseRequest('wrong-state', `queue ${queue} is made by a file in the folder of the queues; remove that`);
   if (counts.running > 0) throw refuseRequest('wrong-state', `queue ${queue} has ${counts.running} running jobs`);
   if (total(counts) > 0 && !withJobs)

@@ -59,53 +59,68 @@ export type Match =
   | { readonly kind: 'nothing' };
 
 export interface RouteTable {
-  match(method: string, path: string): Match;
+  /** `query` decides only between routes that share an address. */
+  match(method: string, path: string, query?: string): Match;
 }
 
 interface Step {
   readonly literals: Map<string, Step>;
+  /** `{queue}.json`: a placeholder with an end of its own. */
+  readonly endings: Map<string, Step>;
   any: { readonly step: Step } | null;
-  readonly routes: Map<Method, Route>;
+  readonly routes: Map<string, Route>;
 }
 
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const root = newStep();
   for (const route of routes) {
     const step = partsOf(route.path).reduce(stepInto, root);
-    if (step.routes.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
-    step.routes.set(route.method, route);
+    const key = keyOf(route.method, route.onlyWith);
+    if (step.routes.has(key)) throw new Error(`two routes for ${key} ${route.path}`);
+    step.routes.set(key, route);
   }
-  return { match: (method, path) => match(root, method, path) };
+  return { match: (method, path, query = '') => match(root, method, { path, query }) };
 }
 
 function newStep(): Step {
-  return { literals: new Map(), any: null, routes: new Map() };
+  return { literals: new Map(), endings: new Map(), any: null, routes: new Map() };
 }
+
+const keyOf = (method: string, onlyWith: string | null): string =>
+  onlyWith === null ? method : `${method} ${onlyWith}`;
 
 function partsOf(path: string): string[] {
   return path.split('/').slice(1);
 }
 
 function stepInto(step: Step, part: string): Step {
-  if (part.startsWith('{')) {
+  const [, ending] = /^\{[a-z]+\}(.*)$/i.exec(part) ?? [];
+  if (ending === '') {
     step.any ??= { step: newStep() };
     return step.any.step;
   }
-  const next = step.literals.get(part) ?? newStep();
-  step.literals.set(part, next);
+  const [among, key] = ending === undefined ? [step.literals, part] : [step.endings, ending];
+  const next = among.get(key) ?? newStep();
+  among.set(key, next);
   return next;
 }
 
 /** Both ways are tried where a literal and a placeholder fit: `/api/jobs/cancel` may be a bulk call or a job's address. */
-function match(root: Step, method: string, path: string): Match {
+function match(root: Step, method: string, { path, query }: { path: string; query: string }): Match {
   const found = ends(root, partsOf(path), []);
   if (found.length === 0) return { kind: 'nothing' };
   for (const { step, values } of found) {
-    const route = step.routes.get(method as Method) ?? (method === 'HEAD' ? step.routes.get('GET') : undefined);
+    const route = routeAt(step, method, query) ?? (method === 'HEAD' ? routeAt(step, 'GET', query) : undefined);
     if (route !== undefined) return { kind: 'route', route, params: named(route, values) };
   }
   const allowed = METHODS.filter((each) => found.some(({ step }) => step.routes.has(each)));
   return { kind: 'wrong-method', allowed };
+}
+
+function routeAt({ routes }: Step, method: string, query: string): Route | undefined {
+  const words = query === '' ? [] : [...new URLSearchParams(query).keys()];
+  const [special] = words.flatMap((word) => routes.get(keyOf(method, word)) ?? []);
+  return special ?? routes.get(method);
 }
 
 interface End {
@@ -119,6 +134,9 @@ function ends(step: Step, parts: readonly string[], values: readonly string[]): 
   const literal = step.literals.get(part);
   return [
     ...(literal === undefined ? [] : ends(literal, rest, values)),
+    ...[...step.endings]
+      .filter(([ending]) => part.endsWith(ending) && part.length > ending.length)
+      .flatMap(([ending, next]) => ends(next, rest, [...values, part.slice(0, -ending.length)])),
     ...(step.any === null || part === '' ? [] : ends(step.any.step, rest, [...values, part])),
   ];
 }

@@ -15,7 +15,8 @@
  *
  * and name the array in route-table.ts. Name the checks of body and query as consts above (TypeScript infers nothing from
  * calls that are written in place). `params` and `query` are checks by name (a query value arrives as text; see
- * query-checks.ts), `body` is one check for the whole JSON body, or 'bytes' for a stream (`call.bytes()`). All
+ * query-checks.ts), `body` is one check for the whole JSON body, 'bytes' for a stream (`call.bytes()`), or 'any' for a
+ * stream whose type the route looks at itself. All
  * problems of a request are told at once, before `handle` runs. `handle` answers a Reply (reply.ts), returns
  * `refusedReply(refusal)` for a no of the store, and throws `refuseRequest(code, words)` for a no of its own.
  * Streams: answer `events(run)` (event-stream.ts). Never write to the response by hand.
@@ -83,8 +84,15 @@ interface Description {
 export interface Route extends Description {
   readonly params: Shape;
   readonly query: Shape;
-  readonly body: Check<unknown> | 'bytes' | null;
+  readonly body: Check<unknown> | 'bytes' | 'any' | null;
+  /** Meant only when the query has this word: two operations may share an address by it. */
+  readonly onlyWith: string | null;
   handle(call: Call): Promise<Reply>;
+}
+
+/** Whether the route reads its body itself, as it comes. */
+export function isStream(body: Route['body']): body is 'bytes' | 'any' {
+  return body === 'bytes' || body === 'any';
 }
 
 type Optional<Names extends keyof Description> = Omit<Description, Names> & Partial<Pick<Description, Names>>;
@@ -93,7 +101,8 @@ interface RouteInput<Params extends Shape, Query extends Shape, Body>
   extends Optional<'status' | 'limits' | 'audit' | 'relay'> {
   readonly params?: Params;
   readonly query?: Query;
-  readonly body?: Check<Body> | 'bytes';
+  readonly body?: Check<Body> | 'bytes' | 'any';
+  readonly onlyWith?: string;
   handle(call: Call<CheckedWith<Params, Record<never, never>>, Checked<Query>, Body>): Promise<Reply> | Reply;
 }
 
@@ -110,6 +119,7 @@ export function route<
   const { params = {}, query = {}, body = null, handle, method, role, ...rest } = input;
   return {
     status: 200,
+    onlyWith: null,
     limits: { bodyBytes: body === null ? 0 : JSON_LIMIT },
     relay: false,
     audit: method !== 'GET' && method !== 'HEAD' && AUDITED.has(role),

@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   node: ['core', 'wire', 'blobs', 'worker', 'runner'],
   server: ['core', 'wire', 'node'],
   'doors/*': ['core', 'wire', 'node', 'library'],
+  'doors/rq': ['core', 'wire', 'node', 'server'],
   library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server'],
   cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*', 'library'],
   testing: ['core', 'stores/memory', 'library'],

@@ -6,7 +6,6 @@
 import { fields, integer, listOf, oneOf, text } from '../../core/check.ts';
 import { jobId } from '../../core/names.ts';
 import { attachedName, sentName } from '../../node/file-upload.ts';
-import { contentReply } from '../content-reply.ts';
 import { fileHeaders, notFound, progress, refusedUpload } from '../file-replies.ts';
 import { nodeOf } from '../node-of.ts';
 import { refusedReply, refuseRequest } from '../problem.ts';
@@ -14,6 +13,7 @@ import type { Reply } from '../reply.ts';
 import { json } from '../reply.ts';
 import type { Call, Route } from '../route.ts';
 import { route } from '../route.ts';
+import { sendAttachment } from '../send-attachment.ts';
 import { uploadHeaders } from '../upload-headers.ts';
 
 const PATH = '/api/jobs/{id}/attachments/{name}';
@@ -33,10 +33,6 @@ const attachment = fields({
 interface Named {
   readonly id: string;
   readonly name: string;
-}
-
-interface Which {
-  readonly direction?: 'in' | 'out';
 }
 
 export const attachmentRoutes: readonly Route[] = [
@@ -59,7 +55,8 @@ export const attachmentRoutes: readonly Route[] = [
     params: { id: jobId, name: attachedName },
     query: { direction },
     answer: 'bytes',
-    handle: (call) => read(call),
+    handle: ({ params, query, context, request }) =>
+      sendAttachment({ ...params, direction: query.direction }, nodeOf(context).attachments, request),
   }),
   route({
     name: 'attachments.head',
@@ -103,22 +100,6 @@ async function list({ params, context }: Call<{ readonly id: string }>): Promise
   const [job] = await context.store.jobs.find([params.id]);
   if (job === null || job === undefined) return notFound(`job ${params.id}`);
   return json({ attachments: await nodeOf(context).attachments.list(params.id) });
-}
-
-async function read({ params, query, context, request }: Call<Named, Which>): Promise<Reply> {
-  const { attachments } = nodeOf(context);
-  const found = await attachments.get(params.id, params.name, query.direction);
-  if (found === null) return notFound(`attachment ${params.name} of job ${params.id}`);
-  return contentReply(request, {
-    size: found.size,
-    etag: `"${found.sha256}"`,
-    headers: fileHeaders(found),
-    open: async (range) => {
-      const reading = await attachments.read(found, range ?? undefined);
-      if (reading.ok) return reading.stream;
-      throw refuseRequest('data-corrupt', `attachment ${found.name} is not on this node's disk`);
-    },
-  });
 }
 
 async function head({ params, context }: Call<Named>): Promise<Reply> {

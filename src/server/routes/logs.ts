@@ -2,12 +2,10 @@
  * The log of an attempt, while it is written and afterwards: bytes by their range, lines as text, what is looked for,
  * and as it grows. Text is lossy where a log is no UTF-8; the bytes themselves are always to be had.
  */
-import { Readable } from 'node:stream';
 import { fields, integer, listOf, oneOf, orNull, text } from '../../core/check.ts';
 import { jobId } from '../../core/names.ts';
-import type { LogPlace, LogShape } from '../../node/log-place.ts';
+import type { LogPlace } from '../../node/log-place.ts';
 import { parseLogPlace } from '../../node/log-place.ts';
-import { contentReply } from '../content-reply.ts';
 import { attemptNumber, logPlace, searchPlace } from '../log-checks.ts';
 import { tellLog } from '../log-messages.ts';
 import { nodeOf } from '../node-of.ts';
@@ -17,6 +15,7 @@ import type { Reply } from '../reply.ts';
 import { events, json } from '../reply.ts';
 import type { Call, Route } from '../route.ts';
 import { route } from '../route.ts';
+import { sendLog } from '../send-log.ts';
 
 const PATH = '/api/jobs/{id}/attempts/{attempt}/log';
 const MOST_LINES = 10_000;
@@ -93,24 +92,7 @@ async function read({ params: { id, attempt }, query, context, request }: Call<P
   if (query.tail !== undefined) return json(await log.tail(query.tail));
   if (query.line !== undefined || query.lines !== undefined)
     return json(await log.lines({ from: query.line ?? 1, count: query.lines ?? LINES }));
-  const shape = await log.shape();
-  return contentReply(request, {
-    size: shape.size,
-    etag: `"${shape.generation}-${shape.size}"`,
-    headers: headersOf(shape),
-    // It only grows until it is cut: what was read of it in the same generation stays as it was.
-    goesOnFrom: (etag) => etag.startsWith(`"${shape.generation}-`),
-    open: async (range) =>
-      Readable.from(log.bytes(range ?? { start: 0, end: shape.size }, shape), { objectMode: false }),
-  });
-}
-
-function headersOf({ generation, head, dropped }: LogShape): Record<string, string> {
-  return {
-    'content-type': 'text/plain; charset=utf-8',
-    'log-generation': String(generation),
-    ...(generation > 0 && { 'log-head': String(head), 'log-dropped': String(dropped) }),
-  };
+  return sendLog(log, request);
 }
 
 interface Search {

@@ -1,0 +1,33 @@
+/** A file of a job as an answer: whole and checked, or the part that was asked for. */
+import type { IncomingMessage } from 'node:http';
+import type { Attachment, Attachments } from '../node/attachments.ts';
+import { contentReply } from './content-reply.ts';
+import { fileHeaders, notFound } from './file-replies.ts';
+import { refuseRequest } from './problem.ts';
+import type { Reply } from './reply.ts';
+
+export interface AskedFile {
+  readonly id: string;
+  readonly name: string;
+  /** What was made goes before what was given, where nobody says which. */
+  readonly direction?: Attachment['direction'] | undefined;
+}
+
+export async function sendAttachment(
+  { id, name, direction }: AskedFile,
+  attachments: Attachments,
+  request: IncomingMessage,
+): Promise<Reply> {
+  const found = await attachments.get(id, name, direction);
+  if (found === null) return notFound(`attachment ${name} of job ${id}`);
+  return contentReply(request, {
+    size: found.size,
+    etag: `"${found.sha256}"`,
+    headers: fileHeaders(found),
+    open: async (range) => {
+      const reading = await attachments.read(found, range ?? undefined);
+      if (reading.ok) return reading.stream;
+      throw refuseRequest('data-corrupt', `attachment ${found.name} is not on this node's disk`);
+    },
+  });
+}
