@@ -46,12 +46,10 @@ export async function config(call: Call): Promise<number> {
 function nodeRows(call: Call): Row[] {
   const { settings: path, root } = homeOf(call.text('home'));
   const [set, usual] = [nodeSettings(readIfThere(path)), nodeSettings(undefined)];
-  const words = (value: unknown): string =>
-    Array.isArray(value)
-      ? value.join(', ') || 'none'
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value);
+  const words = (value: unknown): string => {
+    if (Array.isArray(value)) return value.join(', ') || 'none';
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  };
   const rows = (Object.keys(NODE_WORDS) as (keyof NodeSettings)[]).map((name) => {
     const value = words(set[name]);
     return { name, value, about: NODE_WORDS[name], isSet: value !== words(usual[name]) };
