@@ -9,8 +9,47 @@ export interface Reachable {
   readonly listen: readonly string[];
 }
 
+/** How often another port is tried where any will do. */
+const MOST_TRIES = 10;
+
 /** The port itself, or a free one where 0 was asked for. Throws when somebody has it. */
-export async function reachableAt(addresses: readonly string[], wanted: number): Promise<Reachable> {
+export function reachableAt(addresses: readonly string[], wanted: number): Promise<Reachable> {
+  return untilFree(wanted, () => findPort(addresses, wanted));
+}
+
+/** Opens there. Where any port will do and this one was taken since it was found free, on another. */
+export async function openWhereFree<T>(
+  { listen, port }: { listen: readonly string[]; port: number },
+  found: Reachable,
+  open: (where: Reachable) => Promise<T>,
+): Promise<T> {
+  let where: Reachable | null = found;
+  return untilFree(port, async () => {
+    const place: Reachable = where ?? (await findPort(listen, port));
+    where = null;
+    return open(place);
+  });
+}
+
+/** Between two calls of ours anybody may take what we saw free: that is an error only where that port was asked for. */
+async function untilFree<T>(wanted: number, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (wanted !== 0 || !isPortTaken(error) || tries === MOST_TRIES) throw error;
+    }
+  }
+}
+
+/** Not of a socket with a path, which has no port. */
+function isPortTaken(error: unknown): boolean {
+  const { code, port } = ((error as Error).cause ?? {}) as { code?: string; port?: number };
+  return code === 'EADDRINUSE' && port !== undefined && port >= 0;
+}
+
+/** The first address says which; the others must have it too. */
+async function findPort(addresses: readonly string[], wanted: number): Promise<Reachable> {
   let port = wanted;
   const listen: string[] = [];
   for (const host of addresses) {
@@ -47,7 +86,9 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number): Error
   if (error.code === 'EADDRINUSE') {
     const holder = holderOf(port);
     const who = holder === null ? 'somebody listens there already' : `${holder} listens there`;
-    return new UsageError(`${where} is taken: ${who}; stop it, or name another port: --port ${port + 1}`);
+    return new UsageError(`${where} is taken: ${who}; stop it, or name another port: --port ${port + 1}`, {
+      cause: error,
+    });
   }
   if (error.code === 'EACCES')
     return new UsageError(`${where} may not be used by this user; name one above 1023: --port 3333`);

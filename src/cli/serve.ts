@@ -11,6 +11,7 @@ import type { NodeNews } from '../node/open-node.ts';
 import type { Call } from './call.ts';
 import type { Daemon } from './open-daemon.ts';
 import { openDaemon } from './open-daemon.ts';
+import { openWhereFree } from './port-holder.ts';
 import { checkListen, checkNotices, prepareHome } from './serve-checks.ts';
 import { startLines } from './serve-lines.ts';
 import type { Log } from './serve-log.ts';
@@ -38,7 +39,9 @@ async function serveHome(settings: ServeSettings): Promise<number> {
     await checkListen(store, settings);
     const told = listenToSignals();
     const onNews = (news: NodeNews): void => heard(news, log, told);
-    const daemon = await openDaemon({ ...settings, ...reachable, store, log, onNews });
+    const daemon = await openWhereFree(settings, reachable, (where) =>
+      openDaemon({ ...settings, ...where, store, log, onNews }),
+    );
     return await runUntilTold(daemon, { settings, log, told });
   } finally {
     await longhaul.close();

@@ -72,10 +72,13 @@ const ABSENCE_MS = 600_000;
 export async function openNode(options: NodeOptions): Promise<Node> {
   await mkdir(options.home.queues, { recursive: true, mode: 0o700 });
   const lock = takeNodeLock(options.home.lock);
+  const undo: (() => unknown)[] = [() => lock.release()];
   try {
     const node = new ScriptNode(options, await openBlobs({ folder: options.home.blobs }));
+    undo.push(() => node.stop(ABSENCE_MS));
     await node.start();
     const registry = await register(options, node);
+    undo.push(() => registry.stop());
     const throughput = await measure(options);
     return {
       ...faceOf(options, node),
@@ -89,8 +92,19 @@ export async function openNode(options: NodeOptions): Promise<Node> {
       },
     };
   } catch (error) {
-    lock.release();
+    await undoAll(undo, options);
     throw error;
+  }
+}
+
+/** What has begun already would keep the process of a node that could not start, and its scripts without anybody. */
+async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promise<void> {
+  for (const step of undo.reverse()) {
+    try {
+      await step();
+    } catch (error) {
+      onNews?.({ type: 'trouble', what: 'a node that could not start was not put away whole', error });
+    }
   }
 }
 

@@ -5,12 +5,13 @@
  *
  * Stopping it stops no script: leases are extended, and the next node of this home takes them up.
  */
-import { readdirSync, watch } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { putDeadline } from '../runner/deadline.ts';
+import { FolderWatch } from '../runner/folder-watch.ts';
 import type { Runner } from '../runner/open-runner.ts';
 import { openRunner } from '../runner/open-runner.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
@@ -57,6 +58,7 @@ export class ScriptNode {
   readonly #lanes: QueueLanes;
   readonly #files: JobFiles;
   readonly #scripts: ScriptHost;
+  readonly #watch: FolderWatch;
   readonly #undo: (() => void)[] = [];
   #looking: Promise<void> = Promise.resolve();
   #recordQueues: readonly QueueDefinition[] = [];
@@ -72,6 +74,7 @@ export class ScriptNode {
     this.attachments = new Attachments(store, blobs);
     this.#marks = new RunningMarks(join(home.root, 'running'));
     this.#settings = new SettingsKeeper(store);
+    this.#watch = new FolderWatch(home.queues, () => void this.look());
     this.#runner = openRunner({ onTrouble });
     this.#files = new JobFiles({ home, store, blobs, attachments: this.attachments, onTrouble });
     this.#scripts = this.#scriptHost(new RunningScripts(onTrouble), onTrouble);
@@ -108,14 +111,14 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-    const { home, store } = this.#options;
+    const { store } = this.#options;
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
     await this.#readRecordQueues();
     await this.#lanes.takeIn(await this.#definitions(), own);
     const upkeep = startUpkeep(store, (error) => this.#scripts.onTrouble('maintenance', error));
     const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
-    const watcher = watch(home.queues, () => void this.look());
+    this.#watch.start(0);
     const unsubscribe = store.jobs.subscribe((events) => {
       if (events.some(({ type }) => type === 'queue')) this.#recordQueuesChanged();
     });
@@ -124,7 +127,7 @@ export class ScriptNode {
       unsubscribe,
       () => upkeep.stop(),
       () => clearInterval(timer),
-      () => watcher.close(),
+      () => this.#watch.close(),
     );
   }
 
@@ -155,9 +158,13 @@ export class ScriptNode {
     await this.blobs.close();
   }
 
-  /** A change in the folder itself is told at once. What is elsewhere, in RQ's folders or behind a link, is not. */
+  /**
+   * A change in the folder itself is told at once. What is elsewhere, in RQ's folders or behind a link, is not; and where
+   * the system has no watch left, nothing is.
+   */
   #lookNowAndThen(): void {
     this.#looks += 1;
+    if (this.#watch.isBlind) return this.#watch.start(0);
     const isWaiting = [...this.queues().values()].some((problem) => problem !== null);
     if (isWaiting || this.#looks % CALM_LOOKS === 0 || this.#leadsElsewhere()) void this.look();
   }

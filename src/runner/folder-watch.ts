@@ -1,10 +1,10 @@
 /**
- * Tells that something changed in an attempt's folder, at most so often: a script that writes a line every microsecond
- * is one event in a while, not a million.
+ * Tells that something changed in a folder, at most so often: a script that writes a line every microsecond is one event
+ * in a while, not a million.
  *
  * After an event nobody watches until it is time for the next look; then the watch is set first and the look is made
- * after it, so that nothing falls between the two. A system without room for another watch is not an error: the slow
- * look at everything (open-runner.ts) is the net under this.
+ * after it, so that nothing falls between the two. A system without room for another watch is not an error: whoever uses
+ * this has a slow look at everything as the net under it.
  */
 import { type FSWatcher, watch } from 'node:fs';
 
@@ -24,7 +24,12 @@ export class FolderWatch {
     this.#look = look;
   }
 
-  /** Looks at once, and from then on when something changes. */
+  /** Whether nothing would be told: the system had no room for the watch. Another start tries again. */
+  get isBlind(): boolean {
+    return this.#watcher === null && this.#timer === null;
+  }
+
+  /** Looks then, and from then on when something changes. */
   start(afterMs: number): void {
     this.#timer = setTimeout(() => this.#go(), afterMs).unref();
   }

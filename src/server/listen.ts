@@ -1,5 +1,5 @@
 /** Starting to listen, with words for people when that cannot be. */
-import { chmod, unlink } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { LonghaulError } from '../core/errors.ts';
@@ -13,7 +13,7 @@ export function listenOnTcp(server: Server, host: string, port: number): Promise
 /** A socket that a dead server left behind is removed; one that somebody answers on is not ours to take. */
 export async function listenOnPath(server: Server, path: string): Promise<void> {
   try {
-    if (await isLeftBehind(path)) await unlink(path);
+    if (await isLeftBehind(path)) await rm(path, { force: true });
     await listen(server, { path });
     // Its folder is closed to others already; this is the second lock.
     await chmod(path, 0o600);

@@ -68,14 +68,19 @@ export class CliBench {
   /** Resolved when it answers on its socket. */
   async serve(starting: Promise<Started> = this.start(['serve'], { LONGHAUL_PORT: '0' })): Promise<Serving> {
     const { child, ended, said } = await starting;
-    let isOver = false;
-    void ended.then(() => (isOver = true));
+    let code: number | null = null;
+    void ended.then((over) => (code = over.code));
+    const words = () =>
+      `longhaul serve (pid ${child.pid}, exit ${code ?? 'none'}) said: ${said().stdout}${said().stderr}`;
     await eventually(
-      async () => isOver || (await isAnswered(join(this.home, 'node.sock'))),
+      async () => code !== null || (await isAnswered(join(this.home, 'node.sock'))),
       (isThere) => isThere,
       30_000,
-    );
-    if (isOver) throw new Error(`serve ended: ${said().stdout}${said().stderr}`);
+    ).catch((cause: unknown) => {
+      child.signal('SIGKILL');
+      throw new Error(words(), { cause });
+    });
+    if (code !== null) throw new Error(words());
     return { child, address: () => /http:\/\/localhost:\d+/.exec(said().stdout)?.[0] ?? '' };
   }
 

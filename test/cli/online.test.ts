@@ -1,15 +1,20 @@
 /** Commands beside a running node, over its socket: commands as jobs, logs as they are written, files, waiting. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
 import type { GuardedProcess } from '../support/guarded-process.ts';
 import { CliBench, eventually, type Serving, type Started } from './cli-bench.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 const bench = new CliBench();
-let node: GuardedProcess;
+let node: GuardedProcess | null = null;
 let served: Serving;
+
+const serve = async (): Promise<void> => {
+  served = await bench.serve();
+  node = served.child;
+};
 
 const gateAt = (name: string): string => join(bench.folder, name);
 /** Bash that goes on once a file is there, and in no case for ever. */
@@ -24,14 +29,17 @@ const says = (call: Started, words: string) =>
 const idsOf = async (queue: string): Promise<string[]> =>
   (await bench.json<{ jobs: JobView[] }>('ls', queue)).jobs.map(({ id }) => id);
 
-beforeAll(async () => {
+beforeAll(() => {
   bench.queue(
     'films',
     `echo frame 1; echo "progress 50 half" >&3; ${until('films')}; echo frame 2; echo made > out/film.txt`,
   );
   bench.queue('broken', 'echo trouble; exit 3');
-  served = await bench.serve();
-  node = served.child;
+});
+
+/** One that could not be started is one test's news, and not that of all that come after it. */
+beforeEach(async () => {
+  if (node?.isAlive !== true) await serve();
 });
 
 describe('longhaul run', () => {
@@ -84,10 +92,9 @@ describe('longhaul run', () => {
       `echo before; ${until('restart')}; echo after; exit 7`,
     ]);
     await says(call, 'before\n');
-    node.signal('SIGKILL');
-    await node.ended;
-    served = await bench.serve();
-    node = served.child;
+    node?.signal('SIGKILL');
+    await node?.ended;
+    await serve();
     open('restart');
     expect(await call.ended).toMatchObject({ code: 7, stdout: 'before\nafter\n' });
     expect(await bench.until('survivor', ({ state }) => state === 'failed')).toMatchObject({ attempt: 1 });

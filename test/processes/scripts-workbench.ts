@@ -84,14 +84,17 @@ export class Bench {
   }
 
   async serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Served> {
-    const child = await spawnGuarded(process.execPath, [cli, 'serve', '--home', this.home, ...args], {
-      env: { ...process.env, ...ON_ANY_PORT, ...env },
-    });
-    this.#children.add(child);
-    void child.ended.then(() => this.#children.delete(child));
-    const served = watchLines(child);
+    const served = await this.begin([process.execPath, cli, 'serve', '--home', this.home, ...args], env);
     await served.says(/^longhaul serves/);
     return served;
+  }
+
+  /** A node that may not come up, or through another program: in words, as they are run. */
+  async begin([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Served> {
+    const child = await spawnGuarded(program, args, { env: { ...process.env, ...ON_ANY_PORT, ...env } });
+    this.#children.add(child);
+    void child.ended.then(() => this.#children.delete(child));
+    return watchLines(child);
   }
 
   /** The command line, as a person uses it. */
