@@ -41,7 +41,8 @@ describe('a line of a log', () => {
     const line = '\u001b[31m.'.repeat(200_000);
     const before = performance.now();
     expect(readLine(line).pieces.length).toBeLessThanOrEqual(2_000);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    // A pass for each colour would take many minutes; a busy machine may well take seconds for one.
+    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   it('never shows an escape, and never loses plain text', () => {
