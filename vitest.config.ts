@@ -68,7 +68,7 @@ export default defineConfig({
     root,
     globalSetup: ['./test/support/built.ts'],
     // More than cores: many tests wait for time to pass, or for processes of their own.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       project('unit', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
       project('guard', ['test/server-guard/**/*.test.ts']),

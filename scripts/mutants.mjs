@@ -151,7 +151,10 @@ async function runSuites(tree, suites, { redis, workers, limitMs }) {
   const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
   // The guard against a bug that makes a suite wait for ever.
   const guarded = ['-k', '10', String(limitMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];
-  const { code, output } = await run('timeout', guarded, { cwd: tree, env: { ...env, LONGHAUL_PROOF: 'small' } });
+  const { code, output } = await run('timeout', guarded, {
+    cwd: tree,
+    env: { ...env, LONGHAUL_PROOF: 'small', LONGHAUL_PROGRAMS: '2.5' },
+  });
   if (code === 0) return '';
   if (code === 124 || code === 137) return `the suites did not end within ${seconds(limitMs)}`;
   if (!existsSync(results)) throw new Trouble(`The suites did not run: exit code ${code}.`, { output });

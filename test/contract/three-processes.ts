@@ -8,7 +8,7 @@ import { portOver } from '../../src/core/operations/port.ts';
 import type { Store } from '../../src/core/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
 import type { OpenStore } from './contract.ts';
-import { aDatabasePath } from './open-sqlite.ts';
+import { aDatabasePath, durability } from './open-sqlite.ts';
 
 const PROCESSES = 3;
 const FOREVER_MS = 2 ** 31 - 1;
@@ -67,7 +67,7 @@ export function openOnThreeProcesses(): OpenStore {
     const peers = await starting;
     stores += 1;
     const name = `store-${stores}`;
-    const options = { path: await aDatabasePath(), clock };
+    const options = { path: await aDatabasePath(), clock, durability };
     await Promise.all(peers.map((peer) => peer.call(name, { op: 'open', options })));
     return storeOver(peers, name);
   };

@@ -12,7 +12,7 @@ import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
 import { longestOverlapMs } from './witness.ts';
 
-const LOAD_MS = proofSize({ small: 6_000, full: 120_000 });
+const LOAD_MS = proofSize({ small: 4_000, full: 120_000 });
 const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'lose-reply', 'half-reply'];
 /** One request in so many is the last of its connection. */
 const CUT_ONE_IN = 25;

@@ -12,7 +12,7 @@ import { openRandom, type SeededRandom } from './seeded-random.ts';
 import { longestOverlapMs, monotonicMs } from './witness.ts';
 
 export const LEASE_MS = 1_000;
-export const RAGE_MS = proofSize({ small: 12_000, full: 120_000 });
+export const RAGE_MS = proofSize({ small: 9_000, full: 120_000 });
 /** Jobs that were killed again and again wait longer each time, by rule. */
 const DRAIN_MS = isFullProof ? 240_000 : 70_000;
 export const KILLED_WORKERS_MS = RAGE_MS + DRAIN_MS + 60_000;

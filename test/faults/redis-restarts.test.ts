@@ -10,7 +10,7 @@ import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
 import { openRandom } from './seeded-random.ts';
 import { longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
 
-const RESTARTS = proofSize({ small: 6, full: 60 });
+const RESTARTS = proofSize({ small: 4, full: 60 });
 const RESUMED_MS = 5_000;
 
 describeWithRedis('Redis with appendfsync always, restarted under load', () => {

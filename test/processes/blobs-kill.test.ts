@@ -10,7 +10,7 @@ import { startFixture } from '../support/processes.ts';
 import { proofSize } from '../support/proof.ts';
 import { aFolder, bytesOf, filesBelow, sha256Of } from './blobs-workbench.ts';
 
-const SIZE = proofSize({ small: 50_000_000, full: 200_000_000 });
+const SIZE = proofSize({ small: 25_000_000, full: 200_000_000 });
 const CUTS = 10;
 const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
 

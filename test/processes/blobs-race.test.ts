@@ -9,7 +9,7 @@ import { type Fixture, type Message, startFixture } from '../support/processes.t
 import { proofSize } from '../support/proof.ts';
 import { aFolder } from './blobs-workbench.ts';
 
-const ADDS = proofSize({ small: 500, full: 10_000 });
+const ADDS = proofSize({ small: 250, full: 10_000 });
 const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
 const PROMISED_MS = 60;
 

@@ -7,7 +7,7 @@ import { type Arena, aFolder, figuresOf, openArena, printFigures } from '../faul
 import { isFullProof, proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
-const JOBS = proofSize({ small: 10_000, full: 100_000 });
+const JOBS = proofSize({ small: 5_000, full: 100_000 });
 const ADDERS = 2;
 const WORKERS = 3;
 const DEADLINE_MS = isFullProof ? 600_000 : 60_000;

@@ -9,7 +9,7 @@ import { spawnGuarded } from '../support/guarded-process.ts';
 import { proofSize } from '../support/proof.ts';
 import { aFolder } from './blobs-workbench.ts';
 
-const ROUNDS = proofSize({ small: 6, full: 50 });
+const ROUNDS = proofSize({ small: 3, full: 50 });
 const fixture = join(import.meta.dirname, '..', 'fixtures', 'sqlite-full-disk.mjs');
 
 // In a mount namespace of its own, which ends with the process: nothing is left mounted, whatever happens.

@@ -7,7 +7,8 @@ const aJob = (id: string) => ({ id, queue: 'q', data: '{}' });
 
 describeWithRedis('a store that wants replicas', () => {
   it('confirms a change that a replica has, and calls it unknown when none has', async () => {
-    const master = await startRedis();
+    // Without the five seconds in which a master waits for more replicas to come.
+    const master = await startRedis({ config: { 'repl-diskless-sync-delay': '0' } });
     onTestFinished(() => master.stop());
     const replica = await startRedis({ config: { replicaof: `127.0.0.1 ${master.port}` } });
     onTestFinished(() => replica.stop());
