@@ -48,7 +48,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const dir = await mkdtemp(join(tmpdir(), 'longhaul-redis-'));
   let port = await findPort();
   let server = await startOnFreePort().catch(async (error: unknown) => {
-    await rm(dir, { recursive: true, force: true });
+    await remove(dir);
     throw error;
   });
 
@@ -83,7 +83,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     kill9: () => end('SIGKILL'),
     stop: async () => {
       await end('SIGKILL');
-      await rm(dir, { recursive: true, force: true });
+      await remove(dir);
     },
     restart: async () => {
       await end('SIGTERM');
@@ -91,6 +91,10 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     },
   };
 }
+
+/** A child that a killed server forked to rewrite its log may write there a moment longer. */
+const remove = (dir: string): Promise<void> =>
+  rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 
 function onPath(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
