@@ -103,7 +103,7 @@ describe('searching a log for an expression', () => {
     const text = `${'a'.repeat(1_501)}b\n`.repeat(50);
     const expression = String.raw`^(a*)(a*)\1\2b?c*$`;
     expect(await searchLog(aLog(text), { expression, timeoutMs: 500 })).toMatchObject({ stopped: 'time' });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('takes binary for text', async () => {

@@ -152,7 +152,8 @@ describe('a worker', () => {
     await next('started');
     const before = store.callsOf('keepWorker').length;
     const fullAt = performance.now();
-    await expect.poll(() => store.callsOf('keepWorker').length, { timeout: 5_000 }).toBe(before + 2);
+    // It may have called once more before a busy machine looks.
+    await expect.poll(() => store.callsOf('keepWorker').length, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 2);
     expect((performance.now() - fullAt) / 2).toBeLessThan(GAP_MS);
   });
 

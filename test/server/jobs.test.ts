@@ -270,7 +270,7 @@ describe('an attempt', () => {
     const addedAt = performance.now();
     await post(server, '/api/jobs', { queue: 'mail', id: 'a' });
     expect(await waiting).toMatchObject({ id: 'a' });
-    expect(performance.now() - addedAt).toBeLessThan(5_000);
+    expect(performance.now() - addedAt).toBeLessThan(15_000);
   });
 
   it('is not claimed for somebody who has gone', async () => {
