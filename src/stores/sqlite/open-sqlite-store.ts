@@ -5,7 +5,7 @@
  */
 import { resolve } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ClockSource } from '../../core/clock.ts';
 import { LonghaulError } from '../../core/errors.ts';
 import type { Store } from '../../core/store.ts';
@@ -39,7 +39,7 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   let cause: unknown;
   engine.on('error', (error) => (cause = error));
   const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
-  const problem = await Promise.race([firstWord(port), ended.then(() => gone(cause))]);
+  const problem = await Promise.race([firstWord(port), ended.then(() => lastWord(port) ?? gone(cause))]);
   if (problem !== undefined) {
     port.close();
     await ended;
@@ -58,10 +58,18 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
 /** Why the engine could not open the file, or undefined when it could. */
 function firstWord(port: MessagePort): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    port.once('message', (message: FromEngine) =>
-      resolve(message.kind === 'refused' ? fromThrown(message.problem) : undefined),
-    );
+    port.once('message', (message: FromEngine) => resolve(refusalIn(message)));
   });
+}
+
+/** On a busy machine the end of the thread may be heard before what it said, which then still lies at the port. */
+function lastWord(port: MessagePort): Error | undefined {
+  const left = receiveMessageOnPort(port) as { readonly message: FromEngine } | undefined;
+  return left && refusalIn(left.message);
+}
+
+function refusalIn(message: FromEngine): Error | undefined {
+  return message.kind === 'refused' ? fromThrown(message.problem) : undefined;
 }
 
 function gone(cause: unknown): LonghaulError {
