@@ -72,6 +72,14 @@ describe('a file that is refused', () => {
     });
   });
 
+  it('is told with its reason also to a caller who was busy until the thread of the engine had ended', async () => {
+    const path = await aDatabasePath();
+    writeFileSync(path, '');
+    const refused = openSqliteStore({ path }).catch((error: unknown) => error);
+    for (const end = performance.now() + 1_000; performance.now() < end; );
+    expect(await refused).toMatchObject({ code: 'store-incompatible', message: /is empty/ });
+  });
+
   it('is gone, while its log is there', async () => {
     const path = await aClosedStore();
     writeFileSync(`${path}-wal`, readFileSync(path));
