@@ -7,14 +7,13 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { makeHome, startNode } from '../scripts/served-node.mjs';
 import { isBusy } from './frame/machine.mjs';
 
 const { values } = parseArgs({
@@ -35,7 +34,7 @@ const reaches = { addP99Ms: 250, rssMB: 300 };
 
 async function main() {
   const isProvisional = await isBusy();
-  const node = await startNode();
+  const node = await startNode(makeHome('bench-http'));
   try {
     const rates = await measureRates(node.port);
     const rssBefore = rssOf(node.pid);
@@ -54,44 +53,6 @@ async function main() {
   } finally {
     await node.stop();
   }
-}
-
-/** A few lines of sh stand between: when this process ends, in whatever way, they see it and end the node. */
-const keeper = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
-const startMs = 60_000;
-
-async function startNode() {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-http-'));
-  const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-  const words = [process.execPath, main, 'serve', '--home', folder, '--port', '0', '--log-format', 'pretty'];
-  const child = spawn('sh', ['-c', keeper, 'keeper', ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const stop = async () => {
-    child.stdin.end();
-    await once(child, 'exit');
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  };
-  const timer = setTimeout(() => child.stdin.end(), startMs);
-  try {
-    return { ...(await whereabouts(child)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function whereabouts(child) {
-  let heard = '';
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    heard += `${line}\n`;
-    const [pid, port] = [/^pid (\d+)$/m.exec(heard)?.[1], /127\.0\.0\.1:(\d+)/.exec(line)?.[1]];
-    if (!pid || !port) continue;
-    child.stdout.resume();
-    return { pid: Number(pid), port: Number(port) };
-  }
-  throw new Error(`the node ended before it said where it listens: ${heard}`);
 }
 
 /** Calls a second with so many under way at once, each over a connection that is kept. */

@@ -10,6 +10,8 @@ import { main, root, run, say, seconds, Trouble } from './house.mjs';
 import { setUp } from './setup.mjs';
 
 const folder = join(root, 'bench');
+/** These measure Longhaul alone, without Redis. */
+const withoutPeers = new Set(['http', 'web']);
 
 await main(import.meta.url, async (args) => {
   const [name, rest] = args[0] && !args[0].startsWith('-') ? [args[0], args.slice(1)] : ['core', args];
@@ -18,12 +20,16 @@ await main(import.meta.url, async (args) => {
   // Whoever reads the rows from stdout wants nothing else there.
   if (rest.includes('--json')) console.log = console.error;
   await setUp({ allowTypeErrors: true });
+  const env = withoutPeers.has(name) ? {} : await preparePeers();
+  return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
+});
+
+async function preparePeers() {
   await installPeers();
   const redis = await findRedis();
   if (!redis) throw new Trouble('The benchmarks need a Redis server (above).', { exitCode: 2 });
-  const env = { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env };
-  return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
-});
+  return { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env };
+}
 
 async function installPeers() {
   if (isInstalled()) return;

@@ -6,16 +6,27 @@ import type { Job } from '../core/job.ts';
 import type { Refused } from '../core/refusal.ts';
 import { refuse } from '../core/refusal.ts';
 import type { Store } from '../core/store.ts';
+import { loadUsage } from '../runner/accounting.ts';
+import { filesOf } from '../runner/attempt-files.ts';
+import type { Usage } from '../runner/usage.ts';
 import { AttemptClock } from './attempt-clock.ts';
 import { AttemptLogReader } from './attempt-log-reader.ts';
 import type { AttemptView } from './attempt-view.ts';
 import { viewAttempts } from './attempt-view.ts';
 import type { Home } from './home.ts';
 import { attemptFolder } from './home.ts';
+import type { LogLine } from './log-lines.ts';
+import { lastLines } from './log-lines.ts';
 import { secretsOfAttempt } from './secrets.ts';
 
 export type AttemptsResult = { readonly ok: true; readonly attempts: readonly AttemptView[] } | Refused;
 export type LogResult = { readonly ok: true; readonly log: AttemptLogReader } | Refused;
+
+export interface Glance {
+  readonly usage: Usage;
+  /** The last line of its log. */
+  readonly last: LogLine | null;
+}
 
 /** The net under events that were lost. */
 const LOOK_EVERY_MS = 1_000;
@@ -47,7 +58,15 @@ export class AttemptReader {
     return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
   }
 
-  /** The same for a job whose first attempt may be still to come: waits for it as long as the signal lets it. */
+  /** What a look at many running jobs shows of each. From its files alone: the store is not asked for every row. */
+  async glance(id: string, attempt: number): Promise<Glance> {
+    const folder = attemptFolder(this.#home, id, attempt);
+    const secrets = await secretsOfAttempt(folder);
+    const { lines } = await lastLines(folder, 1, { secrets, isRunning: true });
+    return { usage: loadUsage(filesOf(folder).usage), last: lines.at(-1) ?? null };
+  }
+
+  /** As `log`, for a job whose first attempt may be still to come: waits for it as long as the signal lets it. */
   async logWhenBegun(id: string, which: number | 'latest', signal: AbortSignal): Promise<LogResult> {
     const clock = new AttemptClock({ store: this.#store, id, attempt: 0 }, LOOK_EVERY_MS);
     try {

@@ -43,6 +43,23 @@ describe('the keeper of a log', () => {
     ]);
   });
 
+  it('counts to the end what came faster than its looks, and lets be what is gone', async () => {
+    const { files, write, index } = aLog();
+    const keeper = new LogKeeper(files, GB);
+    const lines = 100_000;
+    write(`${'x'.repeat(99)}\n`.repeat(lines));
+    keeper.look(10_000);
+    expect(index().entries.at(-1)?.offset).toBeLessThan(lines * 50);
+    await keeper.countRest(11_000);
+    expect(index().entries.at(-1)).toEqual({ offset: lines * 100, line: lines + 1, at: 11_000 });
+
+    write(`${'x'.repeat(99)}\n`.repeat(lines));
+    keeper.look(12_000);
+    rmSync(files.log);
+    await keeper.countRest(13_000);
+    expect(index().entries.at(-1)?.at).toBe(12_000);
+  });
+
   it('goes on counting where another one stopped', () => {
     const { files, write, index } = aLog();
     write('a\nb\n');

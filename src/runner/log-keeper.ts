@@ -5,6 +5,7 @@
  * for appending, a log that is cut goes on behind the marker.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   addEntry,
   appendEntry,
@@ -29,6 +30,9 @@ export interface LogPaths {
 const SPACING = { bytes: 64 * 1024, ms: 1_000 };
 /** Counted in one look, so that a script that writes without end does not keep anybody busy. */
 const BYTES_A_LOOK = 2 * 1024 * 1024;
+/** Between two pieces of what is left to be counted at the end. */
+const REST_PAUSE_MS = 20;
+const QUIETLY = { ref: false };
 const SLICE_BYTES = 64 * 1024;
 /** What stays of a log that is cut, as a share of its limit. */
 const HEAD_SHARE = 0.25;
@@ -64,6 +68,18 @@ export class LogKeeper {
     if (this.#size > this.#maxBytes) this.#cut(now);
     if (this.#isTimeForEntry(now)) this.#count(now);
     return this.#size !== before.size || this.#index.generation !== before.generation;
+  }
+
+  /**
+   * Counts to the end what was printed faster than looks could count it, piece by piece, so that nobody is kept busy: a
+   * reader would have to count it again for every page. For a log that grows no more.
+   */
+  async countRest(now: number): Promise<void> {
+    for (; this.#size - this.#counted >= SPACING.bytes * this.#density; await sleep(REST_PAUSE_MS, null, QUIETLY)) {
+      // Its job may be deleted meanwhile, with all its files.
+      if (statSync(this.#paths.log, { throwIfNoEntry: false })?.size !== this.#size) return;
+      this.#count(now);
+    }
   }
 
   #isTimeForEntry(now: number): boolean {

@@ -257,6 +257,7 @@ export class WatchedAttempt implements Attempt, Attached {
   #finish(exit: Exit | null): void {
     this.close();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
+    void this.#keeper.countRest(Date.now()).catch((error: unknown) => this.#context.onTrouble('counting a log', error));
     if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
     const seen = { exit, said: this.said, usage: this.#usage };
     this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));

@@ -1,5 +1,5 @@
 /** The board of running jobs: each with what it uses, what it said last, and when it is expected to end. */
-import type { AttemptView } from '../node/attempt-view.ts';
+import type { Glance } from '../node/attempt-reader.ts';
 import { expectedEnd } from '../wire/expected-end.ts';
 import type { JobView } from '../wire/job-view.ts';
 import type { RunningRow, RunningRows } from '../wire/overview.ts';
@@ -35,33 +35,21 @@ interface Found {
 
 async function rowOf(context: ServerContext, { view, host }: Found): Promise<RunningRow> {
   const { lease } = view;
-  const [attempt, last] = await Promise.all([latestAttempt(context, view.id), lastLine(context, view.id)]);
+  const seen = await context.node?.attempts.glance(view.id, view.attempt);
   return {
     job: view,
     host: host ?? null,
     pid: lease?.pid ?? null,
-    lastLine: last?.text ?? null,
-    lastOutputAt: last?.at ?? null,
+    lastLine: seen?.last?.text.slice(-LINE_LENGTH) ?? null,
+    lastOutputAt: seen?.last?.at ?? null,
     heartbeatAt: lease === null ? null : lease.until - lease.ms,
-    samples: attempt?.usage == null ? [] : samplesOf(attempt.usage),
+    samples: seen === undefined ? [] : samplesOf(seen.usage),
     expectedEndAt: expectedEnd(view),
   };
 }
 
-async function latestAttempt({ node }: ServerContext, id: string): Promise<AttemptView | undefined> {
-  const found = await node?.attempts.list(id);
-  return found?.ok ? found.attempts.at(-1) : undefined;
-}
-
-async function lastLine({ node }: ServerContext, id: string): Promise<{ text: string; at: number | null } | null> {
-  const found = await node?.attempts.log(id, 'latest');
-  if (!found?.ok) return null;
-  const line = (await found.log.tail(1)).lines.at(-1);
-  return line === undefined ? null : { text: line.text.slice(-LINE_LENGTH), at: line.at };
-}
-
 /** Processor seconds between two samples, as a share of one core. */
-function samplesOf({ samples }: NonNullable<AttemptView['usage']>): RunningRow['samples'] {
+function samplesOf({ samples }: Glance['usage']): RunningRow['samples'] {
   const last = samples.slice(-POINTS - 1);
   return last.slice(1).map(({ at, cpuSeconds, rssBytes }, place) => {
     const before = last[place];
