@@ -36,9 +36,10 @@ async function main() {
   const isProvisional = await isBusy();
   const home = makeHome('bench-web');
   makeQueues(home, { logBytes: logMB * 2 ** 20, runningJobs });
-  const longhaul = await connect(home);
   const startedAt = Date.now();
-  const ended = await endJobs(longhaul, jobs, say).finally(() => longhaul.close());
+  const longhaul = await connect(home);
+  const ended = await endJobs(longhaul, jobs, say);
+  await longhaul.close();
   say(`${jobs.toLocaleString('en')} jobs have ended, after ${Math.round((Date.now() - startedAt) / 1_000)} s`);
   const node = await startNode(home);
   try {

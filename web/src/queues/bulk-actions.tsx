@@ -32,16 +32,24 @@ const EFFECT: Readonly<Record<Action, string>> = {
   delete: 'They go with their history, logs and attachments, for good. Running ones stay.',
 };
 
+/** What can come of it for jobs of this state; all of it where there may be some of each. */
+function actionsFor(state: string | undefined): readonly Action[] {
+  if (state === undefined) return ['cancel', 'requeue', 'delete'];
+  if (state === 'running') return ['cancel'];
+  return state === 'waiting' || state === 'draft' ? ['cancel', 'delete'] : ['requeue', 'delete'];
+}
+
+function numberWords(chosen: number, matching: number | null): string {
+  if (chosen > 0) return `${chosen} chosen`;
+  return matching === null ? 'all that match' : `all ${matching.toLocaleString('en')} that match`;
+}
+
 export function BulkActions({ ids, query, matching, onDone }: BulkProps) {
   const [asking, ask] = useState<Action | null>(null);
   const [said, say] = useState<string | null>(null);
   const { error, act } = useAct();
   const isChosen = ids.length > 0;
-  const number = isChosen
-    ? `${ids.length} chosen`
-    : matching === null
-      ? 'all that match'
-      : `all ${matching.toLocaleString('en')} that match`;
+  const number = numberWords(ids.length, matching);
   const doIt = async (action: Action) => {
     ask(null);
     const body = isChosen ? { ids } : { query };
@@ -52,9 +60,10 @@ export function BulkActions({ ids, query, matching, onDone }: BulkProps) {
   };
   return (
     <div class="flex flex-wrap items-center gap-2">
-      {(Object.keys(WORDS) as Action[]).map((action) => (
-        <Button key={action} kind={action === 'requeue' ? 'plain' : 'danger'} onClick={() => ask(action)}>
-          {WORDS[action]} {number} …
+      <span class="text-sm text-soft">With {number}:</span>
+      {actionsFor(query['state']).map((action) => (
+        <Button key={action} onClick={() => ask(action)}>
+          {WORDS[action]} …
         </Button>
       ))}
       <span role="status" class="text-sm text-soft">

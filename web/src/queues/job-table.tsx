@@ -17,7 +17,7 @@ interface JobTableProps {
 
 export function JobTable({ jobs, hasQueue = false, chosen, choose }: JobTableProps) {
   const heads = [
-    ...(choose ? ['Chosen'] : []),
+    ...(choose ? [{ text: 'Chosen', class: 'w-px' }] : []),
     'Job',
     ...(hasQueue ? ['Queue'] : []),
     'State',
