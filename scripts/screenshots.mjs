@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots [-- home queue …]`: the pictures of docs/images, made of a node with jobs in it by a real browser, in
- * both themes. `--out folder` puts them elsewhere. Run it whenever the page looks different: the documents show them.
+ * both themes. `--out folder` puts them elsewhere, `--hurry` does not wait for curves to have points. Run it whenever the page looks different: the documents show them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,9 +25,10 @@ const PAGES = {
 /** Until curves have some points. */
 const curvesMs = 12_000;
 const waitMs = 60_000;
+const options = { out: { type: 'string' }, hurry: { type: 'boolean', default: false } };
 
 await main(import.meta.url, async (args) => {
-  const { values, positionals } = parseArgs({ args, options: { out: { type: 'string' } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const names = positionals.length === 0 ? Object.keys(PAGES) : positionals;
   const unknown = names.filter((name) => !(name in PAGES));
   if (unknown.length > 0)
@@ -37,7 +38,7 @@ await main(import.meta.url, async (args) => {
   await setUp();
   const folder = values.out === undefined ? join(root, 'docs/images') : resolve(values.out);
   mkdirSync(folder, { recursive: true });
-  await withNode(async (node, jobs) => {
+  await withNode(values, async (node, jobs) => {
     const browser = await launchBrowser();
     try {
       for (const name of names) await takeBoth(browser, { name, folder, node, jobs });
@@ -47,7 +48,7 @@ await main(import.meta.url, async (args) => {
   });
 });
 
-async function withNode(work) {
+async function withNode({ hurry }, work) {
   const home = makeHome('screenshots');
   makeQueues(home);
   const node = await startNode(home);
@@ -55,7 +56,7 @@ async function withNode(work) {
   try {
     const jobs = await addJobs(call);
     await until(async () => isSettled(await call('GET', 'api/overview')));
-    await sleep(curvesMs);
+    if (!hurry) await sleep(curvesMs);
     await work(node, jobs);
   } finally {
     for (const state of ['waiting', 'running']) await call('POST', 'api/jobs/cancel', { query: { state } });

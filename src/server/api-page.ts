@@ -19,9 +19,9 @@ export function apiPage(routes: readonly Route[], origin: string): string {
   const links = groups.map((group) => `<a href="#${escape(group)}">${escape(group)}</a>`);
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Longhaul: the API</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="${STYLE_ADDRESS}"></head>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}"></head>
 <body><header><h1>The API of Longhaul</h1>
-<p>The same as a document for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON.</p>
+<p>The same as a document for machines: <a href="openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON.</p>
 <nav>${links.join(' ')} <a href="#errors">errors</a></nav></header>
 <main>${sections.join('\n')}
 ${errors()}</main></body></html>

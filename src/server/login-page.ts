@@ -1,6 +1,7 @@
 /**
  * The page of the login: a field for a token, and a script of its own that sends it. No inline script or style, since
- * the policy of every answer forbids them; nothing of a request is ever put into it.
+ * the policy of every answer forbids them; nothing of a request is ever put into it. Addresses are relative, so that it works
+ * behind any sub-path.
  */
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">
@@ -15,7 +16,7 @@ export const LOGIN_PAGE = `<!doctype html>
 </form>
 <p id="said" role="status"></p>
 <p>A token is made by <code>longhaul token</code>. A node prints a link that logs in once when it starts.</p>
-<script src="/login.js"></script>
+<script src="login.js"></script>
 </html>
 `;
 
@@ -25,8 +26,8 @@ async function logIn(secret) {
   said.textContent = 'Logging in …';
   try {
     const headers = { authorization: 'Bearer ' + secret };
-    const answer = await fetch('/api/login', { method: 'POST', headers });
-    if (answer.ok) location.replace('/');
+    const answer = await fetch('api/login', { method: 'POST', headers });
+    if (answer.ok) location.replace('./');
     else said.textContent = (await answer.json()).detail;
   } catch {
     said.textContent = 'The node cannot be reached.';
@@ -38,7 +39,7 @@ document.getElementById('login').addEventListener('submit', (event) => {
 });
 const code = location.hash.slice(1);
 if (code !== '') {
-  history.replaceState(null, '', '/login');
+  history.replaceState(null, '', 'login');
   void logIn(code);
 }
 `;

@@ -20,7 +20,7 @@ printf 'x%.0s' {1..50000}; echo
 mkdir -p out; echo made > 'out/<img src=x onerror=alert(5)>.html'
 echo 'progress 40 ${TAG}' >&3
 if [ "$LONGHAUL_PARAM1" = fail ]; then echo 'group ${TAG}' >&3; echo 'err ${TAG}' >&3; exit 1; fi
-[ "$LONGHAUL_PARAM1" = stay ] && sleep 300
+[ "$LONGHAUL_PARAM1" = stay ] && exec -a '${TAG}' sleep 300
 exit 0`,
         { concurrency: 5 },
       );
@@ -64,6 +64,67 @@ exit 0`,
       expect({ path, images, scripts, troubles }).toEqual({ path, images: 0, scripts: 0, troubles: [] });
       await context.close();
     }
+    await web.post(`/api/jobs/${staying.id}/cancel`, {});
+  });
+
+  it('does nothing on the pages of an admin, in what workers say of themselves, and in every dialog', {
+    timeout: LONG,
+  }, async () => {
+    await web.post('/api/queues/wild/resume', {});
+    const staying = await add('stay');
+    const failed = await add('fail');
+    await web.bench.until(failed.id, 'failed');
+    await web.post('/api/store/keepWorker', {
+      argument: {
+        id: 'wild',
+        host: TAG,
+        pid: 1,
+        queues: ['wild'],
+        leaseMs: 60_000,
+        info: JSON.stringify(HOSTILE),
+        kind: 'register',
+      },
+    });
+    const { page, troubles } = await web.openAsAdmin();
+    const visit = async (path: string) => {
+      await page.goto(new URL(path, web.url).href);
+      await shown(page, path);
+    };
+    await page.goto(new URL('/settings', web.url).href);
+    const tokens = page.getByRole('region', { name: 'Tokens' }).first();
+    await tokens.getByLabel('Name').fill(TAG);
+    await tokens.getByLabel('Role').selectOption('operate');
+    await tokens.getByRole('button', { name: 'Make a token' }).click();
+    await tokens.getByRole('row', { name: TAG }).waitFor();
+    // As that token: its name is the actor of what stands in the audit from now on.
+    const token = await tokens.getByRole('status').locator('code').innerText();
+    await fetch(new URL('/api/queues/wild/resume', web.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    await visit('/workers');
+    await visit('/settings');
+    await page.getByRole('table', { name: 'Audit' }).getByText('onerror').first().waitFor();
+
+    const dialog = page.getByRole('dialog');
+    const opened = async (path: string, button: string) => {
+      await visit(path);
+      await page.getByRole('button', { name: button }).first().click();
+      await dialog.waitFor();
+      return dialog;
+    };
+    await (await opened(`/q/wild/${staying.id}`, 'Cancel …')).getByRole('row', { name: TAG }).waitFor();
+    const changed = await opened(`/q/wild/${failed.id}`, 'Duplicate …');
+    expect(await changed.getByLabel('Name').inputValue()).toBe(`${TAG} fail`);
+    await (await opened('/failures', 'Delete …')).getByText(TAG).waitFor();
+    await (await opened('/q/wild', 'New job …')).locator('input[type=file]').setInputFiles({
+      name: '<img src=x onerror=alert(7)>',
+      mimeType: 'text/html',
+      buffer: Buffer.from(TAG),
+    });
+    await dialog.getByText('onerror=alert(7)').waitFor();
+    expect({ images: await page.locator('img').count(), troubles }).toEqual({ images: 0, troubles: [] });
     await web.post(`/api/jobs/${staying.id}/cancel`, {});
   });
 

@@ -14,6 +14,13 @@ describe('the log viewer', () => {
         'long',
         'seq 1 1000000 | sed "s/^/number /"; echo "an Error at last"; for i in 1 2 3; do printf "\\rbar %d of 3" $i; done; echo',
       );
+      // Cut at its cap while somebody follows it: once the file is there, all the rest comes at once.
+      bench.queue(
+        'capped',
+        `seq 1 200 | sed "s/^/early /"; until [ -e "$(dirname "$0")/$LONGHAUL_JOB_ID.go~" ]; do sleep 0.1; done
+yes "$(printf 'x%.0s' {1..99})" | head -n 20000; echo "after the cut"; sleep 300`,
+        { limits: { log: '1MB' } },
+      );
       bench.queue('groups', 'echo before; echo "::group::Install"; seq 101 140; echo "::endgroup::"; echo after');
     },
   });
@@ -67,6 +74,29 @@ describe('the log viewer', () => {
     );
     await page.getByRole('button', { name: 'First error' }).click();
     await lines.getByText('an Error at last').waitFor();
+  });
+
+  it('goes on at the end of a log that was cut at its cap, and knows its lines by their new numbers', {
+    timeout: LONG,
+  }, async () => {
+    const id = await web.bench.add('capped');
+    const { page, troubles } = await web.open(`/q/capped/${id}`);
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText('early 200', { exact: true }).waitFor();
+    web.bench.queue(`${id}.go~`, 'true');
+    await lines.getByText('after the cut').waitFor();
+    const text = web.bench.log(id);
+    expect(text).toContain('bytes of output were dropped here');
+    const last = String(text.split('\n').length - 1);
+    await lines.getByRole('link', { name: last, exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search in the log' }).fill('dropped here');
+    await page.getByRole('searchbox', { name: 'Search in the log' }).press('Enter');
+    await page.getByText('1 of 1').waitFor();
+    await lines.getByText(/bytes of output were dropped here/).waitFor();
+    await lines.press('Home');
+    await lines.getByText('early 1', { exact: true }).waitFor();
+    await web.post(`/api/jobs/${id}/cancel`, {});
+    expect(troubles).toEqual([]);
   });
 
   it('shuts and opens a group', { timeout: LONG }, async () => {

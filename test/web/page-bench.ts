@@ -81,6 +81,12 @@ export class PageBench {
     return seen;
   }
 
+  /** A new token of this role. */
+  async token(role: string): Promise<string> {
+    const body = { name: `for a test as ${role}`, role };
+    return (await postOverSocket<{ token: string }>(this.bench.home, '/api/tokens', body)).token;
+  }
+
   async post<T>(path: string, body: unknown): Promise<T> {
     const response = await fetch(new URL(path, this.url), {
       method: 'POST',
@@ -98,15 +104,16 @@ function browserPath(): string {
   return found;
 }
 
-function postOverSocket<T>(home: string, path: string): Promise<T> {
+function postOverSocket<T>(home: string, path: string, body?: object): Promise<T> {
   return new Promise((resolve, reject) => {
-    const options = { socketPath: join(home, 'node.sock'), path, method: 'POST', headers: { host: 'localhost' } };
+    const headers = { host: 'localhost', ...(body && { 'content-type': 'application/json' }) };
+    const options = { socketPath: join(home, 'node.sock'), path, method: 'POST', headers };
     const asked = request(options, (response) => {
       let text = '';
       response.on('data', (piece: Buffer) => (text += piece.toString()));
       response.on('end', () => resolve(JSON.parse(text) as T));
     });
     asked.on('error', reject);
-    asked.end();
+    asked.end(body && JSON.stringify(body));
   });
 }

@@ -1,6 +1,7 @@
 /** The whole page: the bar that stands on every page, and the page that the address names. */
 import type { Overview } from '../../src/wire/overview.ts';
 import { usePlace } from './data/address.ts';
+import { MeContext, useAskedMe } from './data/me.ts';
 import { OverviewContext } from './data/overview.ts';
 import { useQuery } from './data/use-query.ts';
 import { FailuresPage } from './pages/failures.tsx';
@@ -19,17 +20,19 @@ import { Shortcuts } from './ui/shortcuts.tsx';
 export function App() {
   const overview = useQuery<Overview>('api/overview', { everyMs: 5_000, concerns: ({ type }) => type !== 'progress' });
   return (
-    <OverviewContext.Provider value={overview}>
-      <a href="#main" class="sr-only focus:not-sr-only focus:absolute focus:bg-sheet focus:p-2">
-        Skip to the content
-      </a>
-      <Header />
-      <AwayBanner />
-      <Shortcuts />
-      <main id="main" class="mx-auto max-w-[100rem] px-3 py-4 sm:px-5">
-        <Page />
-      </main>
-    </OverviewContext.Provider>
+    <MeContext.Provider value={useAskedMe()}>
+      <OverviewContext.Provider value={overview}>
+        <a href="#main" class="sr-only focus:not-sr-only focus:absolute focus:bg-sheet focus:p-2">
+          Skip to the content
+        </a>
+        <Header />
+        <AwayBanner />
+        <Shortcuts />
+        <main id="main" class="mx-auto max-w-[100rem] px-3 py-4 sm:px-5">
+          <Page />
+        </main>
+      </OverviewContext.Provider>
+    </MeContext.Provider>
   );
 }
 

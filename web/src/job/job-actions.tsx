@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { go, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
+import { useMay } from '../data/me.ts';
 import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Question } from '../ui/question.tsx';
@@ -58,33 +59,41 @@ interface ButtonsProps {
   ask(what: Asking): void;
 }
 
-/** What can be done with it in its state. */
+/** What can be done with it in its state, by the one who looks. */
 function Buttons({ job, post, ask }: ButtonsProps) {
-  const isOver = job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';
-  const isPaused = job.lease?.pauseAskedAt != null;
+  const maySubmit = useMay('submit');
   return (
     <div class="flex flex-wrap gap-2">
+      {useMay('operate') && <Operations job={job} post={post} ask={ask} />}
+      {maySubmit && job.state === 'draft' && <Button onClick={() => post('commit')}>Commit</Button>}
+      {maySubmit && <Button onClick={() => ask('duplicate')}>Duplicate …</Button>}
+    </div>
+  );
+}
+
+function Operations({ job, post, ask }: ButtonsProps) {
+  const { state, label } = job;
+  const isOver = state === 'done' || state === 'failed' || state === 'cancelled';
+  const isPaused = job.lease?.pauseAskedAt != null;
+  return (
+    <>
       {!isOver && (
-        <Button kind="danger" onClick={() => ask('cancel')} disabled={job.label === 'cancelling'}>
+        <Button kind="danger" onClick={() => ask('cancel')} disabled={label === 'cancelling'}>
           Cancel …
         </Button>
       )}
-      {isOver && <Button onClick={() => post('requeue')}>{job.state === 'failed' ? 'Retry' : 'Run again'}</Button>}
-      {job.label === 'held' && <Button onClick={() => post('requeue')}>Requeue</Button>}
-      {(job.label === 'scheduled' || job.label === 'retrying') && (
-        <Button onClick={() => post('run-now')}>Run now</Button>
-      )}
-      {job.state === 'running' && !isPaused && <Button onClick={() => post('pause')}>Pause</Button>}
-      {job.state === 'running' && isPaused && <Button onClick={() => post('resume')}>Go on</Button>}
-      {job.state === 'draft' && <Button onClick={() => post('commit')}>Commit</Button>}
-      {(job.state === 'waiting' || job.state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
-      {job.state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
-      <Button onClick={() => ask('duplicate')}>Duplicate …</Button>
-      {job.state !== 'running' && (
+      {isOver && <Button onClick={() => post('requeue')}>{state === 'failed' ? 'Retry' : 'Run again'}</Button>}
+      {label === 'held' && <Button onClick={() => post('requeue')}>Requeue</Button>}
+      {(label === 'scheduled' || label === 'retrying') && <Button onClick={() => post('run-now')}>Run now</Button>}
+      {state === 'running' && !isPaused && <Button onClick={() => post('pause')}>Pause</Button>}
+      {state === 'running' && isPaused && <Button onClick={() => post('resume')}>Go on</Button>}
+      {(state === 'waiting' || state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
+      {state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
+      {state !== 'running' && (
         <Button kind="danger" onClick={() => ask('delete')}>
           Delete …
         </Button>
       )}
-    </div>
+    </>
   );
 }

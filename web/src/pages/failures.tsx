@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { FailureGroup } from '../../../src/core/job-store.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
+import { useMay } from '../data/me.ts';
 import { useAct } from '../data/use-act.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
@@ -91,12 +92,14 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequ
         </Link>
       </Cell>
       <Cell>
-        <div class="flex gap-2">
-          <Button onClick={onRequeue}>Run again</Button>
-          <Button kind="danger" onClick={onDelete}>
-            Delete …
-          </Button>
-        </div>
+        {useMay('operate') && (
+          <div class="flex gap-2">
+            <Button onClick={onRequeue}>Run again</Button>
+            <Button kind="danger" onClick={onDelete}>
+              Delete …
+            </Button>
+          </div>
+        )}
       </Cell>
     </tr>
   );

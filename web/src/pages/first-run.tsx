@@ -2,6 +2,7 @@
 import type { QueueRow } from '../../../src/wire/overview.ts';
 import { go, jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
+import { useMay } from '../data/me.ts';
 import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Command } from '../ui/empty.tsx';
@@ -13,9 +14,9 @@ export function FirstRun({ queues }: { queues: readonly QueueRow[] }) {
   return (
     <div class="mx-auto max-w-3xl py-6">
       <h1 class="text-2xl font-semibold tracking-tight">This node is ready, and has nothing to do yet.</h1>
-      <p class="mt-2 text-soft">Three ways to give it work:</p>
+      <p class="mt-2 text-soft">Ways to give it work:</p>
       <ol class="mt-6 grid gap-4">
-        {sample !== undefined && <TrySample queue={sample.name} />}
+        {useMay('submit') && sample !== undefined && <TrySample queue={sample.name} />}
         <li class="panel p-4">
           <h2 class="font-semibold">Run any command</h2>
           <p class="text-soft">It is queued, survives restarts, and its output is kept from the first byte.</p>

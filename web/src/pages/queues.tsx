@@ -1,5 +1,6 @@
 /** All queues, and a new one. */
 import { useState } from 'preact/hooks';
+import { useMay } from '../data/me.ts';
 import { useOverview } from '../data/overview.ts';
 import { NewQueue } from '../queues/new-queue.tsx';
 import { QueuesTable } from '../queues/queues-table.tsx';
@@ -12,7 +13,7 @@ export function QueuesPage() {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <header class="flex items-center justify-between gap-2">
         <h1 class="text-lg font-semibold">Queues</h1>
-        <Button onClick={() => setMaking(true)}>New queue …</Button>
+        {useMay('operate') && <Button onClick={() => setMaking(true)}>New queue …</Button>}
       </header>
       {data !== undefined && <QueuesTable queues={data.queues} />}
       {isMaking && <NewQueue onClose={() => setMaking(false)} />}

@@ -1,6 +1,7 @@
 /** The head of a queue's page: its name and state, what can be done with it, and what keeps it from being worked. */
 import { useState } from 'preact/hooks';
 import type { QueueView } from '../../../src/wire/views.ts';
+import { useMay } from '../data/me.ts';
 import { Button } from '../ui/button.tsx';
 import { Chip } from '../ui/chip.tsx';
 import { NewJob } from './new-job.tsx';
@@ -16,6 +17,7 @@ interface QueueHeadProps {
 
 export function QueueHead({ name, view, onDone }: QueueHeadProps) {
   const [open, setOpen] = useState<'job' | 'settings' | null>(null);
+  const mayOperate = useMay('operate') && view !== undefined;
   const close = () => setOpen(null);
   const changed = () => {
     close();
@@ -27,11 +29,13 @@ export function QueueHead({ name, view, onDone }: QueueHeadProps) {
         <h1 class="text-xl font-semibold break-all">{name}</h1>
         {view !== undefined && <Chip word={view.settings.state} title={view.settings.note ?? undefined} />}
         <div class="ml-auto flex flex-wrap gap-2">
-          {view !== undefined && <Button onClick={() => setOpen('settings')}>Settings …</Button>}
-          {view !== undefined && <QueueState queue={view} onDone={onDone} />}
-          <Button kind="main" onClick={() => setOpen('job')}>
-            New job …
-          </Button>
+          {mayOperate && <Button onClick={() => setOpen('settings')}>Settings …</Button>}
+          {mayOperate && <QueueState queue={view} onDone={onDone} />}
+          {useMay('submit') && (
+            <Button kind="main" onClick={() => setOpen('job')}>
+              New job …
+            </Button>
+          )}
         </div>
       </header>
       {view?.problem != null && (

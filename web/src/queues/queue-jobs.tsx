@@ -4,6 +4,7 @@ import type { JobView } from '../../../src/wire/job-view.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { setQuery, usePlace } from '../data/address.ts';
 import { withQuery } from '../data/call.ts';
+import { useMay } from '../data/me.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -78,6 +79,7 @@ function Chooseable({ jobs, query, matching, onDone }: ChooseableProps) {
     setChosen(new Set());
     onDone();
   };
+  if (!useMay('operate')) return <JobTable jobs={jobs} />;
   return (
     <>
       <BulkActions ids={[...chosen]} query={query} matching={matching} onDone={done} />

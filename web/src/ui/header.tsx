@@ -1,5 +1,6 @@
 /** The bar that stands on every page: where one can go, and how things are at a glance. */
 import { usePlace } from '../data/address.ts';
+import { useMe } from '../data/me.ts';
 import { useOverview } from '../data/overview.ts';
 import { Link } from './link.tsx';
 import { SearchBox } from './search-box.tsx';
@@ -21,7 +22,12 @@ export function Header() {
           <Mark /> Longhaul
         </Link>
         <Navigation />
-        <div class="ml-auto">
+        <div class="ml-auto flex items-center gap-3">
+          {useMe()?.role === 'read' && (
+            <Link to="settings" class="text-sm text-soft" title="You have the role read">
+              read only
+            </Link>
+          )}
           <SearchBox />
         </div>
       </div>

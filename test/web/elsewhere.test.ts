@@ -1,0 +1,128 @@
+/** The page as others have it: behind a proxy's sub-path, with a token that may only look, in a tab that nobody sees. */
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PageBench } from './page-bench.ts';
+
+const LONG = 60_000;
+const PREFIX = '/tools/jobs';
+
+describe('the page elsewhere', () => {
+  const web = new PageBench({
+    prepare: (bench) => {
+      bench.queue('slow', 'echo begun; sleep 300');
+      bench.queue('file', 'mkdir -p out; echo made > out/made.txt');
+      bench.queue('broken', 'exit 3');
+    },
+  });
+  const proxy = createServer((asked, answer) => {
+    if (!asked.url?.startsWith(`${PREFIX}/`)) return void answer.writeHead(404).end('not of the node');
+    const { hostname, port } = new URL(web.url);
+    const path = asked.url.slice(PREFIX.length);
+    const passed = request({ hostname, port, path, method: asked.method, headers: asked.headers }, (found) => {
+      answer.writeHead(found.statusCode ?? 502, found.headers);
+      found.pipe(answer);
+    });
+    passed.on('error', () => answer.destroy());
+    answer.on('close', () => passed.destroy());
+    asked.pipe(passed);
+    return undefined;
+  });
+  let outside = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+    outside = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PREFIX}/`;
+  });
+  afterAll(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  it('works behind a sub-path: links, reload, live log, actions, files, log-in', { timeout: LONG }, async () => {
+    const made = await web.bench.add('file', null, { name: 'with a file' });
+    const slow = await web.bench.add('slow', null, { name: 'behind a proxy' });
+    await web.bench.until(made, 'done');
+    const { page, troubles } = await web.open(outside);
+    const asked: string[] = [];
+    page.on('request', (each) => asked.push(each.url()));
+    await page.getByRole('link', { name: 'behind a proxy' }).click();
+    await page.waitForURL(`${outside}q/slow/${slow}`);
+    await page.reload();
+    await page.getByRole('region', { name: 'Lines of the log' }).getByText('begun').waitFor();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Queues' }).click();
+    await page.waitForURL(`${outside}queues`);
+    await page.goto(`${outside}q/file/${made}`);
+    const link = page.getByRole('link', { name: 'made.txt' });
+    await link.waitFor();
+    const href = (await link.getAttribute('href')) ?? '';
+    expect(await (await fetch(new URL(href, page.url()))).text()).toBe('made\n');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('link', { name: 'The API' }).click();
+    await page.getByRole('link', { name: /openapi/ }).waitFor();
+    await logIn(page, await web.token('read'), outside);
+    expect(asked.filter((url) => !url.startsWith(outside))).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  it('offers one who may only look nothing but looking, and says so', { timeout: LONG }, async () => {
+    const failed = await web.bench.add('broken', null, { name: 'not yours' });
+    await web.bench.until(failed, 'failed');
+    const { page, troubles } = await web.open('/login');
+    await logIn(page, await web.token('read'), web.url);
+    await page.getByRole('link', { name: 'read only' }).waitFor();
+    const pages = {
+      [`/q/broken/${failed}`]: 'not yours',
+      '/q/broken': 'not yours',
+      '/failures': 'exit',
+      '/queues': 'slow',
+    };
+    for (const [path, words] of Object.entries(pages)) {
+      await page.goto(new URL(path, web.url).href);
+      await page.getByRole('link', { name: 'read only' }).waitFor();
+      await page.locator('main').getByText(words).first().waitFor();
+      const offered = /Retry|Run again|Cancel|Delete|Duplicate|New|Pause|Settings …/;
+      expect(await page.locator('main').getByRole('button', { name: offered }).count()).toBe(0);
+    }
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText(/with the role read/).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('asks nothing while nobody sees it, and catches up when somebody does', { timeout: LONG }, async () => {
+    const hidden = await web.open('/queues');
+    const seen = await web.open('/queues');
+    await hidden.page.getByRole('link', { name: 'slow' }).waitFor();
+    await hide(hidden.page, true);
+    const asked: string[] = [];
+    hidden.page.on('request', (each) => asked.push(each.url()));
+    const queue = `unseen-${Date.now()}`;
+    await web.post('/api/jobs', { queue, delay: '1h' });
+    await seen.page.getByRole('link', { name: queue }).waitFor();
+    expect({ asked, rows: await hidden.page.getByRole('link', { name: queue }).count() }).toEqual({
+      asked: [],
+      rows: 0,
+    });
+    await hide(hidden.page, false);
+    await hidden.page.getByRole('link', { name: queue }).waitFor();
+    expect([...hidden.troubles, ...seen.troubles]).toEqual([]);
+  });
+});
+
+async function logIn(page: Page, token: string, home: string): Promise<void> {
+  await page.goto(new URL('login', home).href);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL(home);
+}
+
+/** A browser without a window shows every tab it has: so the page is told what one with a window would tell it. */
+async function hide(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
+    document.dispatchEvent(new Event('visibilitychange'));`,
+  );
+}

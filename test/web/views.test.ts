@@ -1,0 +1,148 @@
+/** What the pages show and offer beside the everyday: a job's life in figures, keys, actions on many, search, copying. */
+import { describe, expect, it } from 'vitest';
+import type { Overview } from '../../src/wire/overview.ts';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { PageBench } from './page-bench.ts';
+
+const LONG = 60_000;
+
+describe('the views of the page', () => {
+  const web = new PageBench({
+    prepare: (bench) => {
+      // Fails at first, then works for a while, so that there is something to draw.
+      bench.queue(
+        'twice',
+        `if [ "$LONGHAUL_ATTEMPT" = 1 ]; then echo "the first try"; exit 3; fi
+echo "the second try"; echo "progress 62 pass 2" >&3
+for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
+        { retries: 1, backoff: { kind: 'fixed', delay: '100ms' } },
+      );
+      bench.queue('idle', 'true', { state: 'paused' });
+    },
+  });
+
+  it('draws a job of several attempts to scale, with what it used and each of its logs', {
+    timeout: LONG,
+  }, async () => {
+    const id = await web.bench.add('twice', null, { name: 'a second chance' });
+    const { page, troubles } = await web.open(`/q/twice/${id}`);
+    await page
+      .getByRole('img', { name: /attempt 1 ran for .*, failed; waiting .*; attempt 2 ran for .*, goes on/ })
+      .waitFor();
+    await eventually(
+      () => page.title(),
+      (title) => title.startsWith('62 % · a second chance'),
+    );
+    const attempts = page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByRole('row', { name: /^2 running/ }).waitFor();
+    await attempts.getByRole('row', { name: /^1 failed 3 / }).waitFor();
+    for (const name of [/^CPU, % of a core: .* at most/, /^Memory: .* MB/, /^Reading and writing, a second/]) {
+      const plot = page.getByRole('img', { name });
+      await plot.locator('canvas').waitFor();
+    }
+    const lines = page.getByRole('region', { name: 'Lines of the log' });
+    await lines.getByText('the second try').waitFor();
+    await attempts.getByRole('button', { name: '1' }).click();
+    await lines.getByText('the first try').waitFor();
+    expect(new URL(page.url()).searchParams.get('attempt')).toBe('1');
+    const age = page.getByRole('table', { name: 'Attempts' }).locator('time').last();
+    expect(await age.innerText()).toMatch(/ago|now/);
+    expect(await age.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    await web.post(`/api/jobs/${id}/cancel`, {});
+    expect(troubles).toEqual([]);
+  });
+
+  it('can be used by keys alone', { timeout: LONG }, async () => {
+    await web.post(
+      '/api/jobs',
+      [1, 2].map((n) => ({ queue: 'idle', name: `by keys ${n}` })),
+    );
+    const { page } = await web.open('/');
+    await page.getByRole('heading', { name: 'Queues' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('next and previous row').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('q');
+    await page.waitForURL(/\/queues$/);
+    await page.keyboard.press('j');
+    const focused = page.locator('a:focus');
+    expect(await focused.innerText()).toBe('idle');
+    await page.keyboard.press('j');
+    expect(await focused.innerText()).toBe('twice');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/q\/idle$/);
+    await page.keyboard.press('/');
+    // What is typed into a field is text, and no key of the page.
+    await page.keyboard.type('by keys 2 g q ?');
+    expect(await page.getByRole('searchbox').first().inputValue()).toBe('by keys 2 g q ?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('does one thing with all that match, or with those that were chosen, and says how many before', {
+    timeout: LONG,
+  }, async () => {
+    const queue = `many-${Date.now()}`;
+    await web.post('/api/queues', { name: queue, state: 'paused' });
+    await web.post(
+      '/api/jobs',
+      [1, 2, 3, 4].map((n) => ({ queue, name: `one of many ${n}` })),
+    );
+    const { page, troubles } = await web.open(`/q/${queue}`);
+    await page.getByLabel('choose one of many 2').check();
+    await page.getByText('With 1 chosen:').waitFor();
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('dialog').getByText('for good').waitFor();
+    await page.getByRole('button', { name: 'Delete 1 chosen' }).click();
+    await page.getByText('1 done').waitFor();
+    await page.getByText('With all 3 that match:').waitFor();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    // Another thought: nothing is done.
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByRole('button', { name: 'Cancel all 3 that match' }).click();
+    await page.getByText('3 done').waitFor();
+    await page.getByRole('button', { name: 'cancelled 3' }).click();
+    await page.getByRole('link', { name: 'one of many 1' }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
+  it('finds a job by its id, its name or a tag, and shows the figures of all in the bar', {
+    timeout: LONG,
+  }, async () => {
+    const { id } = await web.post<{ id: string }>('/api/jobs', {
+      queue: 'idle',
+      name: 'the lost one',
+      tags: ['needle'],
+      delay: '1h',
+    });
+    const { page, context } = await web.open('/');
+    for (const words of [id, 'the lost one', 'needle']) {
+      await page.getByRole('searchbox').first().fill(words);
+      await page.getByRole('searchbox').first().press('Enter');
+      await page.locator('main').getByRole('link', { name: 'the lost one' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('for')).toBe(words);
+    }
+    await page.goto(new URL('/search?for=nobody', web.url).href);
+    await page.getByText('Nothing found').waitFor();
+
+    const { scheduled } = (await (await fetch(new URL('/api/overview', web.url))).json()) as Overview;
+    await page
+      .getByRole('region', { name: 'At a glance' })
+      .getByText(String(scheduled), { exact: true })
+      .first()
+      .waitFor();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(new URL(`/q/idle/${id}`, web.url).href);
+    // In words, and in the zone of the one who looks.
+    await page.getByText(/^not before (today|tomorrow) at \d\d:\d\d$/).waitFor();
+    const copied = async (name: string) => {
+      await page.getByRole('button', { name }).click();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied('copy as command')).toBe(`longhaul show ${id}`);
+    expect(await copied('copy as curl')).toBe(`curl -s ${new URL(`/api/jobs/${id}`, web.url).href}`);
+  });
+});
