@@ -78,6 +78,8 @@ const settings = fields({
   onLost: oneOf('requeue', 'fail', 'hold'),
   lostCountsAs: oneOf('crash', 'failure'),
   lostGraceMs: ms,
+  statsDays: whole,
+  histogramDays: whole,
   exhaustedGroup: orNull(word),
   maxRuntimeMs: orNull(ms),
   maxSilenceMs: orNull(ms),

@@ -55,7 +55,7 @@ describe('the page', () => {
   it('has its style from us', async () => {
     const server = await startTrial();
     const [, href = ''] = /<link rel="stylesheet" href="([^"]+)">/.exec((await server.ask('GET', '/api')).text) ?? [];
-    expect(await server.ask('GET', href)).toMatchObject({
+    expect(await server.ask('GET', `/${href}`)).toMatchObject({
       status: 200,
       headers: { 'content-type': 'text/css; charset=utf-8' },
     });
