@@ -9,6 +9,7 @@ import { bar } from './screen.ts';
 
 const COLOURS: Readonly<Record<Label, Colour | null>> = {
   draft: 'dim',
+  blocked: 'blue',
   scheduled: 'blue',
   retrying: 'yellow',
   paused: 'yellow',

@@ -33,6 +33,10 @@ export const SETTINGS: Readonly<Record<keyof SettingsInput, SettingWords>> = {
     about: 'the failure group of jobs whose retries were used up; their own by default',
     of: ({ exhaustedGroup }) => orNone(exhaustedGroup),
   },
+  onDependencyFailed: {
+    about: 'a job waits for one that fails, is cancelled or deleted: hold it, fail it too, or run it',
+    of: ({ onDependencyFailed }) => onDependencyFailed,
+  },
   maxRuntime: { about: 'an attempt that takes longer is ended', of: ({ maxRuntimeMs }) => time(maxRuntimeMs) },
   maxSilence: {
     about: 'an attempt that says nothing for longer is ended',

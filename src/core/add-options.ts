@@ -1,13 +1,14 @@
 /** A job's options as a producer gives them, turned into a job for the store. */
 import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
+import { MAX_PARENTS } from './dependencies.ts';
 import type { Duration } from './duration.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { described, schemaOf } from './json-schema.ts';
 import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
-import { backoff, count, priority } from './policy-input.ts';
+import { backoff, count, dependencyRule, priority } from './policy-input.ts';
 
 export interface UniqueInput {
   key: string;
@@ -26,6 +27,8 @@ export interface AddOptions extends PolicyInput {
   runAt?: Date | number | string;
   tags?: readonly string[];
   unique?: string | UniqueInput;
+  /** Ids of jobs that must be done before. */
+  dependsOn?: readonly string[];
   /** Keep it back until `commit`. */
   draft?: boolean;
 }
@@ -58,12 +61,14 @@ export const ADD_SHAPE = {
   runAt: time,
   tags: listOf(tag, 100),
   unique,
+  dependsOn: listOf(jobId, MAX_PARENTS),
   draft: flag,
   retries: count,
   backoff,
   maxResends: count,
   maxRuntime: duration(1),
   maxSilence: duration(1),
+  onDependencyFailed: dependencyRule,
 };
 export type GivenOptions = Checked<typeof ADD_SHAPE>;
 
@@ -92,7 +97,7 @@ export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob
 
 /** The same with options that have been checked already. */
 export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
-  const { id, name, priority, delay, runAt, tags, unique, draft, ...rest } = given;
+  const { id, name, priority, delay, runAt, tags, unique, dependsOn, draft, ...rest } = given;
   return {
     id: id ?? job.newId(),
     queue: job.queue,
@@ -103,6 +108,7 @@ export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
     ...(runAt !== undefined && { runAt }),
     ...(tags !== undefined && { tags: [...new Set(tags)] }),
     ...(unique !== undefined && { unique }),
+    ...(dependsOn !== undefined && { dependsOn }),
     ...(draft !== undefined && { draft }),
     ...(Object.keys(rest).length > 0 && { policy: toPolicy(rest) }),
   };
@@ -112,7 +118,10 @@ function toPolicy({
   maxRuntime,
   maxSilence,
   ...rest
-}: Pick<GivenOptions, 'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence'>): JobPolicy {
+}: Pick<
+  GivenOptions,
+  'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence' | 'onDependencyFailed'
+>): JobPolicy {
   return {
     ...rest,
     ...(maxRuntime !== undefined && { maxRuntimeMs: maxRuntime }),

@@ -24,6 +24,7 @@ export const HISTORY_EVENTS = [
   'moved',
   'changed',
   'late',
+  'unblocked',
 ] as const;
 export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
 

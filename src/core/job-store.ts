@@ -33,6 +33,8 @@ export interface NewJob {
   readonly tags?: readonly string[];
   readonly policy?: JobPolicy;
   readonly unique?: UniqueKey;
+  /** Ids of the jobs that must be done before, also of those earlier in the same call. */
+  readonly dependsOn?: readonly string[];
   readonly draft?: boolean;
 }
 
@@ -94,7 +96,7 @@ export type Settlement =
       readonly kind: 'complete';
       readonly result?: string;
       readonly data?: string;
-      readonly next?: { readonly queue: string; readonly delayMs: number };
+      readonly next?: { readonly queue: string; readonly delayMs: number; readonly dependsOn?: readonly string[] };
     })
   | (SettlementOf & {
       readonly kind: 'fail';
@@ -115,6 +117,11 @@ export type SettleResult = { readonly ok: true; readonly state: JobState } | Ref
 export interface Target {
   readonly id: string;
   readonly attempt?: number;
+}
+
+/** A job that others wait for is only cancelled with a word about them: to go with it, or to be left to their own rule. */
+export interface Cancel extends Target {
+  readonly dependents?: 'cancel' | 'leave';
 }
 
 /** `cancelled`: ended now. `asked`: it runs, and ends when its worker has stopped it or lost it. */
@@ -138,6 +145,8 @@ export interface JobChanges extends Target {
   readonly runAt?: number;
   readonly name?: string;
   readonly data?: string;
+  /** Jobs to wait for, and jobs no longer to wait for; only while it waits or is a draft. */
+  readonly dependsOn?: { readonly add?: readonly string[]; readonly remove?: readonly string[] };
   /** For a running job: ask the worker to pause or to go on. */
   readonly pause?: boolean;
 }
@@ -151,6 +160,9 @@ export interface JobQuery {
   readonly tag?: string;
   readonly name?: string;
   readonly worker?: string;
+  /** Those that wait or waited for this job; those that this job waits or waited for. */
+  readonly parent?: string;
+  readonly child?: string;
   /** Failure group, of failed jobs. */
   readonly group?: string;
   /** Created in [since, before). */
@@ -175,7 +187,9 @@ export interface JobPage {
 export type StateCounts = Readonly<Record<JobState, number>>;
 export interface QueueCounts extends StateCounts {
   readonly queue: string;
-  /** Of the waiting ones: those whose time has not come. */
+  /** Of the waiting ones: those that wait for other jobs. */
+  readonly blocked: number;
+  /** Of the others that wait: those whose time has not come. */
   readonly scheduled: number;
   /** Of the done ones: those that were forwarded. */
   readonly relayed: number;
@@ -270,7 +284,7 @@ export interface JobStore {
   claim(request: ClaimRequest, options?: CallOptions): Promise<ClaimResult>;
   heartbeat(beats: readonly Heartbeat[], options?: CallOptions): Promise<readonly HeartbeatResult[]>;
   settle(settlements: readonly Settlement[], options?: CallOptions): Promise<readonly SettleResult[]>;
-  cancel(targets: readonly Target[], options?: CallOptions): Promise<readonly CancelResult[]>;
+  cancel(targets: readonly Cancel[], options?: CallOptions): Promise<readonly CancelResult[]>;
   requeue(requeues: readonly Requeue[], options?: CallOptions): Promise<readonly TargetResult[]>;
   move(moves: readonly Move[], options?: CallOptions): Promise<readonly TargetResult[]>;
   change(changes: readonly JobChanges[], options?: CallOptions): Promise<readonly TargetResult[]>;

@@ -60,13 +60,31 @@ export interface Backoff {
   readonly delaysMs: readonly number[];
 }
 
-/** What one job overrides of its queue's settings. The store itself reads `retries` and `maxResends` alone. */
+export const DEPENDENCY_RULES = ['hold', 'fail', 'run'] as const;
+/** What becomes of a job when one that it waits for fails, is cancelled or is deleted. */
+export type OnDependencyFailed = (typeof DEPENDENCY_RULES)[number];
+
+/**
+ * The jobs that a job was made to wait for, as numbers: `open` of them it still waits for, and `bad` of those have
+ * failed or were cancelled.
+ */
+export interface Parents {
+  readonly of: number;
+  readonly open: number;
+  readonly bad: number;
+}
+
+/**
+ * What one job overrides of its queue's settings. The store itself reads `retries`, `maxResends` and
+ * `onDependencyFailed` alone.
+ */
 export interface JobPolicy {
   readonly retries?: number;
   readonly maxResends?: number;
   readonly backoff?: Backoff;
   readonly maxRuntimeMs?: number;
   readonly maxSilenceMs?: number;
+  readonly onDependencyFailed?: OnDependencyFailed;
 }
 
 export interface Job {
@@ -79,6 +97,10 @@ export interface Job {
   readonly tags: readonly string[];
   readonly policy: JobPolicy;
   readonly unique: UniqueKey | null;
+  /** Null for a job that was never told to wait for another. */
+  readonly parents: Parents | null;
+  /** How many jobs still wait for this one, whatever state they are in. */
+  readonly dependents: number;
   readonly createdAt: number;
   /** Insertion number: the last tie-break of the order of claims. */
   readonly seq: number;
@@ -110,4 +132,14 @@ export function isRunning(job: Job): job is RunningJob {
 
 export function isEnded(state: JobState): state is EndedState {
   return state === 'done' || state === 'failed' || state === 'cancelled';
+}
+
+/** Waits for other jobs: no claim sees it. */
+export function isBlocked({ state, parents }: Pick<Job, 'state' | 'parents'>): boolean {
+  return parents !== null && parents.open > 0 && state === 'waiting';
+}
+
+/** Ended, but not as those who wait for it want. */
+export function isBad(state: JobState): boolean {
+  return state === 'failed' || state === 'cancelled';
 }

@@ -3,12 +3,13 @@
  *
  * Worked out from the record, never stored: time alone writes nothing.
  */
-import type { Job } from './job.ts';
-import { isRunning, type RunningJob } from './job.ts';
+import type { Job, Parents } from './job.ts';
+import { isBlocked, isRunning, type RunningJob } from './job.ts';
 import type { QueueSettings } from './settings.ts';
 
 export const LABELS = [
   'draft',
+  'blocked',
   'scheduled',
   'retrying',
   'paused',
@@ -52,6 +53,7 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
 }
 
 function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelled {
+  if (isBlocked(job)) return { label: 'blocked', reason: wordsOf(job.parents) };
   if (job.runAt > now) {
     const at = new Date(job.runAt).toISOString();
     if (job.failures === 0) return { label: 'scheduled', reason: `not before ${at}` };
@@ -62,6 +64,12 @@ function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelle
     return { label: 'paused', reason: `the queue is ${settings.state}${note}` };
   }
   return { label: 'ready', reason: job.returnedAt === null ? 'waits for a worker' : 'returned work: goes first' };
+}
+
+function wordsOf(parents: Parents | null): string {
+  const { of, open, bad } = parents ?? { of: 0, open: 0, bad: 0 };
+  const words = `waits for ${open} of ${of} ${of === 1 ? 'job' : 'jobs'}`;
+  return bad === 0 ? words : `${words}; held, since ${bad} of them failed or ${bad === 1 ? 'was' : 'were'} cancelled`;
 }
 
 function labelOfRunning({ lease, attempt }: RunningJob, settings: QueueSettings, now: number): Labelled {

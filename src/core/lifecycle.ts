@@ -11,6 +11,8 @@
  *                        │  └── requeue ── done, failed, cancelled, running when held
  *                        └ move ── waiting, draft     cancel ── draft, waiting, running ──▶ cancelled
  *
+ * What follows from it for the jobs that wait for this one is in dependencies.ts.
+ *
  * Nothing here reads a clock, draws a number or touches a store. A function that may say no returns a refusal
  * code; one that may not is only called when its caller has checked.
  */
@@ -18,7 +20,7 @@ import { crashDelayMs } from './backoff.ts';
 import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';
 import { MAX_NOTE_LENGTH } from './history.ts';
-import type { Failure, Job, JobState, RunningJob, UniqueKey } from './job.ts';
+import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from './job.ts';
 import { isEnded, isRunning } from './job.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from './job-store.ts';
 import type { RefusalCode } from './refusal.ts';
@@ -36,7 +38,7 @@ interface RowDetails {
   readonly note?: string | null;
 }
 
-function transition(job: Job, event: HistoryEvent, at: number, details: RowDetails = {}): Transition {
+export function transition(job: Job, event: HistoryEvent, at: number, details: RowDetails = {}): Transition {
   const { token = null, by = null, note = null } = details;
   const cut = note === null ? null : note.slice(0, MAX_NOTE_LENGTH);
   return { job, row: { at, event, state: job.state, attempt: job.attempt, token, by, note: cut } };
@@ -44,8 +46,16 @@ function transition(job: Job, event: HistoryEvent, at: number, details: RowDetai
 
 // ── birth ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export function born(input: NewJob, context: { now: number; seq: number; settings: QueueSettings }): Transition {
-  const { now, seq, settings } = context;
+interface Birth {
+  readonly now: number;
+  readonly seq: number;
+  readonly settings: QueueSettings;
+  /** Of the jobs it waits for. */
+  readonly parents?: Parents | null;
+}
+
+export function born(input: NewJob, context: Birth): Transition {
+  const { now, seq, settings, parents = null } = context;
   const isDraft = input.draft === true;
   const delayMs = input.delayMs ?? 0;
   const job: Job = {
@@ -58,6 +68,8 @@ export function born(input: NewJob, context: { now: number; seq: number; setting
     tags: input.tags ?? [],
     policy: input.policy ?? {},
     unique: input.unique ?? null,
+    parents,
+    dependents: 0,
     createdAt: now,
     seq,
     runAt: isDraft ? (input.runAt ?? now) : (input.runAt ?? now + delayMs),
@@ -374,7 +386,8 @@ export function moved(job: Job, ask: Move, now: number): Transition | RefusalCod
 
 export function changed(job: Job, ask: JobChanges, now: number): Transition | RefusalCode {
   const isOpen = job.state === 'waiting' || job.state === 'draft';
-  if (!isOpen && (ask.data !== undefined || ask.runAt !== undefined)) return 'wrong-state';
+  const needsOpen = ask.data !== undefined || ask.runAt !== undefined || ask.dependsOn !== undefined;
+  if (!isOpen && needsOpen) return 'wrong-state';
   if (isEnded(job.state) && ask.priority !== undefined) return 'wrong-state';
   if (!isRunning(job) && ask.pause !== undefined) return 'wrong-state';
   const next: Job = {
@@ -395,7 +408,9 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
 // ── shapes that several of them share ────────────────────────────────────────────────────────────────────────
 
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
-  return { ...job, state, lease: null, endedAt: now, returnedAt: null, delayMs: 0 };
+  // Whoever waits for it waits no longer once it is done (dependencies.ts).
+  const dependents = state === 'done' ? 0 : job.dependents;
+  return { ...job, state, lease: null, endedAt: now, returnedAt: null, delayMs: 0, dependents };
 }
 
 /** Back in the queue, before everything else; `since` puts it in line among the others that came back. */

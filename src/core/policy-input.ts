@@ -3,7 +3,8 @@ import { DEFAULT_BACKOFF } from './backoff.ts';
 import type { Check, Report } from './check.ts';
 import { duration, fraction, integer, listOf, object, oneOf } from './check.ts';
 import type { Duration } from './duration.ts';
-import type { Backoff } from './job.ts';
+import type { Backoff, OnDependencyFailed } from './job.ts';
+import { DEPENDENCY_RULES } from './job.ts';
 import { described, schemaOf } from './json-schema.ts';
 
 export interface BackoffInput {
@@ -22,10 +23,13 @@ export interface PolicyInput {
   maxResends?: number;
   maxRuntime?: Duration;
   maxSilence?: Duration;
+  /** When a job it waits for fails, is cancelled or is deleted: stay blocked, fail too, or run all the same. */
+  onDependencyFailed?: OnDependencyFailed;
 }
 
 export const priority = integer(-1_000_000_000, 1_000_000_000);
 export const count = integer(0, 1_000_000_000);
+export const dependencyRule = oneOf(...DEPENDENCY_RULES);
 
 const backoffRule = object({
   kind: oneOf('fixed', 'exponential', 'list'),

@@ -9,6 +9,8 @@ export const REFUSAL_CODES = [
   'moved-on',
   'key-taken',
   'queue-down',
+  'has-dependents',
+  'bad-dependency',
   'worker-lost',
   'version-conflict',
 ] as const;
@@ -19,6 +21,8 @@ export interface Refusal {
   readonly message: string;
   /** The job that stands in the way, where there is one. */
   readonly holder?: string;
+  /** How many jobs wait for the one that was to be cancelled. */
+  readonly dependents?: number;
 }
 
 export interface Refused {
@@ -33,6 +37,8 @@ const WORDS: Record<RefusalCode, (subject: string) => string> = {
   'moved-on': (subject) => `${subject} has been claimed again since you saw it`,
   'key-taken': (subject) => `the unique key of ${subject} is held by another job`,
   'queue-down': (subject) => `${subject} is down and accepts no jobs`,
+  'has-dependents': (subject) => `other jobs wait for ${subject}; say whether to cancel them too or to leave them`,
+  'bad-dependency': (subject) => `${subject} cannot wait for these jobs`,
   'worker-lost': (subject) => `${subject} is not registered: it was failed or has expired`,
   'version-conflict': (subject) => `${subject} was changed by somebody else in the meantime`,
 };

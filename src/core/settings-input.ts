@@ -8,7 +8,7 @@ import type { Duration } from './duration.ts';
 import { described, schemaOf } from './json-schema.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
-import { backoff, count, priority } from './policy-input.ts';
+import { backoff, count, dependencyRule, priority } from './policy-input.ts';
 import type { Keep, OnLost, QueueSettings, QueueState, ScriptLimits } from './settings.ts';
 import { DEFAULT_SETTINGS, settingsOf } from './settings.ts';
 import type { Size } from './size.ts';
@@ -135,6 +135,7 @@ const settingsShape = {
   lostCountsAs: oneOf('crash', 'failure'),
   lostGrace: duration(),
   exhaustedGroup: orNull(text({ max: 200 })),
+  onDependencyFailed: dependencyRule,
   maxRuntime: orNull(duration(1)),
   maxSilence: orNull(duration(1)),
   grace: duration(),

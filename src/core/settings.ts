@@ -6,7 +6,7 @@
  */
 import { DEFAULT_BACKOFF } from './backoff.ts';
 import { DAY_MS } from './histogram.ts';
-import type { Backoff } from './job.ts';
+import type { Backoff, OnDependencyFailed } from './job.ts';
 
 export type QueueState = 'up' | 'paused' | 'down';
 export type OnLost = 'requeue' | 'fail' | 'hold';
@@ -63,6 +63,7 @@ export interface QueueSettings extends ScriptSettings {
   readonly lostGraceMs: number;
   /** The failure group of a job whose retries were used up, where it must not be the last failure's own. */
   readonly exhaustedGroup: string | null;
+  readonly onDependencyFailed: OnDependencyFailed;
   readonly maxRuntimeMs: number | null;
   readonly maxSilenceMs: number | null;
   readonly graceMs: number;
@@ -97,6 +98,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   lostCountsAs: 'crash',
   lostGraceMs: 0,
   exhaustedGroup: null,
+  onDependencyFailed: 'hold',
   maxRuntimeMs: null,
   maxSilenceMs: null,
   graceMs: 10_000,

@@ -16,6 +16,9 @@ export interface LastClaim {
   readonly leases: readonly { readonly id: string; readonly token: number }[];
 }
 
+/** Open: the child waits for the parent. Closed: it did. */
+export type Edge = 'open' | 'closed';
+
 export interface WorkerRow {
   readonly id: string;
   readonly host: string;
@@ -57,6 +60,14 @@ export interface Table {
   takeKey(address: string, id: string, until: number | null): void;
   /** Only if this job holds it. */
   releaseKey(address: string, id: string): void;
+
+  /** The jobs with an open edge from this one, by insertion; also when this one has just been removed. */
+  openChildren(parent: Job): readonly Job[];
+  openParents(child: Job): readonly Job[];
+  edge(parent: Job, child: Job): Edge | null;
+  setEdge(parent: Job, child: Job, edge: Edge | null): void;
+  /** All that lead to this child. Those that lead from it belong to its children. */
+  removeEdges(child: Job): void;
 
   lastClaim(worker: string): LastClaim | undefined;
   rememberClaim(worker: string, claim: LastClaim): void;

@@ -69,5 +69,16 @@ function parse(value: string): Partial<QueueSettings> {
 }
 
 function noJobs(queue: string): QueueCounts {
-  return { queue, draft: 0, waiting: 0, running: 0, done: 0, failed: 0, cancelled: 0, scheduled: 0, relayed: 0 };
+  return {
+    queue,
+    draft: 0,
+    waiting: 0,
+    running: 0,
+    done: 0,
+    failed: 0,
+    cancelled: 0,
+    blocked: 0,
+    scheduled: 0,
+    relayed: 0,
+  };
 }

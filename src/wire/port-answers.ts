@@ -12,7 +12,7 @@ import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from 
 const MOST = 10_000;
 export const state = oneOf(...JOB_STATES);
 const anyText = text({ max: 1024 * 1024 });
-const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word });
+const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word, dependents: whole });
 
 const lease = fields({
   token: whole,
@@ -36,6 +36,8 @@ export const jobFields = {
   tags: listOf(word, 100),
   policy: policyRecord,
   unique: orNull(uniqueRecord),
+  parents: orNull(fields({ of: whole, open: whole, bad: whole })),
+  dependents: whole,
   createdAt: ms,
   seq: whole,
   runAt: ms,
@@ -73,6 +75,7 @@ export const counts = fields({
     (typeof JOB_STATES)[number],
     Check<number>
   >),
+  blocked: whole,
   scheduled: whole,
   relayed: whole,
 });

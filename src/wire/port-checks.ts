@@ -4,6 +4,7 @@
  */
 import type { Check, Report } from '../core/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
+import { MAX_PARENTS } from '../core/dependencies.ts';
 import type { InsightKind, Question, QuestionOf } from '../core/insight.ts';
 import { JOB_STATES } from '../core/job.ts';
 import { MAX_JSON_BYTES } from '../core/json.ts';
@@ -11,7 +12,7 @@ import { described } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
 import { jobId, queueName } from '../core/names.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
-import { priority } from '../core/policy-input.ts';
+import { dependencyRule, priority } from '../core/policy-input.ts';
 
 const MAX_MS = 8.64e15;
 /** Items of one call. The library and the workers put a thousand together. */
@@ -62,6 +63,7 @@ export const policyRecord = object({
   backoff: backoffRecord,
   maxRuntimeMs: ms,
   maxSilenceMs: ms,
+  onDependencyFailed: dependencyRule,
 });
 export const uniqueRecord = fields({
   key: word,
@@ -75,6 +77,9 @@ export const failureRecord = fields({
   detail: orNull(words),
 });
 
+/** Of jobs to wait for: how many are too many for one job, a store says. */
+export const jobIds = listOf(jobId, 2 * MAX_PARENTS);
+
 const newJob = fields(
   { id: jobId, queue: queueName, data: jsonText },
   {
@@ -85,6 +90,7 @@ const newJob = fields(
     tags: listOf(word, 100),
     policy: policyRecord,
     unique: uniqueRecord,
+    dependsOn: jobIds,
     draft: flag,
   },
 );
@@ -110,7 +116,7 @@ const attempt = { id: jobId, token };
 export const settlement = anyOf('kind', {
   complete: fields(
     { ...attempt, kind: oneOf('complete') },
-    { result: jsonText, data: jsonText, next: fields({ queue: queueName, delayMs: ms }) },
+    { result: jsonText, data: jsonText, next: fields({ queue: queueName, delayMs: ms }, { dependsOn: jobIds }) },
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure: failureRecord, delayMs: ms }, { final: flag }),
   retry: fields({ ...attempt, kind: oneOf('retry'), failure: failureRecord, delayMs: ms }),
@@ -129,6 +135,8 @@ export const JOB_WORDS = {
   tag: word,
   name: word,
   worker: word,
+  parent: jobId,
+  child: jobId,
   group: word,
 };
 const jobQuery = fields(
@@ -172,13 +180,22 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
   claim: claimRequest,
   heartbeat: listOf(heartbeat, MOST),
   settle: listOf(settlement, MOST),
-  cancel: listOf(fields({ id: jobId }, seen), MOST),
+  cancel: listOf(fields({ id: jobId }, { ...seen, dependents: oneOf('cancel', 'leave') }), MOST),
   requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms }), MOST),
   move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MOST),
   change: listOf(
     fields(
       { id: jobId },
-      { ...seen, priority, tags: listOf(word, 100), runAt: ms, name: word, data: jsonText, pause: flag },
+      {
+        ...seen,
+        priority,
+        tags: listOf(word, 100),
+        runAt: ms,
+        name: word,
+        data: jsonText,
+        pause: flag,
+        dependsOn: object({ add: jobIds, remove: jobIds }),
+      },
     ),
     MOST,
   ),

@@ -55,6 +55,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   'moved-on': [409, 'The job has moved on'],
   'lease-lost': [409, 'The lease is lost'],
   'key-taken': [409, 'The unique key is taken'],
+  'has-dependents': [409, 'Other jobs wait for the job'],
+  'bad-dependency': [409, 'The job cannot wait for these jobs'],
   'version-conflict': [409, 'Somebody else changed it in the meantime'],
   'worker-lost': [409, 'The worker is not registered'],
   'job-ended-badly': [409, 'The job ended badly'],

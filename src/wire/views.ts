@@ -3,6 +3,7 @@ import type { Check, Report } from '../core/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
+import { dependencyRule } from '../core/policy-input.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
 import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
 import { backoffRecord, ms, whole, word } from './port-checks.ts';
@@ -20,7 +21,7 @@ export const jobCounts = fields({ queues: listOf(counts, MOST) });
 export const groups = fields({ groups: failureGroups });
 export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MOST) });
 
-const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word });
+const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word, dependents: whole });
 const refusedItem = fields({ ok: flag, refusal });
 
 /** One of many: what came of it, or `ok: false` and why not. */
@@ -81,6 +82,7 @@ const settings = fields({
   statsDays: whole,
   histogramDays: whole,
   exhaustedGroup: orNull(word),
+  onDependencyFailed: dependencyRule,
   maxRuntimeMs: orNull(ms),
   maxSilenceMs: orNull(ms),
   graceMs: ms,

@@ -14,6 +14,8 @@ import { changeContract } from './change.ts';
 import { claimContract } from './claim.ts';
 import { claimOrderContract } from './claim-order.ts';
 import { clockContract } from './clock.ts';
+import { dependencyContract } from './dependencies.ts';
+import { dependencyFailureContract } from './dependency-failures.ts';
 import { draftContract } from './drafts.ts';
 import { eventContract } from './events.ts';
 import { heartbeatContract } from './heartbeat.ts';
@@ -55,6 +57,8 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'changing and deleting': changeContract,
   'unique keys': uniqueContract,
   drafts: draftContract,
+  dependencies: dependencyContract,
+  'failed dependencies': dependencyFailureContract,
   workers: workerContract,
   lists: listContract,
   'counts and failure groups': overviewContract,

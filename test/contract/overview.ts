@@ -12,6 +12,7 @@ const counts = (some: Partial<QueueCounts> = {}): QueueCounts => ({
   done: 0,
   failed: 0,
   cancelled: 0,
+  blocked: 0,
   scheduled: 0,
   relayed: 0,
   ...some,

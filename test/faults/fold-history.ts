@@ -27,7 +27,7 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   completed: { from: ['running'], to: ['done'] },
   advanced: { from: ['running'], to: ['waiting'] },
   forwarded: { from: ['running'], to: ['done'] },
-  failed: again,
+  failed: { from: ['draft', 'waiting', 'running'], to: ['waiting', 'failed'] },
   retried: again,
   resent: again,
   released: { from: ['running'], to: ['waiting'] },
@@ -38,6 +38,7 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   moved: { from: ['draft', 'waiting', 'running'], to: ['draft', 'waiting'] },
   changed: { from: ANY, to: ANY },
   late: { from: ANY, to: ANY },
+  unblocked: { from: ['waiting'], to: ['waiting'] },
 };
 
 export function foldHistory(rows: readonly HistoryRow[]): Folded {

@@ -57,6 +57,8 @@ const unique = fc
 /** Keys that are there in about every second case. */
 const maybe = <Model extends Record<string, fc.Arbitrary<unknown>>>(model: Model): fc.Arbitrary<Drawn<Model>> =>
   fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Drawn<Model>>;
+const relatives = fc.array(who, { minLength: 1, maxLength: 3 });
+const rule = oneOf('hold', 'fail', 'run');
 const richJob = both(
   both(
     fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text }),
@@ -71,9 +73,24 @@ const richJob = both(
     draft: oneOf(true),
   }),
 );
+/** One that waits for others, mostly of those that are there. */
+const childJob = both(
+  fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text, family: fc.record({ add: relatives }) }),
+  upTo(2, {
+    policy: fc.record({ onDependencyFailed: rule }),
+    draft: oneOf(true),
+    delayMs,
+    unique,
+    priority: oneOf(-1, 1),
+  }),
+);
 /** A store may have a shorter way for jobs of which nothing special is asked. */
 const plainJob = fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text });
-const newJob = fc.oneof({ weight: 2, arbitrary: plainJob }, { weight: 3, arbitrary: richJob });
+const newJob = fc.oneof(
+  { weight: 2, arbitrary: plainJob },
+  { weight: 3, arbitrary: richJob },
+  { weight: 3, arbitrary: childJob },
+);
 
 const said = fc.oneof(
   { weight: 3, arbitrary: both(fc.constant({ kind: 'complete' }), upTo(2, { result: text, data: text })) },
@@ -106,6 +123,7 @@ const changes = both(
     name: oneOf('n'),
     data: text,
     pause: fc.boolean(),
+    family: maybe({ add: relatives, remove: relatives }),
   }),
 );
 
@@ -121,6 +139,7 @@ const settings = upTo(5, {
   lostCountsAs: oneOf('crash', 'failure'),
   lostGraceMs: oneOf(0, SHORT_MS),
   exhaustedGroup: oneOf(null, 'exhausted'),
+  onDependencyFailed: rule,
   retention: fc.record({ done: keep, failed: keep, cancelled: keep }),
 });
 
@@ -133,7 +152,9 @@ const query = both(
     tag: oneOf('t', 'u'),
     name: oneOf('n', 'o'),
     worker,
-    group: oneOf('g', 'h', 'lost', 'crashed', 'resends'),
+    parent: oneOf('a', 'b', 'c'),
+    child: oneOf('a', 'b', 'c'),
+    group: oneOf('g', 'h', 'lost', 'crashed', 'resends', 'dependency'),
   }),
   fc.record({ order: oneOf('newest'), limit: oneOf(1, 2, 5) }),
 );
@@ -149,14 +170,17 @@ const claim = both(
   fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
 );
 
+/** Heeded only by what goes on to another queue. */
+const settledFor = upTo(1, { family: fc.record({ add: relatives }) });
+
 function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
   const target = fc.record({ who, seen });
   return fc.oneof(
     { weight: 5, arbitrary: items('add', newJob, Math.ceil(ids.length / 2)) },
     { weight: 14, arbitrary: claim },
-    { weight: 12, arbitrary: items('settle', fc.record({ who, which, said })) },
+    { weight: 12, arbitrary: items('settle', both(fc.record({ who, which, said }), settledFor)) },
     { weight: 3, arbitrary: items('heartbeat', beat) },
-    { weight: 2, arbitrary: items('cancel', target) },
+    { weight: 2, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
     { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs }))) },
     { weight: 2, arbitrary: items('move', both(fc.record({ who, seen, queue }), upTo(1, { steal: fc.boolean() }))) },
     { weight: 2, arbitrary: items('change', changes) },

@@ -230,7 +230,7 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
     case 'change':
       return call.argument.map((item) => calls.change(model, item, moment));
     case 'delete':
-      return call.argument.map((id) => calls.remove(model, id));
+      return call.argument.map((id) => calls.remove(model, id, moment));
     case 'keepWorker':
       return chores.keepWorker(model, call.argument, moment);
     case 'endWorker':

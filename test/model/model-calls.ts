@@ -4,10 +4,12 @@
  * Must never import from core/operations: it exists to disagree with it.
  */
 import type { Moment } from '../../src/core/clock.ts';
+import { refuseDependents } from '../../src/core/dependencies.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type {
   AddResult,
+  Cancel,
   CancelResult,
   ClaimRequest,
   ClaimResult,
@@ -25,6 +27,7 @@ import type {
 import * as life from '../../src/core/lifecycle.ts';
 import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
 import type { Model } from './model.ts';
+import { below, childrenOf, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
 const isClosed = (model: Model, from: string, to: string): boolean =>
@@ -41,10 +44,13 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   const wanted = { id: input.id, unique: input.unique ?? null };
   const rival = input.draft === true ? undefined : model.rivalOf(wanted, input.queue, now);
   if (rival !== undefined) return answer('duplicate', rival);
+  const parents = input.dependsOn === undefined ? [] : findParents(model, input, input.dependsOn);
+  if ('ok' in parents) return parents;
   const born = life.born(input, { now, seq: model.nextSeq(), settings });
   model.become(born, now);
   if (born.job.state === 'waiting') model.takeKey(born.job, now);
-  return answer('added', born.job);
+  waitFor(model, born.job, parents, now);
+  return answer('added', model.get(input.id) as Job);
 }
 
 export function commit(model: Model, id: string, { now }: Moment): TargetResult {
@@ -87,7 +93,7 @@ function take(model: Model, { worker, queues, limit, leaseMs }: ClaimRequest, mo
       const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
       const change = life.claimed(job, lease);
       model.become(change, moment.now);
-      taken.push(change.job as RunningJob);
+      taken.push(model.get(job.id) as RunningJob);
     }
   }
   return taken;
@@ -97,14 +103,20 @@ export function overtake(model: Model, queue: string, limit: number, moment: Mom
   const settings = model.settings(queue);
   const over = model.running().filter((job) => job.queue === queue && life.isOvertakable(job, settings, moment));
   const lost = over.slice(0, limit);
-  for (const job of lost) model.become(life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
+  for (const job of lost) turn(model, life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
   return lost.length;
+}
+
+/** A job becomes something, and those who wait for it hear of it. */
+export function turn(model: Model, change: life.Transition, now: number): void {
+  model.become(change, now);
+  tell(model, newsOf(change.job), now);
 }
 
 function nextTimes(model: Model, queue: string, now: number): readonly number[] {
   const { state, onLost, lostGraceMs } = model.settings(queue);
   if (state !== 'up') return [];
-  const later = model.in(queue, 'waiting').filter((job) => job.runAt > now);
+  const later = model.in(queue, 'waiting').filter((job) => job.runAt > now && !model.isBlocked(job));
   const ends = model.running().filter((job) => job.queue === queue && onLost !== 'hold');
   return [...later.map((job) => job.runAt), ...ends.map((job) => job.lease.until + lostGraceMs)];
 }
@@ -128,8 +140,12 @@ export function settle(model: Model, said: Settlement, { now }: Moment): SettleR
   if (job === undefined) return no('not-found', said.id);
   if (life.holds(job, said.token)) {
     const change = life.settled(job, said, model.settings(job.queue), now);
-    model.become(change, now);
-    return { ok: true, state: change.job.state };
+    const ids = change.row.event === 'advanced' && said.kind === 'complete' ? said.next?.dependsOn : undefined;
+    const parents = ids === undefined ? [] : findParents(model, { id: job.id, known: job }, ids);
+    if ('ok' in parents) return parents;
+    turn(model, change, now);
+    waitFor(model, change.job, parents, now);
+    return { ok: true, state: model.get(job.id)?.state as Job['state'] };
   }
   const rows = model.rows(job.id);
   const ending = rows.filter((row) => row.token === said.token && isEnding(row)).at(-1);
@@ -154,7 +170,7 @@ function target(model: Model, { id, attempt }: Target): Job | Refused {
 
 const isNo = (answer: Job | Refused): answer is Refused => 'ok' in answer;
 
-export function cancel(model: Model, ask: Target, moment: Moment): CancelResult {
+export function cancel(model: Model, ask: Cancel, moment: Moment): CancelResult {
   const job = target(model, ask);
   if (isNo(job)) return job;
   if (job.state === 'cancelled') return { ok: true, outcome: 'cancelled' };
@@ -163,7 +179,16 @@ export function cancel(model: Model, ask: Target, moment: Moment): CancelResult 
   if (isRunning(job) && job.lease.cancelAskedAt !== null && !isAbandoned) return { ok: true, outcome: 'asked' };
   const change = life.cancelled(job, { now: moment.now, isAbandoned });
   if (typeof change === 'string') return no(change, job.id);
-  model.become(change, moment.now);
+  const waiting = childrenOf(model, job.seq).filter((child) => !isOver(child)).length;
+  if (waiting > 0 && ask.dependents === undefined) return refuseDependents(job.id, waiting);
+  const along = ask.dependents === 'cancel' ? below(model, job, (child) => !isOver(child)) : [];
+  const ends = along.map((child) => life.cancelled(child, { now: moment.now, isAbandoned: true }) as life.Transition);
+  for (const end of [change, ...ends]) model.become(end, moment.now);
+  tell(
+    model,
+    [change, ...ends].flatMap((end) => newsOf(end.job)),
+    moment.now,
+  );
   return { ok: true, outcome: change.job.state === 'cancelled' ? 'cancelled' : 'asked' };
 }
 
@@ -200,14 +225,32 @@ export function change(model: Model, ask: JobChanges, { now }: Moment): TargetRe
   if (isNo(job)) return job;
   const next = life.changed(job, ask, now);
   if (typeof next === 'string') return no(next, job.id);
-  model.become(next, now);
-  return { ok: true, state: next.job.state };
+  const { add: more = [], remove: fewer = [] } = ask.dependsOn ?? {};
+  const parents = findParents(model, { id: job.id, known: job }, more);
+  if ('ok' in parents) return parents;
+  for (const id of fewer.filter((each) => !more.includes(each))) {
+    const parent = model.get(id);
+    if (parent !== undefined) part(model, job, parent);
+  }
+  link(model, next, parents, now);
+  return { ok: true, state: model.get(job.id)?.state as Job['state'] };
 }
 
-export function remove(model: Model, id: string): TargetResult {
+/** The change is told before anything that follows from its new parents. */
+function link(model: Model, next: life.Transition, parents: readonly Job[], now: number): void {
+  model.become(next, now);
+  waitFor(model, next.job, parents, now);
+}
+
+export function remove(model: Model, id: string, { now }: Moment): TargetResult {
   const job = model.get(id);
   if (job === undefined) return no('not-found', id);
   if (job.state === 'running') return no('wrong-state', id);
-  model.forget(job);
+  forget(model, job, now);
   return { ok: true, state: job.state };
+}
+
+export function forget(model: Model, job: Job, now: number): void {
+  model.forget(job);
+  tell(model, [{ id: job.id, seq: job.seq, how: 'was deleted' }], now);
 }

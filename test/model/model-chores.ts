@@ -6,7 +6,7 @@ import { lost } from '../../src/core/lifecycle.ts';
 import { type Refused, refuse } from '../../src/core/refusal.ts';
 import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings.ts';
 import type { Model } from './model.ts';
-import { overtake } from './model-calls.ts';
+import { forget, overtake, turn } from './model-calls.ts';
 
 export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = model.workers.find(({ id }) => id === beat.id);
@@ -22,7 +22,7 @@ export function endWorker(model: Model, { id, kind }: EndWorker, { now }: Moment
   const held = kind === 'fail' ? model.running().filter((job) => job.lease.worker === id) : [];
   const isKnown = model.workers.some((worker) => worker.id === id);
   if (!isKnown && held.length === 0) return refuse('worker-lost', `worker ${id}`);
-  for (const job of held) model.become(lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
+  for (const job of held) turn(model, lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
   forgetWorker(model, id);
   return { ok: true, returned: held.length };
 }
@@ -36,10 +36,15 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   const { now } = moment;
   let left = limit;
   const upTo = (jobs: readonly Job[]): number => {
-    const gone = jobs.slice(0, left);
-    for (const job of gone) model.forget(job);
-    left -= gone.length;
-    return gone.length;
+    const before = left;
+    for (const { id, state } of jobs.slice(0, left)) {
+      // One that waited for another of them has failed with it, and is no longer what was to go.
+      const job = model.get(id);
+      if (job?.state !== state) continue;
+      forget(model, job, now);
+      left -= 1;
+    }
+    return before - left;
   };
   let overtaken = 0;
   for (const queue of queues) {

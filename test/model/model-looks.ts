@@ -11,7 +11,7 @@ export function list(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, now
 }
 
 function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: Job, now: number): boolean {
-  const { queue, state, tag, name, worker, group, since, before, label } = query;
+  const { queue, state, tag, name, worker, group, since, before, label, parent, child } = query;
   const checks = [
     queue === undefined || job.queue === queue,
     state === undefined || job.state === state,
@@ -19,6 +19,8 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
     name === undefined || job.name === name,
     worker === undefined || (job.lease !== null && job.lease.worker === worker),
     group === undefined || (job.state === 'failed' && job.failure !== null && job.failure.group === group),
+    parent === undefined || model.edges.some((edge) => edge.from === model.get(parent)?.seq && edge.to === job.seq),
+    child === undefined || model.edges.some((edge) => edge.to === model.get(child)?.seq && edge.from === job.seq),
     since === undefined || since <= job.createdAt,
     before === undefined || job.createdAt < before,
     label === undefined || labelOf(job, model.settings(job.queue), now).label === label,
@@ -28,9 +30,11 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
 
 export function count(model: Model, queue: string, now: number): QueueCounts {
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, model.in(queue, state).length])) as StateCounts;
-  const scheduled = model.in(queue, 'waiting').filter((job) => job.runAt > now).length;
+  const waiting = model.in(queue, 'waiting');
+  const blocked = waiting.filter((job) => model.isBlocked(job)).length;
+  const scheduled = waiting.filter((job) => !model.isBlocked(job) && job.runAt > now).length;
   const relayed = model.in(queue, 'done').filter((job) => job.forwardedTo !== null).length;
-  return { ...states, queue, scheduled, relayed };
+  return { ...states, queue, blocked, scheduled, relayed };
 }
 
 /** Largest first, then by queue, then by name. */

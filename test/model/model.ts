@@ -19,6 +19,13 @@ interface HeldKey {
   readonly until: number;
 }
 
+/** From a parent to a child, by insertion numbers. */
+export interface Edge {
+  readonly from: number;
+  readonly to: number;
+  readonly isOpen: boolean;
+}
+
 interface Remembered {
   readonly worker: string;
   readonly requestId: string;
@@ -36,6 +43,7 @@ export interface ModelOptions {
 /** Everything a store knows, in lists. The calls are in `model-calls.ts` and `model-looks.ts`. */
 export class Model {
   jobs: readonly Job[] = [];
+  edges: readonly Edge[] = [];
   claims: readonly Remembered[] = [];
   workers: readonly KnownWorker[] = [];
   readonly events: StoreEvent[] = [];
@@ -94,8 +102,29 @@ export class Model {
 
   /** What a claim would start, in its order. */
   ready(queue: string, now: number): readonly Job[] {
-    const due = this.in(queue, 'waiting').filter((job) => job.runAt <= now);
+    const due = this.in(queue, 'waiting').filter((job) => job.runAt <= now && !this.isBlocked(job));
     return this.settings(queue).state === 'up' ? due.sort(claimOrder) : [];
+  }
+
+  /** Waits for a job that is not done. */
+  isBlocked({ seq, state }: Job): boolean {
+    return state === 'waiting' && this.edges.some((edge) => edge.to === seq && edge.isOpen);
+  }
+
+  /** The numbers in the records, as the edges have it. A job that is gone is not bad: there is no open edge from it. */
+  recount(): void {
+    const bad = this.jobs.filter(({ state }) => state === 'failed' || state === 'cancelled').map(({ seq }) => seq);
+    this.jobs = this.jobs.map((job) => {
+      const above = this.edges.filter(({ to }) => to === job.seq);
+      const open = above.filter(({ isOpen }) => isOpen);
+      const numbers = {
+        of: above.length,
+        open: open.length,
+        bad: open.filter(({ from }) => bad.includes(from)).length,
+      };
+      const dependents = this.edges.filter(({ from, isOpen }) => from === job.seq && isOpen).length;
+      return { ...job, parents: above.length === 0 ? null : numbers, dependents };
+    });
   }
 
   rows(id: string): readonly HistoryRow[] {
@@ -126,6 +155,7 @@ export class Model {
 
   keep(job: Job): void {
     this.jobs = [...this.jobs.filter(({ id }) => id !== job.id), job];
+    this.recount();
   }
 
   /** A hundred rows at the most: the first, and the latest of the others. */
@@ -139,6 +169,8 @@ export class Model {
     this.jobs = this.jobs.filter(({ id }) => id !== job.id);
     this.#rows = this.#rows.filter(({ id }) => id !== job.id);
     this.#keys = this.#keys.filter(({ id }) => id !== job.id);
+    this.edges = this.edges.filter(({ to }) => to !== job.seq);
+    this.recount();
     this.events.push({ type: 'deleted', id: job.id, queue: job.queue, state: job.state });
   }
 

@@ -6,6 +6,7 @@
  * one it means ("the second of those that run").
  */
 import type {
+  Cancel,
   ClaimRequest,
   Heartbeat,
   JobChanges,
@@ -13,7 +14,6 @@ import type {
   Move,
   NewJob,
   Requeue,
-  Target,
 } from '../../src/core/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings.ts';
 import type { Said } from '../contract/workbench.ts';
@@ -32,7 +32,13 @@ export interface Who {
   readonly nth: number;
 }
 
-type About<T> = Omit<T, 'id' | 'token' | 'attempt' | 'runAt'> & { readonly who: Who; readonly runIn?: number };
+/** Who is to be waited for, of all ids: also one that is not there, and the job itself. */
+export type Family = { readonly add?: readonly Who[]; readonly remove?: readonly Who[] };
+type About<T> = Omit<T, 'id' | 'token' | 'attempt' | 'runAt' | 'dependsOn'> & {
+  readonly who: Who;
+  readonly runIn?: number;
+  readonly family?: Family;
+};
 type Asked<T> = About<T> & { readonly seen: Seen };
 type Calls<Name extends string, Item> = { readonly call: Name; readonly items: readonly Item[] };
 
@@ -40,8 +46,8 @@ export type Step =
   | Calls<'add', About<NewJob>>
   | Calls<'commit' | 'delete', { readonly who: Who }>
   | Calls<'heartbeat', About<Heartbeat> & { readonly which: Which }>
-  | Calls<'settle', { readonly who: Who; readonly which: Which; readonly said: Said }>
-  | Calls<'cancel', Asked<Target>>
+  | Calls<'settle', { readonly who: Who; readonly which: Which; readonly said: Said; readonly family?: Family }>
+  | Calls<'cancel', Asked<Cancel>>
   | Calls<'requeue', Asked<Requeue>>
   | Calls<'move', Asked<Move>>
   | Calls<'change', Asked<JobChanges>>

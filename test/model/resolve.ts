@@ -5,7 +5,7 @@ import type { CallArgument, CallName } from '../../src/core/operations/perform.t
 import type { QueueSettings } from '../../src/core/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 import type { Model } from './model.ts';
-import { FUTURE_TOKEN, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
+import { type Family, FUTURE_TOKEN, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';
 
 export type PortCall = {
   [Name in CallName]: { readonly name: Name; readonly argument: CallArgument<Name> };
@@ -80,21 +80,40 @@ interface AnyItem {
   readonly seen?: Seen;
   readonly runIn?: number;
   readonly said?: Said;
+  readonly family?: Family;
 }
 
 /** One item of a call in bulk; the ids alone where the call wants no more. */
 function itemOf(call: string, item: AnyItem, model: Model): unknown {
-  const { who, which, seen, runIn, said, ...rest } = item;
+  const { who, which, seen, runIn, said, family, ...rest } = item;
   const id = idOf(model, who, FITTING[call] ?? []);
   if (call === 'commit' || call === 'delete') return id;
   return {
     ...rest,
-    ...said,
+    ...(family === undefined ? said : withFamily(call, familyOf(model, family), said)),
     id,
     ...(which === undefined ? {} : { token: tokenOf(model, id, which) }),
     ...(seen === undefined ? {} : attemptOf(model, id, seen)),
     ...(runIn === undefined ? {} : { runAt: model.now + runIn }),
   };
+}
+
+interface Ids {
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
+}
+
+function familyOf(model: Model, { add, remove }: Family): Ids {
+  const ids = (whos: readonly Who[]) => whos.map((who) => idOf(model, who, JOB_STATES));
+  return { ...(add === undefined ? {} : { add: ids(add) }), ...(remove === undefined ? {} : { remove: ids(remove) }) };
+}
+
+/** Where each call says whom to wait for. */
+function withFamily(call: string, ids: Ids, said: Said | undefined): object {
+  if (call === 'change') return { dependsOn: ids };
+  if (call === 'add') return { dependsOn: ids.add };
+  const next = said?.kind === 'complete' ? said.next : undefined;
+  return next === undefined ? { ...said } : { ...said, next: { ...next, dependsOn: ids.add } };
 }
 
 function idOf(model: Model, { of, nth }: Who, fitting: readonly string[]): string {

@@ -1,11 +1,14 @@
 /** Adding jobs and committing drafts. The same id twice is one job; a taken unique key is nobody's failure. */
 import type { Moment } from '../clock.ts';
+import { ruleOf, tally } from '../dependencies.ts';
 import type { Job } from '../job.ts';
 import type { AddResult, NewJob, TargetResult } from '../job-store.ts';
+import type { Transition } from '../lifecycle.ts';
 import { born, committed } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply, eventOf, keyHolderAgainst, takeKey } from './apply.ts';
+import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
+import { findParents, waitFor } from './dependents.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   return jobs.map((input) => addOne(table, input, now));
@@ -18,11 +21,25 @@ function addOne(table: Table, input: NewJob, now: number): AddResult {
   if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);
   if (holder !== undefined) return answer('duplicate', holder);
-  const { job, row } = born(input, { now, seq: table.takeSeq(), settings });
+  if (input.dependsOn !== undefined) return addChild(table, input, input.dependsOn, now);
+  return answer('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));
+}
+
+function addChild(table: Table, input: NewJob, ids: readonly string[], now: number): AddResult {
+  const found = findParents(table, input, ids);
+  if (isRefusal(found)) return found;
+  const settings = table.settings(input.queue);
+  const parents = tally(null, found, ruleOf({ policy: input.policy ?? {} }, settings));
+  const job = insert(table, born(input, { now, seq: table.takeSeq(), settings, parents }), now);
+  waitFor(table, job, found, now);
+  return answer('added', table.get(job.id) ?? job);
+}
+
+function insert(table: Table, { job, row }: Transition, now: number): Job {
   table.insert(job, row);
   if (job.state === 'waiting') takeKey(table, job, now);
   table.emit(eventOf(job, 'added'));
-  return answer('added', job);
+  return job;
 }
 
 function holderOf(table: Table, input: NewJob, now: number): Job | undefined {

@@ -69,3 +69,7 @@ export function target(table: Table, { id, attempt }: Target): Job | Refused {
 export function isRefused(answer: Job | Refused): answer is Refused {
   return 'ok' in answer;
 }
+
+export function isRefusal(answer: readonly Job[] | Refused): answer is Refused {
+  return 'ok' in answer;
+}

@@ -1,11 +1,15 @@
 /** What a worker says of its attempt: heartbeats and settlements, each heard only under the token of the lease. */
 import type { Moment } from '../clock.ts';
+import { ruleOf } from '../dependencies.ts';
 import { endingOf, hasRoomForLate } from '../history.ts';
+import type { Job } from '../job.ts';
 import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../job-store.ts';
+import type { Transition } from '../lifecycle.ts';
 import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply, eventOf } from './apply.ts';
+import { apply, eventOf, isRefusal } from './apply.ts';
+import { applyWithDependents, findParents, joined, waitFor } from './dependents.ts';
 
 export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
   return beats.map((beat) => beatOne(table, beat, now));
@@ -31,8 +35,27 @@ function settleOne(table: Table, settlement: Settlement, now: number): SettleRes
   if (job === undefined) return refuse('not-found', `job ${settlement.id}`);
   if (!holds(job, settlement.token)) return answerLate(table, settlement, now);
   const change = settled(job, settlement, table.settings(job.queue), now);
-  apply(table, job, change, now);
+  const ids =
+    settlement.kind === 'complete' && change.row.event === 'advanced' ? settlement.next?.dependsOn : undefined;
+  if (ids !== undefined) return advance(table, job, change, { ids, now });
+  applyWithDependents(table, job, change, now);
   return { ok: true, state: change.job.state };
+}
+
+/** On to its next queue, to wait there for other jobs. */
+function advance(
+  table: Table,
+  job: Job,
+  { job: there, row }: Transition,
+  to: { ids: readonly string[]; now: number },
+): SettleResult {
+  const found = findParents(table, { id: job.id, known: job }, to.ids);
+  if (isRefusal(found)) return found;
+  const { parents, taken } = joined(table, there, found, ruleOf(there, table.settings(there.queue)));
+  const next = { ...there, parents };
+  apply(table, job, { job: next, row }, to.now);
+  waitFor(table, next, taken, to.now);
+  return { ok: true, state: table.get(job.id)?.state ?? next.state };
 }
 
 /** Said before: answered the same again. Overtaken: refused, but what it wanted to say is kept. */

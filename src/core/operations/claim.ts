@@ -10,6 +10,7 @@ import type { ClaimRequest, ClaimResult } from '../job-store.ts';
 import { claimed, holds, isOvertakable, lost } from '../lifecycle.ts';
 import type { Table } from '../table.ts';
 import { apply } from './apply.ts';
+import { applyWithDependents } from './dependents.ts';
 
 /** How many lost leases one claim brings back at the most; the next one goes on. */
 export const MAX_OVERTAKEN = 1_000;
@@ -59,7 +60,7 @@ export function overtake(table: Table, queue: string, limit: number, moment: Mom
   if (settings.onLost === 'hold') return 0;
   const expired = table.leasesUntil(queue, moment.now, limit).filter((job) => isOvertakable(job, settings, moment));
   for (const job of expired)
-    apply(table, job, lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
+    applyWithDependents(table, job, lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
   return expired.length;
 }
 

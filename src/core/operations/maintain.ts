@@ -22,7 +22,9 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   };
   const queues = table.queues();
   const overtaken = sum(queues, (queue) => spend((most) => overtake(table, queue, most, moment)));
-  const expiredDrafts = spend((most) => removeAll(table, table.draftsBefore(moment.now - DRAFT_LIFE_MS, most)));
+  const expiredDrafts = spend((most) =>
+    removeAll(table, table.draftsBefore(moment.now - DRAFT_LIFE_MS, most), moment.now),
+  );
   const pruned = sum(queues, (queue) => spend((most) => pruneQueue(table, queue, most, moment.now)));
   for (const queue of queues) forgetStatistics(table, queue, limit, moment.now);
   const forgottenWorkers = forgetWorkers(table, moment.now);
@@ -33,7 +35,7 @@ function pruneQueue(table: Table, queue: string, limit: number, now: number): nu
   const { retention } = table.settings(queue);
   let left = limit;
   for (const state of ENDED_STATES)
-    left -= removeAll(table, surplus(table, { queue, state, keep: retention[state] }, left, now));
+    left -= removeAll(table, surplus(table, { queue, state, keep: retention[state] }, left, now), now);
   return limit - left;
 }
 
@@ -50,9 +52,18 @@ function surplus(
   return table.endedBeyond(queue, state, keep.count, limit);
 }
 
-function removeAll(table: Table, jobs: readonly Job[]): number {
-  for (const job of jobs) removeWithKey(table, job);
-  return jobs.length;
+/** Each as it is by then: one that waited for another of them has failed with it, and is kept as a failed one is. */
+function removeAll(table: Table, jobs: readonly Job[], now: number): number {
+  const hasFamily = jobs.some(({ dependents }) => dependents > 0);
+  const present = (job: Job): Job => (hasFamily ? (table.get(job.id) ?? job) : job);
+  let removed = 0;
+  for (const listed of jobs) {
+    const job = present(listed);
+    if (job.state !== listed.state) continue;
+    removeWithKey(table, job, now);
+    removed += 1;
+  }
+  return removed;
 }
 
 function forgetWorkers(table: Table, now: number): number {

@@ -1,16 +1,20 @@
 /** What people ask of jobs: cancel, requeue, move, change, delete. Each names the attempt it saw, so it can be repeated. */
 import type { Moment } from '../clock.ts';
-import type { CancelResult, JobChanges, Move, Requeue, Target, TargetResult } from '../job-store.ts';
-import { cancelled, changed, isHeld, isOvertakable, keyAddress, moved, requeued } from '../lifecycle.ts';
+import { refuseDependents } from '../dependencies.ts';
+import type { Job } from '../job.ts';
+import type { Cancel, CancelResult, Move, Requeue, TargetResult } from '../job-store.ts';
+import type { Transition } from '../lifecycle.ts';
+import { cancelled, isHeld, isOvertakable, keyAddress, moved, requeued } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { apply, eventOf, holdsKey, isRefused, keyHolderAgainst, takeKey, target } from './apply.ts';
+import { applyWithDependents, countWaiting, leaveParents, tellDependents, waitingBelow } from './dependents.ts';
 
-export function cancel(table: Table, targets: readonly Target[], moment: Moment): readonly CancelResult[] {
+export function cancel(table: Table, targets: readonly Cancel[], moment: Moment): readonly CancelResult[] {
   return targets.map((ask) => cancelOne(table, ask, moment));
 }
 
-function cancelOne(table: Table, ask: Target, moment: Moment): CancelResult {
+function cancelOne(table: Table, ask: Cancel, moment: Moment): CancelResult {
   const job = target(table, ask);
   if (isRefused(job)) return job;
   if (job.state === 'cancelled') return { ok: true, outcome: 'cancelled' };
@@ -19,8 +23,32 @@ function cancelOne(table: Table, ask: Target, moment: Moment): CancelResult {
   if (job.lease !== null && job.lease.cancelAskedAt !== null && !isAbandoned) return { ok: true, outcome: 'asked' };
   const change = cancelled(job, { now: moment.now, isAbandoned });
   if (typeof change === 'string') return refuse(change, `job ${job.id}`);
-  apply(table, job, change, moment.now);
+  const waiting = ask.dependents === undefined ? countWaiting(table, job) : 0;
+  if (waiting > 0) return refuseDependents(job.id, waiting);
+  const along = ask.dependents === 'cancel' ? waitingBelow(table, job) : [];
+  cancelAll(table, [{ job, change }, ...along.map((child) => stopped(child, moment.now))], moment.now);
   return { ok: true, outcome: change.job.state === 'cancelled' ? 'cancelled' : 'asked' };
+}
+
+interface Cancelled {
+  readonly job: Job;
+  readonly change: Transition;
+}
+
+/** One that waits for another runs nowhere: its cancel is never refused. */
+function stopped(job: Job, now: number): Cancelled {
+  return { job, change: cancelled(job, { now, isAbandoned: true }) as Transition };
+}
+
+/** All of them first, and then what follows from it, so that none of them falls to the rule of those who are left. */
+function cancelAll(table: Table, jobs: readonly Cancelled[], now: number): void {
+  for (const { job, change } of jobs) apply(table, job, change, now);
+  const turns = jobs.filter(({ job }) => job.dependents > 0);
+  tellDependents(
+    table,
+    turns.map(({ job, change }) => ({ before: job, after: change.job })),
+    now,
+  );
 }
 
 export function requeue(table: Table, requeues: readonly Requeue[], { now }: Moment): readonly TargetResult[] {
@@ -37,7 +65,7 @@ function requeueOne(table: Table, ask: Requeue, now: number): TargetResult {
   const holder = keyHolderAgainst(table, job, queue, now);
   if (isClosed(table, job.queue, queue)) return refuse('queue-down', `queue ${queue}`);
   if (holder !== undefined) return refuse('key-taken', `job ${job.id}`, holder);
-  apply(table, job, change, now);
+  applyWithDependents(table, job, change, now);
   takeKey(table, change.job, now);
   return { ok: true, state: change.job.state };
 }
@@ -64,29 +92,20 @@ function isClosed(table: Table, from: string, to: string): boolean {
   return from !== to && table.settings(to).state === 'down';
 }
 
-export function change(table: Table, changes: readonly JobChanges[], { now }: Moment): readonly TargetResult[] {
-  return changes.map((ask) => {
-    const job = target(table, ask);
-    if (isRefused(job)) return job;
-    const next = changed(job, ask, now);
-    if (typeof next === 'string') return refuse(next, `job ${job.id}`);
-    apply(table, job, next, now);
-    return { ok: true, state: next.job.state };
-  });
-}
-
-export function remove(table: Table, ids: readonly string[]): readonly TargetResult[] {
+export function remove(table: Table, ids: readonly string[], { now }: Moment): readonly TargetResult[] {
   return ids.map((id) => {
     const job = table.get(id);
     if (job === undefined) return refuse('not-found', `job ${id}`);
     if (job.state === 'running') return refuse('wrong-state', `job ${id}`);
-    removeWithKey(table, job);
+    removeWithKey(table, job, now);
     return { ok: true, state: job.state };
   });
 }
 
-export function removeWithKey(table: Table, job: Parameters<Table['remove']>[0]): void {
+export function removeWithKey(table: Table, job: Job, now: number): void {
+  leaveParents(table, job);
   table.remove(job);
   if (job.unique !== null) table.releaseKey(keyAddress(job.unique, job.queue), job.id);
   table.emit(eventOf(job, 'deleted'));
+  if (job.dependents > 0) tellDependents(table, [{ before: job, after: null }], now);
 }

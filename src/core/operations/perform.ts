@@ -9,10 +9,11 @@ import type { JobStore } from '../job-store.ts';
 import type { Table } from '../table.ts';
 import { add, commit } from './add.ts';
 import { heartbeat, settle } from './attempt.ts';
+import { change } from './change.ts';
 import { claim } from './claim.ts';
 import { insight } from './insight.ts';
 import { maintain } from './maintain.ts';
-import { cancel, change, move, remove, requeue } from './operate.ts';
+import { cancel, move, remove, requeue } from './operate.ts';
 import { count, list } from './read.ts';
 import { endWorker, keepWorker, workers } from './workers.ts';
 

@@ -5,7 +5,7 @@ import { lost } from '../lifecycle.ts';
 import type { Refused } from '../refusal.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply } from './apply.ts';
+import { applyWithDependents } from './dependents.ts';
 
 export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = table.worker(beat.id);
@@ -22,7 +22,8 @@ export function endWorker(table: Table, end: EndWorker, { now }: Moment): EndWor
   const known = table.worker(end.id);
   const held = end.kind === 'fail' ? runningOf(table, end.id) : [];
   if (known === undefined && held.length === 0) return refuse('worker-lost', `worker ${end.id}`);
-  for (const job of held) apply(table, job, lost(job, table.settings(job.queue), now, 'its worker was failed'), now);
+  for (const job of held)
+    applyWithDependents(table, job, lost(job, table.settings(job.queue), now, 'its worker was failed'), now);
   table.removeWorker(end.id);
   return { ok: true, returned: held.length };
 }

@@ -6,14 +6,15 @@
 import type { HistoryRow } from '../../core/history.ts';
 import { appendRow } from '../../core/history.ts';
 import type { Job, JobState, RunningJob } from '../../core/job.ts';
-import { isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
+import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
+import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import { Edges } from './edges.ts';
 import { SortedList } from './sorted-list.ts';
 
 interface Lane {
@@ -31,6 +32,7 @@ export class MemoryTable implements Table {
   readonly #rows = new Map<string, readonly HistoryRow[]>();
   readonly #lanes = new Map<string, Lane>();
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
+  readonly #edges = new Edges();
   readonly #claims = new Map<string, LastClaim>();
   readonly #workers = new Map<string, WorkerRow>();
   readonly #statistics = new MemoryStatistics();
@@ -131,6 +133,27 @@ export class MemoryTable implements Table {
     for (const [address, { until }] of this.#keys) if (until !== null && until <= now) this.#keys.delete(address);
   }
 
+  openChildren(parent: Job): readonly Job[] {
+    const jobs = this.#edges.children(parent, 'open').flatMap((id) => this.#jobs.get(id) ?? []);
+    return jobs.sort((a, b) => a.seq - b.seq);
+  }
+
+  openParents(child: Job): readonly Job[] {
+    return this.#parents(child, 'open');
+  }
+
+  edge(parent: Job, child: Job): Edge | null {
+    return this.#edges.of(parent, child);
+  }
+
+  setEdge(parent: Job, child: Job, edge: Edge | null): void {
+    this.#edges.set(parent, child, edge);
+  }
+
+  removeEdges(child: Job): void {
+    this.#edges.remove(child);
+  }
+
   lastClaim(worker: string): LastClaim | undefined {
     return this.#claims.get(worker);
   }
@@ -157,7 +180,8 @@ export class MemoryTable implements Table {
   }
 
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {
-    const wanted = [...this.#jobs.values()].filter((job) => job.seq < belowSeq && isWanted(query, job));
+    const related = this.#related(query);
+    const wanted = related.filter((job) => job.seq < belowSeq && isWanted(query, job));
     return wanted.sort((a, b) => b.seq - a.seq).slice(0, limit);
   }
 
@@ -167,7 +191,8 @@ export class MemoryTable implements Table {
     return {
       ...(Object.fromEntries(states) as Record<JobState, number>),
       queue,
-      scheduled: jobs.filter((job) => job.state === 'waiting' && job.runAt > now).length,
+      blocked: jobs.filter(isBlocked).length,
+      scheduled: jobs.filter((job) => job.state === 'waiting' && !isBlocked(job) && job.runAt > now).length,
       relayed: jobs.filter((job) => job.state === 'done' && job.forwardedTo !== null).length,
     };
   }
@@ -225,6 +250,21 @@ export class MemoryTable implements Table {
     return jobs.sort((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0) || a.seq - b.seq);
   }
 
+  #parents(child: Job, kind?: Edge): readonly Job[] {
+    const known = this.#edges.parents(child, kind).map(({ id, seq }) => ({ job: this.#jobs.get(id), seq }));
+    return known.flatMap(({ job, seq }) => (job?.seq === seq ? job : []));
+  }
+
+  /** All jobs, or those of whom the query says whose parents or children they are. */
+  #related({ parent, child }: JobQuery): readonly Job[] {
+    const [above, below] = [parent, child].map((id) => (id === undefined ? undefined : this.#jobs.get(id)));
+    if ((parent !== undefined && above === undefined) || (child !== undefined && below === undefined)) return [];
+    const parents = below === undefined ? null : new Set(this.#parents(below));
+    const all = above === undefined ? [...this.#jobs.keys()] : this.#edges.children(above);
+    const jobs = all.flatMap((id) => this.#jobs.get(id) ?? []);
+    return parents === null ? jobs : jobs.filter((job) => parents.has(job));
+  }
+
   #lane(queue: string): Lane {
     return this.#lanes.get(queue) ?? { waiting: new SortedList(claimOrder), running: new SortedList(leaseOrder) };
   }
@@ -232,13 +272,13 @@ export class MemoryTable implements Table {
   #enter(job: Job): void {
     const lane = this.#lane(job.queue);
     this.#lanes.set(job.queue, lane);
-    if (job.state === 'waiting') lane.waiting.insert(job);
+    if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.insert(job);
     if (isRunning(job)) lane.running.insert(job);
   }
 
   #leave(job: Job): void {
     const lane = this.#lane(job.queue);
-    if (job.state === 'waiting') lane.waiting.remove(job);
+    if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.remove(job);
     if (isRunning(job)) lane.running.remove(job);
   }
 }

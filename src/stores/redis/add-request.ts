@@ -13,10 +13,13 @@ interface Run {
 
 export function addArguments(jobs: readonly NewJob[]): string[] {
   const runs: Run[] = [];
+  // One that another of them waits for is changed by it, so the script must know it whole.
+  const children = jobs.filter(({ dependsOn }) => dependsOn !== undefined);
+  const awaited = new Set(children.flatMap(({ dependsOn }) => dependsOn ?? []));
   for (const job of jobs) {
     const isLong = job.data.length > INLINE_LIMIT;
     const fields = isBare(job) ? '' : birthFields(job);
-    const head = `${isPlain(job) && !isLong ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
+    const head = `${isPlain(job) && !isLong && !awaited.has(job.id) ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
     let run = runs.at(-1);
     if (run?.head !== head) {
       run = { head, args: [], count: 0 };
@@ -41,7 +44,8 @@ const isBare = (job: NewJob): boolean => job.name === undefined && job.policy ==
 function isPlain(job: NewJob): boolean {
   const isNow = job.runAt === undefined && (job.delayMs === undefined || job.delayMs === 0);
   const hasTags = job.tags !== undefined && job.tags.length > 0;
-  return isNow && !hasTags && job.priority === undefined && job.unique === undefined && job.draft !== true;
+  const isAlone = job.unique === undefined && job.dependsOn === undefined;
+  return isNow && isAlone && !hasTags && job.priority === undefined && job.draft !== true;
 }
 
 function birthFields(job: NewJob): string {
@@ -56,7 +60,9 @@ function birthFields(job: NewJob): string {
     word('unique', unique === undefined ? undefined : uniqueValue(unique)) +
     textWord('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
     word('retries', policy?.retries) +
-    word('maxResends', policy?.maxResends)
+    word('maxResends', policy?.maxResends) +
+    word('onDependencyFailed', policy?.onDependencyFailed) +
+    word('dependsOn', job.dependsOn?.join(' '))
   );
 }
 

@@ -1,4 +1,6 @@
 /** Reads the short answers of the scripts: states, refusals, counts, groups of failures and workers. */
+
+import { type DependencyProblem, refuseDependency, refuseDependents } from '../../core/dependencies.ts';
 import type { JobState } from '../../core/job.ts';
 import type {
   AddResult,
@@ -22,8 +24,15 @@ export function refusalIn(word: string, subject: string): Refused | undefined {
   if (!word.startsWith('!')) return undefined;
   const [code = '', ...rest] = word.slice(1).split(' ');
   const other = rest.join(' ');
+  if (code === 'bad-dependency') return dependencyRefusal(subject.replace(/^job /, ''), rest);
+  if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
   if (code === 'queue-down') return refuse(code, `queue ${other}`);
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
+}
+
+/** The kind of problem, how many ids, and the first of them. */
+function dependencyRefusal(id: string, [problem = '', count = '', ...ids]: readonly string[]): Refused {
+  return refuseDependency(id, problem as DependencyProblem, ids, Number(count));
 }
 
 export const linesOf = (answer: ScriptAnswer, separator: string): string[] =>
@@ -67,10 +76,17 @@ export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddRes
   );
   for (const line of linesOf(answer, PART)) {
     const [at = '', outcome = '', state = '', queue = '', id = ''] = line.split(FIELD);
+    const asked = jobs[Number(at)];
     results[Number(at)] =
       outcome === '!queue-down'
-        ? refuse('queue-down', `queue ${jobs[Number(at)]?.queue}`)
-        : { ok: true, outcome: outcome as 'exists' | 'duplicate', id, queue, state: state as JobState };
+        ? refuse('queue-down', `queue ${asked?.queue}`)
+        : (refusalIn(outcome, `job ${asked?.id}`) ?? {
+            ok: true,
+            outcome: outcome as 'added' | 'exists' | 'duplicate',
+            id,
+            queue,
+            state: state as JobState,
+          });
   }
   return results;
 }
@@ -78,9 +94,9 @@ export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddRes
 export function readCounts(answer: ScriptAnswer): QueueCounts[] {
   return linesOf(answer, PART).map((line) => {
     const [queue = '', ...figures] = line.split(FIELD);
-    const [draft = 0, waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0, scheduled = 0, relayed = 0] =
-      figures.map(Number);
-    return { queue, draft, waiting, running, done, failed, cancelled, scheduled, relayed };
+    const [draft = 0, waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0, ...others] = figures.map(Number);
+    const [scheduled = 0, relayed = 0, blocked = 0] = others;
+    return { queue, draft, waiting, running, done, failed, cancelled, blocked, scheduled, relayed };
   });
 }
 

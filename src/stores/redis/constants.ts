@@ -5,6 +5,7 @@
  */
 import { crashDelayMs } from '../../core/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
+import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies.ts';
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MAX_OVERTAKEN } from '../../core/operations/claim.ts';
@@ -27,6 +28,7 @@ const STORE_SETTINGS = [
   'lostCountsAs',
   'lostGraceMs',
   'exhaustedGroup',
+  'onDependencyFailed',
   'retention',
   'statsDays',
   'histogramDays',
@@ -44,6 +46,9 @@ export function constantsText(): string {
     MAX_OVERTAKEN,
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
+    MAX_PARENTS,
+    MAX_DEPENDENTS,
+    MAX_WALKED,
   };
   return [
     `local K = ${luaLiteral(values)}`,

@@ -5,7 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { LonghaulError } from '../../core/errors.ts';
-import type { Failure, Job, JobPolicy, JobState, Lease, Progress, UniqueKey } from '../../core/job.ts';
+import type { Failure, Job, JobPolicy, JobState, Lease, Parents, Progress, UniqueKey } from '../../core/job.ts';
 import { FIELD, PART, PLACES, unescapeText } from './layout.ts';
 
 type Fields = Record<string, string | undefined>;
@@ -83,6 +83,8 @@ function readJob(id: string, record: string, fields: Fields): Job {
     tags: fields['tags'] === undefined ? [] : fields['tags'].split(PART).map(unescapeText),
     policy: fields['policy'] === undefined ? {} : (JSON.parse(unescapeText(fields['policy'])) as JobPolicy),
     unique: fields['unique'] === undefined ? null : uniqueOf(fields['unique']),
+    parents: fields['parents'] === undefined ? null : parentsOf(fields['parents']),
+    dependents: numberOf(fields['dependents']),
     createdAt,
     seq: Number(head.slice(0, first)),
     runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
@@ -123,6 +125,11 @@ function uniqueOf(value: string): UniqueKey {
     until: until as UniqueKey['until'],
     periodMs: Number(periodMs),
   };
+}
+
+function parentsOf(value: string): Parents {
+  const [of = 0, open = 0, bad = 0] = value.split(' ').map(Number);
+  return { of, open, bad };
 }
 
 /** The worker comes last: it may contain spaces. */

@@ -17,10 +17,11 @@ export const PART = '\x1e';
 /** Longer texts stand apart from the record, so that a heartbeat does not write them again. In characters. */
 export const INLINE_LIMIT = 1_000;
 
-/** The first letter of a record. `f` and `w` are both waiting: in the fifo of plain jobs, or in the sorted sets. */
+/** The first letter of a record. Waiting are `f`, in the fifo of plain jobs, `w`, in the sorted sets, and `b`, for other jobs. */
 export const PLACES: Readonly<Record<string, JobState>> = {
   f: 'waiting',
   w: 'waiting',
+  b: 'waiting',
   p: 'draft',
   r: 'running',
   d: 'done',
@@ -46,6 +47,7 @@ export const EVENT_LETTERS: Readonly<Record<HistoryEvent, string>> = {
   moved: 'g',
   changed: 'h',
   late: 't',
+  unblocked: 'u',
 };
 
 const ESCAPE = '\x1d';

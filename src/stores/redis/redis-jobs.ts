@@ -106,7 +106,7 @@ const CALLS: Calls = {
   claim,
   heartbeat: overList('heartbeat', requests.heartbeatArguments, answers.readBeat),
   settle: overList('settle', requests.settleArguments, answers.readTarget),
-  cancel: overList('cancel', requests.targetArguments, answers.readCancel),
+  cancel: overList('cancel', requests.cancelArguments, answers.readCancel),
   requeue: overList('requeue', requests.requeueArguments, answers.readTarget),
   move: overList('move', requests.moveArguments, answers.readTarget),
   change: overList('change', requests.changeArguments, answers.readTarget),

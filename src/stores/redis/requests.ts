@@ -1,5 +1,5 @@
 /** Writes what the scripts are asked about a list of jobs: for each its id and its words (words.ts). */
-import type { Heartbeat, JobChanges, JobQuery, Move, Requeue, Settlement, Target } from '../../core/job-store.ts';
+import type { Cancel, Heartbeat, JobChanges, JobQuery, Move, Requeue, Settlement } from '../../core/job-store.ts';
 import { tagsValue, textWord, Words, word } from './words.ts';
 
 export function idArguments(ids: readonly string[]): string[] {
@@ -30,7 +30,8 @@ function settleWords(said: Settlement): Words {
   const words = said.kind + word('token', said.token);
   switch (said.kind) {
     case 'complete': {
-      const next = word('next', said.next?.queue) + word('delayMs', said.next?.delayMs);
+      const to = said.next;
+      const next = word('next', to?.queue) + word('delayMs', to?.delayMs) + word('dependsOn', to?.dependsOn?.join(' '));
       return new Words(words + next).text('r', 'result', said.result).text('d', 'data', said.data);
     }
     case 'fail':
@@ -51,8 +52,11 @@ function settleWords(said: Settlement): Words {
   }
 }
 
-export function targetArguments(targets: readonly Target[]): string[] {
-  return targets.flatMap(({ id, attempt }) => [id, word('attempt', attempt)]);
+export function cancelArguments(targets: readonly Cancel[]): string[] {
+  return targets.flatMap(({ id, attempt, dependents }) => [
+    id,
+    word('attempt', attempt) + word('dependents', dependents),
+  ]);
 }
 
 export function requeueArguments(requeues: readonly Requeue[]): string[] {
@@ -71,7 +75,7 @@ export function moveArguments(moves: readonly Move[]): string[] {
 
 export function changeArguments(changes: readonly JobChanges[]): string[] {
   const args: string[] = [];
-  for (const { id, attempt, priority, tags, runAt, name, data, pause } of changes) {
+  for (const { id, attempt, priority, tags, runAt, name, data, pause, dependsOn } of changes) {
     const words =
       word('attempt', attempt) +
       word('priority', priority) +
@@ -79,6 +83,8 @@ export function changeArguments(changes: readonly JobChanges[]): string[] {
       word('untag', tags?.length === 0 ? 'yes' : undefined) +
       word('runAt', runAt) +
       textWord('name', name) +
+      word('waitFor', dependsOn?.add?.join(' ')) +
+      word('partFrom', dependsOn?.remove?.join(' ')) +
       word('pause', pause === undefined ? undefined : pause ? 'yes' : 'no');
     new Words(words).text('d', 'data', data).addTo(args, id);
   }
@@ -93,6 +99,8 @@ export function queryWords(query: JobQuery): string {
     textWord('tag', query.tag) +
     textWord('name', query.name) +
     textWord('worker', query.worker) +
+    word('parent', query.parent) +
+    word('child', query.child) +
     textWord('group', query.group) +
     word('since', query.since) +
     word('before', query.before) +

@@ -6,7 +6,7 @@
  * Invariant: reading what was written gives an equal job. Nothing here knows which transition it is.
  */
 import type { Job, Lease } from '../../core/job.ts';
-import { JOB_STATES } from '../../core/job.ts';
+import { isBlocked, JOB_STATES } from '../../core/job.ts';
 import { hasSameRest, restText } from './job-row.ts';
 
 export type SqlValue = string | number | null;
@@ -38,6 +38,7 @@ const STATE_SHIFT = 16;
 /** And two: 0 as it was, else the place of what it becomes and one. */
 const READY_SHIFT = 19;
 const READINESS = [null, 0, 1] as const;
+const BLOCKED = 1 << 21;
 
 const LEASE_COLUMNS = ['token', 'worker', 'lease_ms', 'lease_until', 'claimed_at'];
 /** Null until somebody says something of them. */
@@ -59,6 +60,7 @@ export function difference(before: Job, after: Job, at: number | null): Differen
   if (hasEnded || before.state !== after.state) key |= stateDifference(before, after, values);
   if (at !== null && (before.state === 'waiting' || after.state === 'waiting'))
     key |= (READINESS.indexOf(readyColumn(after, at)) + 1) << READY_SHIFT;
+  if (isBlocked(before) !== isBlocked(after)) key |= put(values, blockedColumn(after), BLOCKED);
   return { key, values };
 }
 
@@ -120,10 +122,14 @@ export function draftColumn({ state, createdAt }: Job): SqlValue {
   return state === 'draft' ? createdAt : null;
 }
 
-/** Null: does not wait. 0: waits for its time. 1: waits for a worker. */
-export function readyColumn({ state, runAt }: Job, at: number): 0 | 1 | null {
-  if (state !== 'waiting') return null;
-  return runAt <= at ? 1 : 0;
+export function blockedColumn(job: Job): SqlValue {
+  return isBlocked(job) ? 1 : null;
+}
+
+/** Null: does not wait, or for other jobs. 0: waits for its time. 1: waits for a worker. */
+export function readyColumn(job: Job, at: number): 0 | 1 | null {
+  if (job.state !== 'waiting' || isBlocked(job)) return null;
+  return job.runAt <= at ? 1 : 0;
 }
 
 /** What stands between SET and WHERE, with a question mark for each value, in their order. */
@@ -138,6 +144,7 @@ export function assignmentsOf(key: number): readonly string[] {
   set(REST, ['rest']);
   set(FAILED, ['failed_at', 'failure_group']);
   set(DRAFT, ['draft_at']);
+  set(BLOCKED, ['blocked']);
   const state = JOB_STATES[((key >> STATE_SHIFT) & 7) - 1];
   if (state !== undefined) sets.push(`state = '${state}'`);
   const ready = READINESS[((key >> READY_SHIFT) & 3) - 1];

@@ -47,6 +47,8 @@ type Rest = Pick<
   | 'tags'
   | 'policy'
   | 'unique'
+  | 'parents'
+  | 'dependents'
   | 'delayMs'
   | 'failures'
   | 'resends'
@@ -60,6 +62,8 @@ const NO_REST: Rest = Object.freeze({
   tags: Object.freeze([]),
   policy: Object.freeze({}),
   unique: null,
+  parents: null,
+  dependents: 0,
   delayMs: 0,
   failures: 0,
   resends: 0,
@@ -77,10 +81,12 @@ export function readJob(row: JobRow): Job {
     name, rest, result, checkpoint, data,
     endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
   ] = row;
-  const { tags, policy, unique, delayMs, failures, resends, crashes, interruptions, progress, failure, forwardedTo } =
-    rest === null ? NO_REST : readRest(rest);
+  const {
+    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions,
+    progress, failure, forwardedTo,
+  } = rest === null ? NO_REST : readRest(rest);
   return {
-    id, queue, name, data, state, priority, tags, policy, unique,
+    id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
     createdAt, seq, runAt, delayMs, returnedAt, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
@@ -111,6 +117,8 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.tags === b.tags &&
     a.policy === b.policy &&
     a.unique === b.unique &&
+    a.parents === b.parents &&
+    a.dependents === b.dependents &&
     a.delayMs === b.delayMs &&
     a.failures === b.failures &&
     a.resends === b.resends &&
@@ -142,6 +150,8 @@ function isEmpty(policy: JobPolicy): boolean {
 
 const REST_VALUES = [
   'unique',
+  'parents',
+  'dependents',
   'delayMs',
   'failures',
   'resends',

@@ -12,6 +12,7 @@ import { packFirstRow, packRow, packRows, unpackRows } from './history-text.ts';
 import type { SqlValue } from './job-columns.ts';
 import {
   assignmentsOf,
+  blockedColumn,
   difference,
   draftColumn,
   failedColumns,
@@ -34,7 +35,7 @@ const HISTORY = 1 << 24;
 
 const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt,
   token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, ended_at,
-  draft_at, failed_at, failure_group, name, rest, result, checkpoint, data, history`;
+  draft_at, failed_at, failure_group, blocked, name, rest, result, checkpoint, data, history`;
 
 export class JobRows {
   readonly #db: Database;
@@ -161,7 +162,7 @@ function allColumns(job: Job, at: number): readonly SqlValue[] {
   const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, lease, endedAt, name } = job;
   const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
   const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt];
-  return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), name];
+  return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
 }
 
 function updateSql(key: number): string {

@@ -28,6 +28,7 @@ const LANES: Record<JobState, readonly string[]> = {
     'jobs_ready WHERE ready = 1 AND returned_at IS NULL',
     'jobs_returned WHERE ready = 1 AND returned_at IS NOT NULL',
     'jobs_later WHERE ready = 0',
+    'jobs_blocked WHERE blocked IS NOT NULL',
   ],
   running: ['jobs_leased WHERE lease_until IS NOT NULL'],
   done: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'done'`],
@@ -101,18 +102,24 @@ function lanesOf(state: JobState, count: number): readonly string[] {
   return LANES[state].map((lane) => `INDEXED BY ${lane}`);
 }
 
+const TAGGED = 'tags CROSS JOIN jobs ON jobs.seq = tags.seq';
 /** The tables to search where one of the conditions has an index of its own. */
-function leaderOf({ tag, name, worker, group }: JobQuery): string | undefined {
-  if (tag !== undefined) return 'tags CROSS JOIN jobs ON jobs.seq = tags.seq';
+function leaderOf({ tag, name, worker, group, parent, child }: JobQuery): string | undefined {
+  if (parent !== undefined || child !== undefined) return tag === undefined ? 'jobs NOT INDEXED' : TAGGED;
+  if (tag !== undefined) return TAGGED;
   if (name !== undefined) return 'jobs INDEXED BY jobs_named';
   if (group !== undefined) return 'jobs INDEXED BY jobs_failed';
   if (worker !== undefined) return 'jobs INDEXED BY jobs_leased';
   return undefined;
 }
 
+const SEQ_OF = 'SELECT seq FROM jobs AS known WHERE known.id = ?';
+
 function conditionsOf(query: JobQuery): readonly Condition[] {
-  const { tag, name, worker, group, queue, state } = query;
+  const { tag, name, worker, group, queue, state, parent, child } = query;
   const others = given([
+    { sql: `jobs.seq IN (SELECT child FROM edges WHERE parent = (${SEQ_OF}))`, value: parent },
+    { sql: `jobs.seq IN (SELECT parent FROM edges WHERE child = (${SEQ_OF}))`, value: child },
     { sql: 'tags.tag = ?', value: tag },
     { sql: 'jobs.name = ?', value: name },
     { sql: 'jobs.failed_at IS NOT NULL AND jobs.failure_group = ?', value: group },

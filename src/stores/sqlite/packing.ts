@@ -50,7 +50,8 @@ function packJobs(jobs: readonly NewJob[]): PackedJobs | readonly NewJob[] {
 function isUsual(job: NewJob): boolean {
   const isUnnamed = job.name === undefined && job.tags === undefined && job.unique === undefined;
   const isForNow = job.runAt === undefined && job.delayMs === undefined && job.draft === undefined;
-  return isUnnamed && isForNow && job.priority === undefined && job.policy === undefined;
+  const isAlone = job.dependsOn === undefined;
+  return isUnnamed && isForNow && isAlone && job.priority === undefined && job.policy === undefined;
 }
 
 function unpackJobs(packed: PackedJobs | readonly NewJob[]): readonly NewJob[] {

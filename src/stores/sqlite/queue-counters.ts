@@ -3,16 +3,17 @@
  * sums to be added, so that nobody ever counts rows.
  */
 import type { Job, JobState } from '../../core/job.ts';
-import { JOB_STATES } from '../../core/job.ts';
+import { isBlocked, JOB_STATES } from '../../core/job.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
 
-/** The column after the states. */
+/** The columns after the states. */
 const RELAYED = JOB_STATES.length;
-const COLUMNS = [...JOB_STATES, 'relayed'];
+const BLOCKED = RELAYED + 1;
+const COLUMNS = [...JOB_STATES, 'relayed', 'blocked'];
 const PLACE = Object.fromEntries(JOB_STATES.map((state, place) => [state, place])) as Record<JobState, number>;
 
-export type Counts = Readonly<Record<JobState | 'relayed', number>>;
+export type Counts = Readonly<Record<JobState | 'relayed' | 'blocked', number>>;
 
 export class QueueCounters {
   readonly #names: Statement;
@@ -50,9 +51,8 @@ export class QueueCounters {
   }
 
   move(before: Job, after: Job): void {
-    const isSame =
-      before.state === after.state && before.queue === after.queue && isRelayed(before) === isRelayed(after);
-    if (isSame) return;
+    const isAlike = isRelayed(before) === isRelayed(after) && isBlocked(before) === isBlocked(after);
+    if (isAlike && before.state === after.state && before.queue === after.queue) return;
     this.leave(before);
     this.enter(after);
   }
@@ -82,6 +82,7 @@ export class QueueCounters {
     }
     changes[PLACE[job.state]] = (changes[PLACE[job.state]] ?? 0) + by;
     if (isRelayed(job)) changes[RELAYED] = (changes[RELAYED] ?? 0) + by;
+    if (isBlocked(job)) changes[BLOCKED] = (changes[BLOCKED] ?? 0) + by;
   }
 }
 

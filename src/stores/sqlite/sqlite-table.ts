@@ -10,8 +10,9 @@ import type { Job, JobState, RunningJob } from '../../core/job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import type { LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
+import { JobEdges } from './job-edges.ts';
 import { JobRows } from './job-rows.ts';
 import { JobSearch } from './job-search.ts';
 import { LeasedJobs } from './leased-jobs.ts';
@@ -40,6 +41,7 @@ export class SqliteTable implements Table {
   readonly #ended: EndedJobs;
   readonly #search: JobSearch;
   readonly #statistics: StatisticsRows;
+  readonly #edges: JobEdges;
   readonly #keys: UniqueKeys;
   readonly #workers: WorkerRows;
 
@@ -54,6 +56,7 @@ export class SqliteTable implements Table {
     this.#ended = new EndedJobs(db, this.#counters);
     this.#search = new JobSearch(db, this.#counters);
     this.#statistics = new StatisticsRows(db);
+    this.#edges = new JobEdges(db);
     this.#keys = new UniqueKeys(db);
     this.#workers = new WorkerRows(db);
   }
@@ -153,6 +156,26 @@ export class SqliteTable implements Table {
 
   releaseKey(address: string, id: string): void {
     this.#keys.release(address, id);
+  }
+
+  openChildren(parent: Job): readonly Job[] {
+    return this.#edges.openChildren(parent);
+  }
+
+  openParents(child: Job): readonly Job[] {
+    return this.#edges.openParents(child);
+  }
+
+  edge(parent: Job, child: Job): Edge | null {
+    return this.#edges.get(parent, child);
+  }
+
+  setEdge(parent: Job, child: Job, edge: Edge | null): void {
+    this.#edges.set(parent, child, edge);
+  }
+
+  removeEdges(child: Job): void {
+    this.#edges.remove(child);
   }
 
   lastClaim(worker: string): LastClaim | undefined {

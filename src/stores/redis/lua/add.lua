@@ -1,7 +1,9 @@
 -- add: new jobs. The same id twice is one job; a taken unique key is nobody's failure.
 -- ARGV: clock, then for each run of jobs alike: 'plain' or 'special', queue, fields, count, and for each job id and
--- \31:<checksum><data>; where the fields say apart=d, the data follows. A plain job has no priority, time, key, tag.
--- Returns one line for each job that was not simply added: its number, then exists, duplicate or a refusal.
+-- \31:<checksum><data>; where the fields say apart=d, the data follows. A plain job has no priority, time, key, tag, and
+-- neither waits for another nor is waited for by one of the same call.
+-- Returns one line for each job that was not simply added: its number, then exists, duplicate or a refusal; or added, when
+-- it failed at once with a job that it was to wait for.
 begin()
 
 local jobs, births, answers = record.jobs, { first = clock.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
@@ -62,17 +64,23 @@ end
 local function placeOf(job)
   local fields = job.fields
   if fields.draft then return 'p' end
+  life.wait(job)
+  if job.place == 'b' then return 'b' end
   if fields.priority or fields.runAt or clock.isBehind then return 'w' end
   table.insert(fifoOf(job.queue), job.seq)
   return 'f'
 end
 
--- Answers the holder of its unique key, if there is one.
+-- Answers the holder of its unique key, if there is one; or why it cannot wait for others.
 local function addSpecial(id, queue, fields, at)
   local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
   local holder = not fields.draft and keys.holderAgainst(job, queue)
   if holder then record.load({ holder }) end
   if holder and jobs[holder] then return holder end
+  local ids, parents, refusal = fields.dependsOn, nil, nil
+  if ids then parents, refusal = edges.find(id, ids) end
+  if refusal then return nil, refusal end
+  fields.dependsOn = nil
   clock.seq = clock.seq + 1
   births.ids[#births.ids + 1], job.seq = id, text(clock.seq)
   if fields.apart then
@@ -81,11 +89,13 @@ local function addSpecial(id, queue, fields, at)
   end
   record.setNumber(job, 'priority', tonumber(fields.priority or queues.settings(queue).priority))
   record.setRunAt(job, timeOf(job))
+  if parents then edges.join(job, parents, true) end
   job.place = placeOf(job)
   jobs[id], job.isTouched = job, true
   work.touched[#work.touched + 1] = job
   if not fields.draft then keys.take(job) end
   work.emit('added', queue, STATE[job.place], id)
+  if parents then edges.waitFor(job, parents) end
 end
 
 local function addRun(at, first)
@@ -101,8 +111,14 @@ local function addRun(at, first)
     elseif settings.state == 'down' then
       answers[#answers + 1] = first + i .. '\31!queue-down'
     else
-      local holder = addSpecial(id, queue, record.fields(fields), itemAt + 1)
-      if holder then answer(first + i, 'duplicate', holder) end
+      local holder, refusal = addSpecial(id, queue, record.fields(fields), itemAt + 1)
+      if holder then
+        answer(first + i, 'duplicate', holder)
+      elseif refusal then
+        answers[#answers + 1] = first + i .. '\31' .. refusal
+      elseif jobs[id].place == 'x' then
+        answer(first + i, 'added', id)
+      end
     end
   end
   if clock.seq > seqBefore then rare.register(queue) end

@@ -1,5 +1,7 @@
 -- cancel: ends a job, or leaves a mark for the worker that runs it, unless nobody is there to heed it.
--- ARGV: clock, then for each: id, and \31 attempt if named. Returns cancelled, asked or a refusal for each.
+-- Others that wait for it are only cancelled with it, or left to their rule, when that is said.
+-- ARGV: clock, then for each: id, and \31 attempt, dependents (cancel or leave) as far as said. Returns cancelled, asked or
+-- a refusal for each.
 begin()
 
 local function isAbandoned(job)
@@ -14,21 +16,48 @@ local function stop(job, details)
   return 'cancelled'
 end
 
+local function waitingFor(job)
+  local count = 0
+  for _, child in ipairs(job.fields.dependents and edges.openChildren(job) or {}) do
+    if edges.isLiving(child) then count = count + 1 end
+  end
+  return count
+end
+
+-- All of them first, and then what follows from it, so that none of them falls to the rule of those who are left.
+local function withDependents(job, said, end_)
+  local along = job.fields.dependents and said.dependents == 'cancel' and edges.below(job, math.huge, edges.isLiving) or {}
+  local outcome, line = end_(), {}
+  if outcome == 'cancelled' and job.fields.dependents then line[1] = { job = job, wasBad = false } end
+  for _, child in ipairs(along) do
+    stop(child, {})
+    if child.fields.dependents then line[#line + 1] = { job = child, wasBad = false } end
+  end
+  if #line > 0 then edges.tell(line) end
+  return outcome
+end
+
+local function ask(job, lease)
+  work.touch(job)
+  job.fields.cancelAskedAt = clock.nowText
+  life.apply(job, 'cancel-asked', { token = lease.token })
+  return 'asked'
+end
+
 return forEach(function(job, said)
   local refusal
   job, refusal = target(job, said)
   if refusal then return refusal end
   if job.place == 'c' then return 'cancelled' end
   if job.place == 'd' or job.place == 'x' then return '!wrong-state' end
-  if job.place ~= 'r' then return stop(job, {}) end
-  local lease = record.lease(job)
-  if isAbandoned(job) then
+  local lease = job.place == 'r' and record.lease(job)
+  local isLeft = lease and not isAbandoned(job)
+  if isLeft and job.fields.cancelAskedAt then return 'asked' end
+  local waiting = said.dependents and 0 or waitingFor(job)
+  if waiting > 0 then return '!has-dependents ' .. ('%d'):format(waiting) end
+  return withDependents(job, said, function()
+    if not lease then return stop(job, {}) end
+    if isLeft then return ask(job, lease) end
     return stop(job, { token = lease.token, by = lease.worker, note = 'nobody was running it' })
-  end
-  if not job.fields.cancelAskedAt then
-    work.touch(job)
-    job.fields.cancelAskedAt = clock.nowText
-    life.apply(job, 'cancel-asked', { token = lease.token })
-  end
-  return 'asked'
+  end)
 end)

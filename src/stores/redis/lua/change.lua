@@ -1,12 +1,13 @@
 -- change: what may be changed of a job without ending its attempt or its place in life.
--- ARGV: clock, then for each: id, and \31 attempt, priority, tags (or untag), runAt, name, data, pause as far as said.
+-- ARGV: clock, then for each: id, and \31 attempt, priority, tags (or untag), runAt, name, data, pause, waitFor and partFrom
+-- (ids of other jobs) as far as said.
 -- Returns the state or a refusal for each.
 begin()
 
 local function refusalOf(job, said)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft'
-  if not isOpen and (said.data or said.runAt) then return '!wrong-state' end
+  if not isOpen and (said.data or said.runAt or said.waitFor or said.partFrom) then return '!wrong-state' end
   if not isOpen and state ~= 'running' and said.priority then return '!wrong-state' end
   if state ~= 'running' and said.pause then return '!wrong-state' end
 end
@@ -20,10 +21,34 @@ local function changeOrder(job, said)
   if job.place == 'f' and not isSame then job.place = 'w' end
 end
 
+-- A plain job stays where it is unless it has something to wait for.
+local function waitAnew(job)
+  local place = job.place
+  life.wait(job)
+  if place == 'f' and job.place == 'w' then job.place = 'f' end
+end
+
+-- Those to wait for no longer. One that is also to be waited for stays.
+local function partedFrom(said)
+  local kept, ids, parents = ' ' .. (said.waitFor or '') .. ' ', {}, {}
+  for id in (said.partFrom or ''):gmatch('%S+') do
+    if not kept:find(' ' .. id .. ' ', 1, true) then ids[#ids + 1] = id end
+  end
+  record.load(ids)
+  for i = 1, #ids do
+    local parent = record.jobs[ids[i]]
+    if parent and not parent.isDeleted then parents[#parents + 1] = parent end
+  end
+  return parents
+end
+
 return forEach(function(job, said)
   local refusal
   job, refusal = target(job, said)
   refusal = refusal or refusalOf(job, said)
+  if refusal then return refusal end
+  local parents
+  if said.waitFor then parents, refusal = edges.find(job.id, said.waitFor, job) end
   if refusal then return refusal end
   work.touch(job)
   if said.tags or said.untag then job.fields.tags = said.tags end
@@ -31,6 +56,10 @@ return forEach(function(job, said)
   if said.name then job.fields.name = said.name end
   if said.data then record.say(job, 'd', said.data, said) end
   if said.pause then job.fields.pauseAskedAt = said.pause == 'yes' and clock.nowText or nil end
+  if said.partFrom then edges.part(job, partedFrom(said)) end
+  if parents then parents = edges.join(job, parents) end
+  if STATE[job.place] == 'waiting' and (job.place == 'b' or job.fields.parents) then waitAnew(job) end
   life.apply(job, 'changed', {})
+  if parents then edges.waitFor(job, parents) end
   return STATE[job.place]
 end)

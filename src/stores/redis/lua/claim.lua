@@ -126,7 +126,8 @@ local function takeFrom(queue)
   rememberClaim()
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
   if leaseEnd and leaseEnd <= clock.now and loss.overtake(queue, K.MAX_OVERTAKEN) > 0 then
-    runAt = soonest('later:' .. queue)
+    -- What failed with them may have set free what waited for it, also in queues that were looked at before.
+    runAts, runAt = {}, soonest('later:' .. queue)
   end
   if runAt and runAt <= clock.now then promote(queue) else runAts[queue] = runAt or math.huge end
   local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken

@@ -8,7 +8,7 @@ return forEach(function(job)
   local holder = keys.holderAgainst(job, job.queue)
   if holder then return '!key-taken ' .. holder end
   work.touch(job)
-  job.place = 'w'
+  life.wait(job)
   record.setRunAt(job, math.max(record.runAt(job), clock.now + number(job.fields.delayMs)))
   job.fields.delayMs = nil
   life.apply(job, 'committed', {})

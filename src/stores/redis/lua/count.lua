@@ -1,5 +1,5 @@
 -- count: how many jobs of each state. ARGV: clock, queues; without any, all of them.
--- Returns for each queue: its name, draft, waiting, running, done, failed, cancelled, scheduled, relayed.
+-- Returns for each queue: its name, draft, waiting, running, done, failed, cancelled, scheduled, relayed, blocked.
 clock.look()
 
 local function card(index, queue)
@@ -9,10 +9,12 @@ end
 local answer = {}
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byName()) do
   local plain = call('LLEN', P .. 'fifo:' .. queue) - call('SCARD', P .. 'gone:' .. queue)
+  local blocked = card('blocked', queue)
   local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf') + #census.notDue(queue)
   answer[#answer + 1] = table.concat({
-    queue, card('draft', queue), plain + card('ready', queue) + card('later', queue), card('running', queue),
+    queue, card('draft', queue), plain + card('ready', queue) + card('later', queue) + blocked, card('running', queue),
     card('done', queue), card('failed', queue), card('cancelled', queue), scheduled, card('relayed', queue),
+    blocked,
   }, '\31')
 end
 return table.concat(answer, '\30')

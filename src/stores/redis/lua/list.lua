@@ -1,5 +1,5 @@
 -- list: jobs that fit a query, the newest first. Looks at a bounded number of them.
--- ARGV: clock, \31 queue, state, label, tag, name, worker, group, since, before, after as far as said, with limit.
+-- ARGV: clock, \31 queue, state, label, tag, name, worker, parent, child, group, since, before, after as far as said, with limit.
 -- Returns the seq to go on from or '', and for each job what record.show says of it.
 clock.look()
 
@@ -17,6 +17,7 @@ local function labelOf(job)
     return fields.startedAt and 'running' or 'starting'
   end
   if place == 'd' then return fields.forwardedTo and 'relayed' or 'done' end
+  if place == 'b' then return 'blocked' end
   if place ~= 'f' and place ~= 'w' then return STATE[place] end
   if record.runAt(job) > clock.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
   return settings.state ~= 'up' and 'paused' or 'ready'
@@ -26,12 +27,24 @@ local function hasTag(job, tag)
   return job.fields.tags ~= nil and ('\30' .. job.fields.tags .. '\30'):find('\30' .. tag .. '\30', 1, true) ~= nil
 end
 
+-- The seq of a job by its id, as it stands in the keys of its edges.
+local function hexOf(id)
+  record.load({ id })
+  return record.jobs[id] and work.hex(record.jobs[id]) or ''
+end
+
+local function isRelated(index, id, job)
+  return call('ZSCORE', P .. index .. hexOf(id), work.hex(job)) ~= false
+end
+
 local function isWanted(job)
   local fields, createdAt = job.fields, tonumber(job.createdAt)
   return (not want.queue or job.queue == want.queue)
     and (not want.state or STATE[job.place] == want.state)
     and (not want.tag or hasTag(job, want.tag))
     and (not want.name or fields.name == want.name)
+    and (not want.parent or isRelated('kids:', want.parent, job))
+    and (not want.child or isRelated('up:', want.child, job))
     and (not want.worker or (job.place == 'r' and record.lease(job).worker == want.worker))
     and (not want.group or (job.place == 'x' and fields.group == want.group))
     and (not want.since or createdAt >= tonumber(want.since))
@@ -58,7 +71,7 @@ end
 local function namesOf(queue, state)
   if want.group then return { 'group:' .. queue .. ':' .. want.group } end
   if want.worker then return { 'running:' .. queue } end
-  if state == 'waiting' then return { 'fifo:' .. queue, 'ready:' .. queue, 'later:' .. queue } end
+  if state == 'waiting' then return { 'fifo:' .. queue, 'ready:' .. queue, 'later:' .. queue, 'blocked:' .. queue } end
   return { state .. ':' .. queue }
 end
 
@@ -95,10 +108,11 @@ local function fromNames(names)
   end
 end
 
-local function fromTag()
+-- An index whose scores are seqs.
+local function fromIndex(key)
   local seq = below
   return function()
-    local members = call('ZREVRANGEBYSCORE', P .. 'tag:' .. want.tag, '(' .. text(seq), '-inf', 'LIMIT', 0, PAGE)
+    local members = call('ZREVRANGEBYSCORE', P .. key, '(' .. text(seq), '-inf', 'LIMIT', 0, PAGE)
     local page = record.seqsOf(members)
     seq = page[#page] or seq
     return page
@@ -124,7 +138,9 @@ local function fromPieces()
 end
 
 local function source()
-  if want.tag then return fromTag() end
+  if want.parent then return fromIndex('kids:' .. hexOf(want.parent)) end
+  if want.child then return fromIndex('up:' .. hexOf(want.child)) end
+  if want.tag then return fromIndex('tag:' .. want.tag) end
   local names = narrowNames()
   return isSmall(names) and fromNames(names) or fromPieces()
 end

@@ -10,7 +10,8 @@ local SWEPT = 100 -- of each kind of leftover in one call
 local function remove(members, key)
   local found, count = record.bySeqs(record.seqsOf(members)), 0
   for i = 1, #members do
-    if found[i] and not found[i].isDeleted then
+    -- One that waited for another of them has failed with it, and is kept as a failed one is.
+    if found[i] and not found[i].isDeleted and STATE[found[i].place] == key:match('^%a+') then
       loss.remove(found[i])
       count = count + 1
     else
@@ -51,6 +52,7 @@ local function prune(queue)
     if budget > 0 then
       local key = state .. ':' .. queue
       local removed = remove(surplus(key, queues.settings(queue).retention[state]), key)
+      if work.edges then work.flush() end -- those who waited for them have failed, and may be too many now
       budget = budget - removed
       count = count + removed
     end
@@ -131,6 +133,7 @@ for _, queue in ipairs(names) do
   overtaken, budget = overtaken + count, budget - count
 end
 if budget > 0 then drafts = expireDrafts() end
+if work.edges then work.flush() end
 budget = budget - drafts
 for _, queue in ipairs(names) do
   if budget > 0 then pruned = pruned + prune(queue) end

@@ -21,7 +21,7 @@ return forEach(function(job, said)
   if refusal then return refusal end
   work.touch(job)
   local token = isStolen and record.lease(job).token or nil
-  if job.place ~= 'p' then job.place = 'w' end
+  if job.place ~= 'p' then life.wait(job) end
   record.endLease(job)
   rare.goTo(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil

@@ -8,6 +8,7 @@
 --   queues          zset   every queue that has or had a job, by first appearance
 --   fifo:<queue>    list   seqs of plain jobs, in the order they are claimed; gone:<queue>: those that left otherwise
 --   ready:, later:  zset   the other waiting jobs: by priority (returned work at -inf), and by time
+--   blocked:<queue> zset   those that wait for other jobs; wait:, kids:<seq> the open and all edges from a parent, up:<seq> to a child
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
@@ -23,8 +24,8 @@
 -- takes as many steps as there are locals which some function has captured; tables are written whole, because growing
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
-local STATE = { f = 'waiting', w = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, census, record, work, rare, keys, life, loss
+local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
+local clock, queues, census, record, work, rare, keys, edges, life, loss
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -360,13 +361,14 @@ work = {
   events = {}, isFollowed = false,
   touched = {}, lists = {}, order = {}, -- jobs; key of an index → what enters and leaves it; in order
   births = nil, bigTexts = nil, newQueues = nil, claims = nil, deleted = nil, popped = nil, dropped = nil, left = nil,
-  groups = nil, addresses = nil, keys = nil, -- each made when it is needed
+  groups = nil, addresses = nil, keys = nil, edges = nil, -- each made when it is needed
 
   -- What will be written. Parts that few operations need are made when they are needed.
   reset = function()
     work.touched, work.lists, work.order = {}, {}, {} -- jobs; key of an index → what enters and leaves it; in order
     work.births, work.bigTexts, work.newQueues, work.claims, work.deleted = nil, nil, nil, nil, nil
     work.popped, work.dropped, work.left, work.groups, work.addresses, work.keys = nil, nil, nil, nil, nil, nil
+    work.edges = nil
   end,
 
   writeMany = function(command, key, list)
@@ -423,6 +425,7 @@ work = {
       return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'
     end
     if place == 'p' then return 'draft:' .. queue, work.hex(job), job.createdAt end
+    if place == 'b' then return 'blocked:' .. queue, work.hex(job), job.seq end
     if place ~= 'f' then return STATE[place] .. ':' .. queue, work.hex(job), fields.endedAt end
   end,
 
@@ -444,6 +447,8 @@ work = {
       job.wasIn = job.queue
     elseif place == 'w' then
       job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
+    elseif place == 'b' then
+      job.oldKey, job.oldMember = 'blocked:' .. job.queue, work.hex(job)
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
       job.oldLease = job.fields.lease
@@ -536,6 +541,7 @@ work = {
       if #members > 0 then lines[#lines + 1] = order[i].key .. '\31' .. table.concat(members, '\31') end
     end
     if work.addresses then lines[#lines + 1] = 'keys\31' .. table.concat(work.addresses, '\31') end
+    if work.edges then edges.log(lines) end
     return table.concat(seqs, ' ') .. '\30' .. table.concat(lines, '\30')
   end,
 
@@ -612,11 +618,13 @@ work = {
     if work.births then rare.writePieces(work.births) end
     if work.newQueues then rare.writeQueues(work.newQueues) end
     local forgotten = work.bigTexts and rare.writeBigTexts(work.bigTexts)
+    if work.edges then edges.writeMade() end
     work.writeRecords()
     if work.deleted then work.writeMany('HDEL', 'j', work.deleted.ids) end
     if work.keys then keys.write(work.keys) end
     if work.births or work.popped or work.left then work.writeFifos() end
     work.writeIndexes()
+    if work.edges then edges.writeLeft() end
     if forgotten then work.writeMany('HDEL', 'big', forgotten) end
     if work.deleted then rare.writeDeletions(work.deleted) end
     work.close(true)
@@ -825,6 +833,363 @@ keys = later(function(keys)
   end
 end)
 
+-- ── who waits for whom: core/dependencies.ts and core/operations/dependents.ts, restated ─────────────────────────────
+
+edges = later(function(edges)
+  local NAMED = 10 -- of the ids in a refusal
+
+  -- Of a child: how many parents, how many of them are open, how many of those failed or were cancelled.
+  function edges.numbers(job)
+    local of, open, bad = (job.fields.parents or '0 0 0'):match('^(%d+) (%d+) (%d+)$')
+    return tonumber(of), tonumber(open), tonumber(bad)
+  end
+
+  function edges.count(job, moreOf, moreOpen, moreBad)
+    local of, open, bad = edges.numbers(job)
+    of = of + moreOf
+    job.fields.parents = of > 0 and ('%d %d %d'):format(of, open + moreOpen, bad + moreBad) or nil
+  end
+
+  function edges.rule(job)
+    return job.fields.onDependencyFailed or queues.settings(job.queue).onDependencyFailed
+  end
+
+  function edges.isBad(job)
+    return job.place == 'x' or job.place == 'c'
+  end
+
+  function edges.isEnded(job)
+    return job.place == 'd' or edges.isBad(job)
+  end
+
+  function edges.isOpenFor(parent, rule)
+    return parent.place ~= 'd' and not (rule == 'run' and edges.isBad(parent))
+  end
+
+  -- What a set of edges will be: a score for a member that enters, false for one that leaves.
+  function edges.set(key, member, score)
+    work.edges = work.edges or {}
+    work.edges[key] = work.edges[key] or {}
+    work.edges[key][member] = score
+  end
+
+  function edges.has(key, member)
+    local pending = work.edges and work.edges[key] and work.edges[key][member]
+    if pending ~= nil then return pending ~= false end
+    return call('ZSCORE', P .. key, member) ~= false
+  end
+
+  -- Open, closed, or nil.
+  function edges.of(parent, child)
+    local parentHex, childHex = work.hex(parent), work.hex(child)
+    if not edges.has('up:' .. childHex, parentHex) then return nil end
+    return edges.has('wait:' .. parentHex, childHex) and 'open' or 'closed'
+  end
+
+  function edges.link(parent, child, isOpen)
+    local parentHex, childHex = work.hex(parent), work.hex(child)
+    edges.set('up:' .. childHex, parentHex, parent.seq)
+    edges.set('kids:' .. parentHex, childHex, child.seq)
+    if isOpen then edges.set('wait:' .. parentHex, childHex, child.seq) end
+  end
+
+  function edges.countDependents(parent, more)
+    work.touch(parent)
+    record.setNumber(parent, 'dependents', number(parent.fields.dependents) + more)
+  end
+
+  -- The jobs that wait for this one, by insertion.
+  function edges.openChildren(parent)
+    local key, seqs = 'wait:' .. work.hex(parent), {}
+    local pending = work.edges and work.edges[key] or {}
+    for _, member in ipairs(call('ZRANGE', P .. key, 0, -1)) do
+      if pending[member] == nil then seqs[#seqs + 1] = tonumber(member, 16) end
+    end
+    for member, score in pairs(pending) do
+      if score then seqs[#seqs + 1] = tonumber(member, 16) end
+    end
+    table.sort(seqs)
+    local children = {}
+    for _, job in ipairs(record.bySeqs(seqs)) do
+      if job and not job.isDeleted then children[#children + 1] = job end
+    end
+    return children
+  end
+
+  -- ── what follows from what happened to a parent ──
+
+  function edges.close(child)
+    edges.count(child, 0, -1, 0)
+    if child.place ~= 'b' then return false end
+    life.wait(child)
+    return false, child.place == 'w' and 'unblocked' or nil
+  end
+
+  function edges.failBy(child, parent)
+    local what = parent.isDeleted and 'was deleted' or parent.place == 'x' and 'failed' or 'was cancelled'
+    local message = 'job ' .. parent.id .. ' ' .. what
+    life.ended(child, 'x')
+    life.setFailure(child, 'dependency', message)
+    return message
+  end
+
+  -- Answers whether the edge stays open, and the event of the child's history with its note, if it is more than a count.
+  function edges.follow(child, parent, wasBad)
+    local rule, isGone = edges.rule(child), parent.isDeleted
+    local isBad, isEnded = not isGone and edges.isBad(parent), edges.isEnded(child)
+    if wasBad then edges.count(child, 0, 0, -1) end
+    if not isGone and not isBad then
+      if parent.place ~= 'd' then return true end
+      return edges.close(child)
+    end
+    if rule == 'run' or (isGone and isEnded) then return edges.close(child) end
+    if isGone then edges.count(child, 0, -1, 0) else edges.count(child, 0, 0, 1) end
+    if isEnded or (isBad and rule == 'hold') then return isBad end
+    return isBad, 'failed', edges.failBy(child, parent)
+  end
+
+  function edges.tellOf(turn, line)
+    local parent, closed = turn.job, 0
+    for _, child in ipairs(edges.openChildren(parent)) do
+      work.touch(child)
+      local isOpen, event, note = edges.follow(child, parent, turn.wasBad)
+      if not isOpen then
+        edges.set('wait:' .. work.hex(parent), work.hex(child), false)
+        closed = closed + 1
+      end
+      if event then life.apply(child, event, { note = note }) end
+      if event == 'failed' and child.fields.dependents then line[#line + 1] = { job = child, wasBad = false } end
+    end
+    if closed > 0 and edges.isBad(parent) and not parent.isDeleted then edges.countDependents(parent, -closed) end
+  end
+
+  -- Those who wait for these jobs hear of it, and so on. A line that grows while it is worked off.
+  function edges.tell(line)
+    local at = 1
+    while line[at] do
+      local job = line[at].job
+      if job.isDeleted or job.place == 'd' or edges.isBad(job) ~= line[at].wasBad then edges.tellOf(line[at], line) end
+      at = at + 1
+    end
+  end
+
+  -- ── waiting for others, and no longer ──
+
+  function edges.no(problem, ids, count)
+    local words = { '!bad-dependency', problem, ('%d'):format(count or #ids) }
+    for i = 1, math.min(NAMED, #ids) do words[#words + 1] = ids[i] end
+    return table.concat(words, ' ')
+  end
+
+  -- All that wait for a job, and for those, and so on, the nearest first; nothing when there are more than `most`.
+  function edges.below(job, most, isMeant)
+    local line, known, at = { job }, { [job.id] = true }, 1
+    while line[at] do
+      for _, child in ipairs(line[at].fields.dependents and edges.openChildren(line[at]) or {}) do
+        if not known[child.id] and isMeant(child) then
+          known[child.id] = true
+          line[#line + 1] = child
+        end
+      end
+      if #line > most then return nil end
+      at = at + 1
+    end
+    table.remove(line, 1)
+    return line
+  end
+
+  function edges.isLiving(job)
+    return not edges.isEnded(job)
+  end
+
+  -- Only a job that others wait for can close a circle, and only with one of those.
+  function edges.cycle(known, parents)
+    if not known or not known.fields.dependents then return nil end
+    local open, circular, any = {}, {}, false
+    for i = 1, #parents do
+      if parents[i].place ~= 'd' then open[parents[i].id], any = true, true end
+    end
+    if not any then return nil end
+    local below = edges.below(known, K.MAX_WALKED, function() return true end)
+    if not below then return edges.no('too-large', {}) end
+    for i = 1, #below do
+      if open[below[i].id] then circular[#circular + 1] = below[i].id end
+    end
+    table.sort(circular, census.isByteBefore)
+    return #circular > 0 and edges.no('cycle', circular) or nil
+  end
+
+  -- The jobs that are to be waited for; or nothing, and why they cannot be.
+  function edges.find(id, words, known)
+    local wanted, seen, missing, crowded, parents = {}, {}, {}, {}, {}
+    for each in (words or ''):gmatch('%S+') do
+      if not seen[each] then wanted[#wanted + 1], seen[each] = each, true end
+    end
+    if seen[id] then return nil, edges.no('itself', { id }) end
+    local count = #wanted + (known and (edges.numbers(known)) or 0)
+    if count > K.MAX_PARENTS then return nil, edges.no('too-many', {}, count) end
+    record.load(wanted)
+    for i = 1, #wanted do
+      local job = record.jobs[wanted[i]]
+      if not job or job.isDeleted then
+        missing[#missing + 1] = wanted[i]
+      else
+        parents[#parents + 1] = job
+        if number(job.fields.dependents) >= K.MAX_DEPENDENTS then crowded[#crowded + 1] = wanted[i] end
+      end
+    end
+    if #missing > 0 then return nil, edges.no('missing', missing) end
+    if #crowded > 0 then return nil, edges.no('crowded', crowded) end
+    local problem = edges.cycle(known, parents)
+    if problem then return nil, problem end
+    return parents
+  end
+
+  -- Counts the parents that are new to a child, or open for it again, and answers them.
+  function edges.join(child, parents, isNew)
+    local rule, made, opened = edges.rule(child), {}, {}
+    for i = 1, #parents do
+      local parent = parents[i]
+      local edge = not isNew and edges.of(parent, child) or nil
+      local isOpen = edges.isOpenFor(parent, rule)
+      if not edge then made[#made + 1] = parent elseif edge == 'closed' and isOpen then opened[#opened + 1] = parent end
+      if edge ~= 'open' and (isOpen or not edge) then
+        edges.count(child, edge and 0 or 1, isOpen and 1 or 0, isOpen and edges.isBad(parent) and 1 or 0)
+      end
+    end
+    for i = 1, #opened do made[#made + 1] = opened[i] end
+    return made
+  end
+
+  -- The edges themselves. A child that goes by the rule fails at once with a parent that has failed.
+  function edges.waitFor(child, parents)
+    local rule, bad = edges.rule(child), nil
+    for i = 1, #parents do
+      local parent = parents[i]
+      local isOpen = edges.isOpenFor(parent, rule)
+      edges.link(parent, child, isOpen)
+      if isOpen then edges.countDependents(parent, 1) end
+      bad = bad or (rule == 'fail' and edges.isBad(parent) and parent) or nil
+    end
+    if not bad then return end
+    life.apply(child, 'failed', { note = edges.failBy(child, bad) })
+    if child.fields.dependents then edges.tell({ { job = child, wasBad = false } }) end
+  end
+
+  -- Takes these parents from a child; those that are none of its are passed over.
+  function edges.part(child, parents)
+    for i = 1, #parents do
+      local parent = parents[i]
+      local edge = edges.of(parent, child)
+      local isOpen = edge == 'open'
+      if edge then
+        edges.count(child, -1, isOpen and -1 or 0, isOpen and edges.isBad(parent) and -1 or 0)
+        if isOpen then edges.countDependents(parent, -1) end
+        edges.drop(work.hex(parent), work.hex(child))
+      end
+    end
+  end
+
+  function edges.drop(parentHex, childHex)
+    edges.set('wait:' .. parentHex, childHex, false)
+    edges.set('kids:' .. parentHex, childHex, false)
+    edges.set('up:' .. childHex, parentHex, false)
+  end
+
+  -- A child that is forgotten lets go of those it waits for.
+  function edges.leave(child)
+    local hex, _, open = work.hex(child), edges.numbers(child)
+    local members = call('ZRANGE', P .. 'up:' .. hex, 0, -1)
+    local parents = open > 0 and record.bySeqs(record.seqsOf(members)) or {}
+    for i = 1, #members do
+      local parent = parents[i]
+      if parent and not parent.isDeleted and edges.has('wait:' .. members[i], hex) then edges.countDependents(parent, -1) end
+      edges.drop(members[i], hex)
+    end
+  end
+
+  -- ── writing: what is made before the records, what is left after them, so that a mender finds the more of it ──
+
+  function edges.writeMade()
+    for key, members in pairs(work.edges) do
+      local entries = {}
+      for member, score in pairs(members) do
+        if score then
+          entries[#entries + 1] = score
+          entries[#entries + 1] = member
+        end
+      end
+      work.writeMany('ZADD', key, entries)
+    end
+  end
+
+  function edges.leftOf(members)
+    local left = {}
+    for member, score in pairs(members) do
+      if not score then left[#left + 1] = member end
+    end
+    return left
+  end
+
+  function edges.writeLeft()
+    for key, members in pairs(work.edges) do work.writeMany('ZREM', key, edges.leftOf(members)) end
+  end
+
+  function edges.log(lines)
+    for key, members in pairs(work.edges) do
+      local left = key:find('^wait:') and edges.leftOf(members) or {}
+      if #left > 0 then lines[#lines + 1] = key .. '\31' .. table.concat(left, '\31') end
+    end
+  end
+
+  -- ── mending: an open edge is true unless its parent is over or one of the two is gone; numbers are counted anew ──
+
+  function edges.mendEdge(key, member)
+    local parent, child = unpack(record.bySeqs({ tonumber(key:sub(6), 16), tonumber(member, 16) }))
+    local isOpen = parent and child and edges.isOpenFor(parent, edges.rule(child))
+    if not isOpen then write('ZREM', P .. key, member) end
+  end
+
+  -- The edges of a child that there is not.
+  function edges.forget(hex)
+    for _, parent in ipairs(call('ZRANGE', P .. 'up:' .. hex, 0, -1)) do
+      write('ZREM', P .. 'wait:' .. parent, hex)
+      write('ZREM', P .. 'kids:' .. parent, hex)
+    end
+    write('DEL', P .. 'up:' .. hex)
+  end
+
+  function edges.recount(job)
+    local hex, open, bad = work.hex(job), 0, 0
+    local members = call('ZRANGE', P .. 'up:' .. hex, 0, -1)
+    for i, parent in ipairs(record.bySeqs(record.seqsOf(members))) do
+      if parent and edges.has('wait:' .. members[i], hex) then
+        open, bad = open + 1, bad + (edges.isBad(parent) and 1 or 0)
+      end
+    end
+    if #members > 0 or job.fields.parents then
+      local of = math.max(#members, (edges.numbers(job)))
+      job.fields.parents = of > 0 and ('%d %d %d'):format(of, open, bad) or nil
+      if job.place == 'b' or (open > 0 and STATE[job.place] == 'waiting') then life.wait(job) end
+    end
+    record.setNumber(job, 'dependents', call('ZCARD', P .. 'wait:' .. hex))
+  end
+
+  function edges.mend(lines, found)
+    for key, members in lines:gmatch('(wait:[^\30\31]+)([^\30]*)') do
+      for member in members:gmatch('\31([^\31]*)') do edges.mendEdge(key, member) end
+    end
+    for i = 1, #found do
+      if found[i] and found[i].place == 'd' then write('DEL', P .. 'wait:' .. work.hex(found[i])) end
+    end
+    for i = 1, #found do
+      local before = found[i] and record.write(found[i])
+      if before then edges.recount(found[i]) end
+      if before and record.write(found[i]) ~= before then write('HSET', P .. 'j', found[i].id, record.write(found[i])) end
+    end
+  end
+end)
+
 -- ── the lifecycle: core/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────────
 
 life = {
@@ -881,11 +1246,19 @@ life = {
     loss.count(job, event, heap)
   end,
 
+  -- Whoever waits for it waits no longer once it is done.
   ended = function(job, place)
     job.place = place
     record.endLease(job)
     local fields = job.fields
+    if place == 'd' then fields.dependents = nil end
     fields.endedAt, fields.returnedAt, fields.delayMs = clock.nowText, nil, nil
+  end,
+
+  -- Among those that wait: for a worker or its time, or for other jobs.
+  wait = function(job)
+    local parents = job.fields.parents
+    job.place = parents and not parents:find('^%d+ 0 ') and 'b' or 'w'
   end,
 
   setFailure = function(job, group, message, detail, apart)
@@ -921,7 +1294,7 @@ loss = later(function(loss)
   end
 
   function loss.fresh(job)
-    job.place = 'w'
+    life.wait(job)
     record.endLease(job)
     local fields = job.fields
     fields.returnedAt, fields.failures, fields.resends, fields.crashes = nil, nil, nil, nil
@@ -988,6 +1361,7 @@ loss = later(function(loss)
       loss.lost(job, settings, why)
     end
     life.apply(job, event, { token = lease.token, by = lease.worker, note = why })
+    if job.fields.dependents then edges.tell({ { job = job, wasBad = false } }) end
   end
 
   -- Ends the attempts of a queue whose lease nobody renewed. Returns how many.
@@ -1009,6 +1383,7 @@ loss = later(function(loss)
 
   function loss.remove(job)
     work.touch(job)
+    if job.fields.parents then edges.leave(job) end
     job.isDeleted = true
     work.deleted = work.deleted or { ids = {} }
     table.insert(work.deleted, job)
@@ -1024,6 +1399,7 @@ loss = later(function(loss)
       keys.release(address, job.id)
     end
     work.emit('deleted', job.queue, STATE[job.place], job.id)
+    if job.fields.dependents then edges.tell({ { job = job, wasBad = edges.isBad(job) } }) end
   end
 end)
 
@@ -1070,6 +1446,7 @@ local function mend()
   end
 
   local function forget(seq, id)
+    edges.forget(('%013x'):format(seq))
     write('HDEL', P .. 's:' .. math.floor(seq / record.PIECE), seq % record.PIECE)
     if not record.jobs[id] then write('HDEL', P .. 'big', 'd' .. id, 'r' .. id, 'v' .. id, 't' .. id) end
   end
@@ -1097,6 +1474,8 @@ local function mend()
         mendFifo(queue, member)
       elseif key == 'keys' then
         mendKey(member)
+      elseif key:find('^wait:') then
+        edges.mendEdge(key, member)
       elseif not rightful[key .. '\31' .. member] then
         work.drop(key, member)
         work.groups = work.groups or {}
@@ -1108,6 +1487,7 @@ local function mend()
   local head, lines = clock.open:match('^([^\30]*)\30?(.*)$')
   local seqs = seqsIn(head)
   local found, ids = record.bySeqs(seqs), record.idsOf(seqs)
+  edges.mend(lines, found)
   for i = 1, #seqs do
     if found[i] then
       living[seqs[i]] = found[i]

@@ -21,13 +21,14 @@ return forEach(function(job, said)
   refusal = refusalOf(job, queue, held)
   if refusal then return refusal end
   work.touch(job)
-  local token = held and record.lease(job).token or nil
+  local token, wasBad = held and record.lease(job).token or nil, edges.isBad(job)
   if job.place == 'd' then record.setText(job, 'v', nil) end
   loss.fresh(job)
   rare.goTo(job, queue)
   record.setRunAt(job, clock.now + number(said.delayMs))
   if held then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
   life.apply(job, 'requeued', { token = token, from = from })
+  if job.fields.dependents then edges.tell({ { job = job, wasBad = wasBad } }) end
   keys.take(job)
   return 'waiting'
 end)

@@ -128,9 +128,18 @@ end
 return forEach(function(job, said, kind)
   if not job then return '!not-found' end
   if not record.holds(job, said.token) then return answerLate(job, said, kind) end
+  local hasDependents, parents, refusal = job.fields.dependents, nil, nil
+  if said.dependsOn and not job.fields.cancelAskedAt then parents, refusal = edges.find(job.id, said.dependsOn, job) end
+  if refusal then return refusal end
   work.touch(job)
   local lease, queue, event, note = job.lease, job.queue, 'cancelled', kind
   if job.fields.cancelAskedAt then life.ended(job, 'c') else event, note = settle[kind](job, said, kind) end
+  if parents then
+    parents = edges.join(job, parents)
+    life.wait(job)
+  end
   life.apply(job, event, { token = lease.token, by = lease.worker, note = note, from = queue })
+  if parents then edges.waitFor(job, parents) end
+  if hasDependents and not parents then edges.tell({ { job = job, wasBad = false } }) end
   return STATE[job.place]
 end)

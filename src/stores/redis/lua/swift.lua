@@ -6,8 +6,10 @@
 -- Invariant: nothing is decided here that settle.lua and claim.lua would not decide alike; together.test.ts and the
 -- model hold them equal.
 
-local CLAIMED = ' name policy retries maxResends '
-local SETTLED = CLAIMED .. 'tags priority runAt failures crashes resends interruptions checkpoint progress '
+-- Nobody hears of a claim; but of the end of a job those who wait for it must hear, so `dependents` is not settled here.
+local KNOWN = ' name policy retries maxResends onDependencyFailed '
+local CLAIMED = KNOWN .. 'dependents '
+local SETTLED = KNOWN .. 'parents tags priority runAt failures crashes resends interruptions checkpoint progress '
 local swift
 swift = {
   MOST = 1000, PIECE = 64,
