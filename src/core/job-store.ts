@@ -1,3 +1,4 @@
+// Long because it is the whole vocabulary of the port on one page.
 /**
  * The JobStore port: twenty intents, each atomic, each in bulk where it is hot.
  *
@@ -18,8 +19,6 @@ export interface CallOptions {
   /** The caller's clock; only in a store opened with `clock: 'caller'`. */
   readonly now?: number;
 }
-
-// Long because it is the whole vocabulary of the port on one page.
 
 export interface NewJob {
   readonly id: string;

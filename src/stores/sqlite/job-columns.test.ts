@@ -21,7 +21,7 @@ const FULL: Job = {
   tags: ['x', 'y'],
   policy: { retries: 3, backoff: { kind: 'list', delayMs: 1, maxMs: 2, jitter: 0, delaysMs: [1, 2] } },
   unique: { key: 'k', scope: 'store', until: 'period', periodMs: 5 },
-  parents: { of: 3, open: 2, bad: 1 },
+  parents: { of: 3, open: 0, bad: 0 },
   dependents: 4,
   createdAt: 1_700_000_000_000,
   seq: 7,
