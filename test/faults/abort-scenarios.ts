@@ -102,10 +102,99 @@ const plainAttempts: Scenario['prepare'] = async (bench) => {
 };
 const completions = tokensOf(['p-1', 'p-2', 'o-1']).map((held) => ({ ...held, ...complete }) as never);
 
+/** Parents that run, wait and failed, and children of every rule. */
+const family: Scenario['prepare'] = async (bench) => {
+  const after = (rule: 'hold' | 'fail' | 'run', ...dependsOn: string[]) => ({
+    dependsOn,
+    policy: { onDependencyFailed: rule },
+  });
+  await bench.add({ id: 'p-1' }, { id: 'p-2' }, { id: 'p-3' });
+  await bench.claim();
+  await bench.settle((await bench.job('p-3')) as never, fail());
+  await bench.add({ id: 'w-1' }, { id: 'w-2' }, { id: 'plain' });
+  await bench.add(
+    { id: 'hold', ...after('hold', 'p-1', 'p-2', 'p-3') },
+    { id: 'run', ...after('run', 'p-1', 'p-2', 'w-1') },
+    { id: 'one', ...after('hold', 'p-1') },
+    { id: 'fail', ...after('fail', 'p-2', 'w-2'), unique: unique('fail') },
+    { id: 'below', ...after('fail', 'fail'), draft: true },
+    { id: 'along', ...after('hold', 'w-1') },
+  );
+};
+
 const nothing: Scenario['prepare'] = async () => undefined;
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'add', prepare: nothing, call: (bench) => bench.add(...JOBS), answersAlike: false },
+  {
+    name: 'add',
+    which: 'jobs that wait for others',
+    prepare: family,
+    call: (bench) =>
+      bench.add(
+        { id: 'n-1' },
+        { id: 'n-2', dependsOn: ['n-1', 'p-1', 'plain'] },
+        { id: 'n-3', dependsOn: ['n-2'], draft: true },
+        { id: 'n-4', dependsOn: ['n-3', 'p-3'], policy: { onDependencyFailed: 'fail' } },
+      ),
+    answersAlike: false,
+  },
+  {
+    name: 'settle',
+    which: 'parents of others',
+    prepare: family,
+    call: (bench) =>
+      bench.jobs.settle([{ id: 'p-1', token: 1, ...complete } as never, { id: 'p-2', token: 2, ...fail() } as never]),
+    answersAlike: true,
+  },
+  {
+    name: 'settle',
+    which: 'one that goes on to wait for others',
+    prepare: family,
+    call: (bench) =>
+      bench.jobs.settle([
+        { id: 'p-1', token: 1, kind: 'complete', next: { queue: 'other', delayMs: 0, dependsOn: ['plain', 'p-2'] } },
+      ]),
+    answersAlike: true,
+  },
+  {
+    name: 'cancel',
+    which: 'parents of others',
+    prepare: family,
+    call: (bench) =>
+      bench.jobs.cancel([
+        { id: 'w-1', dependents: 'cancel' },
+        { id: 'w-2', dependents: 'leave' },
+        { id: 'p-1', dependents: 'cancel' },
+      ]),
+    answersAlike: true,
+  },
+  {
+    name: 'requeue',
+    which: 'a parent of others',
+    prepare: family,
+    call: (bench) => bench.jobs.requeue([{ id: 'p-3' }]),
+    answersAlike: true,
+  },
+  {
+    name: 'change',
+    which: 'what jobs wait for',
+    prepare: family,
+    call: (bench) =>
+      bench.jobs.change([
+        { id: 'one', dependsOn: { add: ['w-2', 'plain'], remove: ['p-1'] } },
+        { id: 'along', dependsOn: { remove: ['w-1'] } },
+        { id: 'plain', dependsOn: { add: ['w-2'] } },
+      ]),
+    answersAlike: true,
+  },
+  {
+    name: 'delete',
+    which: 'parents and children',
+    prepare: family,
+    call: (bench) => bench.jobs.delete(['p-3', 'w-1', 'below', 'run', 'w-2']),
+    answersAlike: false,
+  },
   {
     name: 'commit',
     prepare: jobs,

@@ -39,6 +39,7 @@ export async function findMisfits(command: Command, namespace: string): Promise<
     ...cellMisfits(contents),
     ...keyMisfits(contents, jobs),
     ...textMisfits(contents, jobs),
+    ...edgeMisfits(contents, jobs),
   ];
 }
 
@@ -121,6 +122,7 @@ function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[
 function placesOf({ job, place }: Found): [string, string, number][] {
   const { queue, seq, endedAt, failure } = job;
   const places: [string, string, number][] = job.tags.map((tag) => [`tag:${tag}`, hex(seq), seq]);
+  if (place === 'b') places.push([`blocked:${queue}`, hex(seq), seq]);
   if (place === 'r') places.push([`running:${queue}`, hex(seq), job.lease?.until ?? 0]);
   if (place === 'p') places.push([`draft:${queue}`, hex(seq), job.createdAt]);
   if (endedAt !== null && 'dxc'.includes(place)) places.push([`${job.state}:${queue}`, hex(seq), endedAt]);
@@ -130,7 +132,7 @@ function placesOf({ job, place }: Found): [string, string, number][] {
   return places;
 }
 
-const INDEXES = /^(ready|later|running|draft|done|failed|cancelled|relayed|groups?|tag):/;
+const INDEXES = /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag):/;
 
 function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(jobs.flatMap(placesOf).map(([key, member, score]) => [`${key} ${member}`, score]));
@@ -187,6 +189,37 @@ function textMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
   );
   const found = new Map([...(hashes.get('big')?.keys() ?? [])].map((address) => [address, 1] as const));
   return differences('the texts that stand apart', wanted, found);
+}
+
+/** The numbers in the records are those of the edges, which lead to jobs that there are, and the same from both ends. */
+function edgeMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
+  const bySeq = new Map(jobs.map(({ job }) => [hex(job.seq), job]));
+  const membersOf = (key: string): readonly string[] => [...(zsets.get(key)?.keys() ?? [])];
+  const wrong = jobs.flatMap(({ job, place }) => {
+    const above = membersOf(`up:${hex(job.seq)}`);
+    const open = above.filter((parent) => zsets.get(`wait:${parent}`)?.has(hex(job.seq)));
+    const bad = open.filter((parent) => ['failed', 'cancelled'].includes(bySeq.get(parent)?.state ?? ''));
+    const parents = above.length === 0 ? null : { of: above.length, open: open.length, bad: bad.length };
+    const dependents = membersOf(`wait:${hex(job.seq)}`).length;
+    const said = JSON.stringify({ parents: job.parents, dependents: job.dependents });
+    const isBlocked = job.state === 'waiting' && open.length > 0;
+    return [
+      ...(said === JSON.stringify({ parents, dependents })
+        ? []
+        : [`${job.id} has ${said}, not ${JSON.stringify({ parents, dependents })}`]),
+      ...(isBlocked === (place === 'b') ? [] : [`${job.id} stands in ${place} with ${open.length} open parents`]),
+      ...(job.state !== 'done' || dependents === 0 ? [] : [`${job.id} is done, and others wait for it`]),
+    ];
+  });
+  const edges = [...zsets]
+    .filter(([key]) => /^(wait|kids|up):/.test(key))
+    .flatMap(([key, members]) => [...members.keys()].map((member) => ({ key, member })));
+  const stray = edges.filter(({ key, member }) => {
+    const child = key.startsWith('up:') ? key.slice('up:'.length) : member;
+    const parent = key.startsWith('up:') ? member : key.slice('wait:'.length);
+    return !bySeq.has(child) || !zsets.get(`kids:${parent}`)?.has(child) || !zsets.get(`up:${child}`)?.has(parent);
+  });
+  return [...wrong, ...stray.map(({ key, member }) => `an edge leads nowhere: ${key} ${member}`)];
 }
 
 type Entries = ReadonlyMap<string | number, string | number>;

@@ -1108,46 +1108,51 @@ edges = later(function(edges)
     end
   end
 
-  -- ── writing: what is made before the records, what is left after them, so that a mender finds the more of it ──
+  -- ── writing: what is made before the records, what is left after them. An edge stands as long as its child says so in
+  -- `up`, which is therefore written last when it is made and first when it is left ──
 
-  function edges.writeMade()
+  -- The members of a set that enter, with their scores, or those that leave.
+  function edges.writeSets(command, isUp)
     for key, members in pairs(work.edges) do
-      local entries = {}
-      for member, score in pairs(members) do
-        if score then
-          entries[#entries + 1] = score
-          entries[#entries + 1] = member
-        end
+      local list = {}
+      for member, score in pairs((key:find('^up:') ~= nil) == isUp and members or {}) do
+        if score and command == 'ZADD' then list[#list + 1] = score end
+        if (score and 'ZADD' or 'ZREM') == command then list[#list + 1] = member end
       end
-      work.writeMany('ZADD', key, entries)
+      work.writeMany(command, key, list)
     end
   end
 
-  function edges.leftOf(members)
-    local left = {}
-    for member, score in pairs(members) do
-      if not score then left[#left + 1] = member end
-    end
-    return left
+  function edges.writeMade()
+    edges.writeSets('ZADD', false)
+    edges.writeSets('ZADD', true)
   end
 
   function edges.writeLeft()
-    for key, members in pairs(work.edges) do work.writeMany('ZREM', key, edges.leftOf(members)) end
+    edges.writeSets('ZREM', true)
+    edges.writeSets('ZREM', false)
   end
 
   function edges.log(lines)
     for key, members in pairs(work.edges) do
-      local left = key:find('^wait:') and edges.leftOf(members) or {}
-      if #left > 0 then lines[#lines + 1] = key .. '\31' .. table.concat(left, '\31') end
+      local parent = key:match('^%a+:(%x+)$')
+      if not key:find('^up:') then
+        for member in pairs(members) do lines[#lines + 1] = 'edge:' .. parent .. '\31' .. member end
+      end
     end
   end
 
-  -- ── mending: an open edge is true unless its parent is over or one of the two is gone; numbers are counted anew ──
+  -- ── mending: an open edge is true unless its parent is over; numbers are counted anew ──
 
-  function edges.mendEdge(key, member)
-    local parent, child = unpack(record.bySeqs({ tonumber(key:sub(6), 16), tonumber(member, 16) }))
-    local isOpen = parent and child and edges.isOpenFor(parent, edges.rule(child))
-    if not isOpen then write('ZREM', P .. key, member) end
+  function edges.mendEdge(parentHex, childHex)
+    local parent, child = unpack(record.bySeqs({ tonumber(parentHex, 16), tonumber(childHex, 16) }))
+    if not child or not call('ZSCORE', P .. 'up:' .. childHex, parentHex) then
+      write('ZREM', P .. 'wait:' .. parentHex, childHex)
+      write('ZREM', P .. 'kids:' .. parentHex, childHex)
+      write('ZREM', P .. 'up:' .. childHex, parentHex)
+    elseif not (parent and edges.isOpenFor(parent, edges.rule(child))) then
+      write('ZREM', P .. 'wait:' .. parentHex, childHex)
+    end
   end
 
   -- The edges of a child that there is not.
@@ -1159,6 +1164,18 @@ edges = later(function(edges)
     write('DEL', P .. 'up:' .. hex)
   end
 
+  function edges.placeAnew(job)
+    local before, queue = job.place, job.queue
+    life.wait(job)
+    if before == job.place then return end
+    if before == 'b' then work.drop('blocked:' .. queue, work.hex(job)) end
+    if before == 'f' then write('LREM', P .. 'fifo:' .. queue, 1, job.seq) end
+    if before == 'w' then
+      work.drop('ready:' .. queue, work.readyMember(job))
+      work.drop('later:' .. queue, work.hex(job))
+    end
+  end
+
   function edges.recount(job)
     local hex, open, bad = work.hex(job), 0, 0
     local members = call('ZRANGE', P .. 'up:' .. hex, 0, -1)
@@ -1168,17 +1185,14 @@ edges = later(function(edges)
       end
     end
     if #members > 0 or job.fields.parents then
-      local of = math.max(#members, (edges.numbers(job)))
-      job.fields.parents = of > 0 and ('%d %d %d'):format(of, open, bad) or nil
-      if job.place == 'b' or (open > 0 and STATE[job.place] == 'waiting') then life.wait(job) end
+      job.fields.parents = #members > 0 and ('%d %d %d'):format(#members, open, bad) or nil
+      if job.place == 'b' or (open > 0 and STATE[job.place] == 'waiting') then edges.placeAnew(job) end
     end
     record.setNumber(job, 'dependents', call('ZCARD', P .. 'wait:' .. hex))
   end
 
   function edges.mend(lines, found)
-    for key, members in lines:gmatch('(wait:[^\30\31]+)([^\30]*)') do
-      for member in members:gmatch('\31([^\31]*)') do edges.mendEdge(key, member) end
-    end
+    for parentHex, childHex in lines:gmatch('edge:(%x+)\31(%x+)') do edges.mendEdge(parentHex, childHex) end
     for i = 1, #found do
       if found[i] and found[i].place == 'd' then write('DEL', P .. 'wait:' .. work.hex(found[i])) end
     end
@@ -1474,9 +1488,7 @@ local function mend()
         mendFifo(queue, member)
       elseif key == 'keys' then
         mendKey(member)
-      elseif key:find('^wait:') then
-        edges.mendEdge(key, member)
-      elseif not rightful[key .. '\31' .. member] then
+      elseif not key:find('^edge:') and not rightful[key .. '\31' .. member] then
         work.drop(key, member)
         work.groups = work.groups or {}
         table.insert(work.groups, key)
