@@ -10,6 +10,8 @@ const NEW_BORN = {
   tags: [],
   policy: {},
   unique: null,
+  parents: null,
+  dependents: 0,
   createdAt: START,
   runAt: START,
   delayMs: 0,

@@ -95,7 +95,18 @@ export function changeContract(open: Open): void {
     expect(await bench.states(...states)).toEqual(states.map(() => null));
     for (const id of states) expect(await bench.jobs.history(id)).toEqual([]);
     expect(await bench.jobs.count(['q'])).toEqual([
-      { queue: 'q', draft: 0, waiting: 0, running: 0, done: 0, failed: 0, cancelled: 0, scheduled: 0, relayed: 0 },
+      {
+        queue: 'q',
+        draft: 0,
+        waiting: 0,
+        running: 0,
+        done: 0,
+        failed: 0,
+        cancelled: 0,
+        blocked: 0,
+        scheduled: 0,
+        relayed: 0,
+      },
     ]);
     expect(await bench.jobs.insight({ kind: 'failures' })).toEqual([]);
     expect((await bench.jobs.list({ order: 'newest', limit: 10 })).jobs).toEqual([]);

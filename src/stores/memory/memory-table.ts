@@ -12,9 +12,9 @@ import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import { MemoryStatistics } from './memory-statistics.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
+import { MemoryStatistics } from './memory-statistics.ts';
 import { SortedList } from './sorted-list.ts';
 
 interface Lane {
