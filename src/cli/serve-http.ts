@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../core/store.ts';
 import { rqRoutes } from '../doors/rq/rq-door.ts';
+import { RqSockets } from '../doors/rq/rq-socket.ts';
 import type { Home } from '../node/home.ts';
 import type { NodeHealth } from '../node/node-health.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
@@ -51,7 +52,7 @@ export async function openHttp(parts: HttpParts): Promise<HttpSide> {
     socket: socketOf(parts.home),
     table: createRouteTable([
       ...ROUTES,
-      ...rqRoutes({ url: settings.url, isOpen: settings.rq.open, startedAt: now() }),
+      ...rqRoutes({ url: settings.url, isOpen: settings.rq.open, startedAt: now(), environment: settings.env }),
     ]),
     guard: access.guard,
     onAnswer: access.onAnswer,
@@ -61,10 +62,20 @@ export async function openHttp(parts: HttpParts): Promise<HttpSide> {
     access.stop();
     throw error;
   });
+  const sockets = new RqSockets({
+    root: parts.home.root,
+    socket: socketOf(parts.home),
+    queues: () => parts.node.queues().keys(),
+    onTrouble,
+  });
+  await sockets.start();
   return {
     addresses: server.addresses,
     loginCode: () => access.loginCode(),
-    stop: () => server.stop().finally(() => access.stop()),
+    stop: async () => {
+      await sockets.stop();
+      await server.stop().finally(() => access.stop());
+    },
   };
 }
 

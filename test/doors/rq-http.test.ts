@@ -1,50 +1,18 @@
 /** RQ's HTTP interface at its addresses, each named after it, against a real node with real scripts. */
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
-import { endAllOf } from '../processes/runner-workbench.ts';
-import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
+import { RqNode } from './rq-node.ts';
 
-const main = join(import.meta.dirname, '../../dist/cli/main.js');
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-rq-'));
-const home = join(folder, 'longhaul');
-let node: GuardedProcess;
+const rq = new RqNode();
+const { folder } = rq;
 let base = '';
-
-function script(path: string, text: string): string {
-  writeFileSync(`${path}~`, `#!/bin/bash\n${text}\n`);
-  chmodSync(`${path}~`, 0o755);
-  renameSync(`${path}~`, path);
-  return path;
-}
-
 beforeAll(async () => {
-  mkdirSync(join(home, 'queues'), { recursive: true, mode: 0o700 });
-  mkdirSync(join(folder, 'scripts'));
-  script(
-    join(home, 'queues/work'),
-    `echo "hello $RQ_PARAM1"; echo "run half of it" >&3
-[ "$RQ_PARAM1" = slow ] && { sleep 60 & echo $! > "${folder}/child"; wait; }
-[ "$RQ_PARAM1" = bad ] && { echo "err by design" >&3; exit 0; }
-echo "done all of it" >&3`,
-  );
-  writeFileSync(join(home, 'node.json'), JSON.stringify({ rq: { open: true }, scriptDirs: [join(folder, 'scripts')] }));
-  node = await spawnGuarded(process.execPath, [main, 'serve', '--home', home, '--port', '0'], { folder });
-  let said = '';
-  node.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  node.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  base = await waitFor('the node', () => /http:\/\/localhost:\d+/.exec(said)?.[0], { deadlineMs: 25_000 });
+  base = await rq.serve();
 });
-
-afterAll(async () => {
-  node.signal('SIGKILL');
-  await node.ended;
-  await endAllOf(home);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-});
+const script = (path: string, text: string): string => rq.script(path, text);
 
 interface Answer {
   readonly status: number;

@@ -19,6 +19,19 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
     },
   },
   {
+    name: 'rq',
+    usage: ['COMMAND [--KEY VALUE]…'],
+    summary: 'the command line of RQ, with its flags, output and exit codes',
+    about:
+      'Commands: sendmesg, prepmesg, single_que, attachmesg, commitmesg, statusmesg, state, statuscountmesg,\nattachstatusmesg, clone, check. The program longhaul-rq is the same and can be linked as rq.',
+    options: {},
+    examples: [
+      { line: 'longhaul rq sendmesg --dest films --param1 hello', says: 'prints ok and the id of the message' },
+    ],
+    readsWords: true,
+    load: async () => (await import('../rq.ts')).rq,
+  },
+  {
     name: 'completion',
     usage: ['bash | zsh'],
     summary: 'print the completion for a shell',

@@ -2,6 +2,7 @@
  * multipart/form-data as it comes: one part after the other, each a stream, nothing held but a piece and a delimiter's
  * length. Whoever takes a part reads it before asking for the next; what is left unread is skipped.
  */
+import { createReadStream } from 'node:fs';
 import { badInput } from '../../core/errors.ts';
 
 export interface Part {
@@ -27,6 +28,25 @@ export async function* readMultipart(source: AsyncIterable<Buffer>, boundary: st
     yield { ...nameOf(head.toString('utf8')), bytes };
     await drain(bytes);
   }
+}
+
+/** The other way round: a file as the one part of a form, `filedata`, as RQ's clients send it. */
+export function formWithFile(
+  path: string,
+  name: string,
+): { readonly type: string; readonly body: AsyncIterable<Uint8Array> } {
+  const boundary = `longhaul-${process.pid}-${Date.now()}`;
+  return { type: `multipart/form-data; boundary=${boundary}`, body: write(path, { name, boundary }) };
+}
+
+async function* write(
+  path: string,
+  { name, boundary }: { name: string; boundary: string },
+): AsyncGenerator<Uint8Array> {
+  const file = name.replaceAll('"', '%22');
+  yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="filedata"; filename="${file}"\r\n\r\n`);
+  yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+  yield Buffer.from(`\r\n--${boundary}--\r\n`);
 }
 
 export async function gather(bytes: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {

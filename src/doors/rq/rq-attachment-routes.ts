@@ -20,6 +20,8 @@ import { fail, inRqWords, ok, seeOther } from './rq-replies.ts';
 const MAX_BYTES = 10 * 1024 ** 3;
 const params = { queue: queueName, id: jobId };
 const LOG = 'stdio.log';
+/** Up to so many bytes of a refused file are read on. */
+const READ_ON = 1024 * 1024;
 
 // Long because it is a table of addresses.
 export function rqAttachmentRoutes(door: RqDoor): readonly Route[] {
@@ -85,17 +87,20 @@ export function rqAttachmentRoutes(door: RqDoor): readonly Route[] {
   ];
 }
 
-/** Other fields may come before the file; what comes after it is not waited for. */
+/** Other fields may come before the file; what comes after it is read and not looked at. */
 async function attach(call: Call): Promise<Reply> {
   const job = await jobIn(call);
   let format = '';
+  let reply: Reply | null = null;
   for await (const { name, file, bytes } of filesOf(call)) {
     if (name === 'x_format') format = (await gather(bytes, 64)).toString('utf8');
     if (name !== 'filedata' || file === null) continue;
-    const reply = await receive(call, { id: job.id, name: checked('attachment', file, sentName), bytes });
-    return format === 'html' && reply.status === 200 ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
+    reply = await receive(call, { id: job.id, name: checked('attachment', file, sentName), bytes });
+    // Who is refused hears it only after all is sent; a large file is not worth that.
+    if (reply.status !== 200 && Number(call.request.headers['content-length'] ?? MAX_BYTES) > READ_ON) break;
   }
-  return fail('missing filedata', 404);
+  if (reply === null) return fail('missing filedata', 404);
+  return format === 'html' && reply.status === 200 ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
 }
 
 async function receive(call: Call, file: { id: string; name: string; bytes: AsyncIterable<Buffer> }): Promise<Reply> {

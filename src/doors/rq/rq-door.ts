@@ -17,6 +17,8 @@ export interface RqDoorOptions {
   /** RQ's own openness: whoever comes over the loopback may name scripts. */
   readonly isOpen: boolean;
   readonly startedAt: number;
+  /** production, development, test, stage. */
+  readonly environment: string;
 }
 
 export interface RqDoor extends RqDoorOptions {

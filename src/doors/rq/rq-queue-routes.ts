@@ -43,6 +43,7 @@ export function rqQueueRoutes(door: RqDoor): readonly Route[] {
       handle: async ({ context }) =>
         json({
           ...about(door),
+          environment: door.environment,
           version: context.version,
           queues: (await allQueues(context)).map((each) => summary(door, each)),
         }),

@@ -1,0 +1,207 @@
+/** RQ's command line and its unix sockets, each command named after it, against a real node. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { waitFor } from '../../src/testing/index.ts';
+import { RqNode } from './rq-node.ts';
+
+const rqNode = new RqNode();
+const program = join(import.meta.dirname, '../../dist/cli/rq-main.js');
+const run = promisify(execFile);
+let base = '';
+beforeAll(async () => {
+  base = await rqNode.serve();
+  // As people link it.
+  symlinkSync(program, join(rqNode.folder, 'rq'));
+});
+
+interface Said {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function rq(...words: string[]): Promise<Said> {
+  const options = { env: { ...process.env, LONGHAUL_HOME: rqNode.home } };
+  return run(process.execPath, [join(rqNode.folder, 'rq'), ...words], options).then(
+    (said) => ({ code: 0, ...said }),
+    (error: Said) => ({ code: error.code, stdout: error.stdout, stderr: error.stderr }),
+  );
+}
+const idIn = ({ stdout }: Said): string => /^ok (\S+)\n$/.exec(stdout)?.[1] ?? expect.fail(stdout);
+const untilState = (id: string, state: string) =>
+  waitFor(`${id} ${state}`, async () => (await rq('state', '--msg_id', id)).stdout === `ok ${state}\n`, {
+    deadlineMs: 25_000,
+  });
+
+test('rq sendmesg, state, statusmesg, statuscountmesg: sent, done, and said so', async () => {
+  const sent = await rq('sendmesg', '--dest', 'work', '--src=me', '--param1=a b', '--max_count', '3');
+  const id = idIn(sent);
+  expect(id).toMatch(/^http:\/\/localhost:\d+\/q\/work\//);
+  await untilState(id, 'done');
+  expect((await rq('statusmesg', '--msg_id', id)).stdout).toBe('ok done - all of it\n');
+  expect((await rq('statuscountmesg', '--msg_id', id)).stdout).toBe('ok done - all of it 0\n');
+});
+
+test('rq prepmesg, attachmesg, attachstatusmesg, commitmesg, clone: a message with a file, in two phases', async () => {
+  const file = join(rqNode.folder, 'film.txt');
+  writeFileSync(file, 'frames');
+  const md5 = createHash('md5').update('frames').digest('hex');
+  const id = idIn(await rq('prepmesg', '--dest', 'work', '--param1', 'x'));
+  expect((await rq('state', '--msg_id', id)).stdout).toBe('ok prep\n');
+  const attached = await rq('attachmesg', '--msg_id', id, '--pathname', file, '--name', 'other.txt');
+  expect(attached.stdout).toBe(`ok ${md5}-Attached successfully\n`);
+  expect((await rq('attachstatusmesg', '--msg_id', id)).stdout).toMatch(
+    new RegExp(`^ok 1\nother.txt ${md5} 6 http\\S+/attach/other.txt\n$`),
+  );
+  expect((await rq('commitmesg', '--msg_id', id)).stdout).toBe('ok msg commited\n');
+  await untilState(id, 'done');
+  const copy = idIn(await rq('clone', '--msg_id', id));
+  expect(copy).not.toBe(id);
+  expect((await rq('attachstatusmesg', '--msg_id', copy)).stdout).toMatch(/^ok 1\n/);
+});
+
+test('rq single_que: answers who waits already', async () => {
+  const due = String(Math.floor(Date.now() / 1_000) + 3_600);
+  const one = idIn(await rq('single_que', '--dest', 'work', '--due', due));
+  expect(idIn(await rq('single_que', '--dest', 'work', '--due', due))).toBe(one);
+});
+
+test('rq failures: fail and exit 1; bad usage is 2 with words', async () => {
+  expect(await rq('sendmesg', '--dest', 'no_such')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^fail .*no_such/),
+  });
+  expect(await rq('state', '--msg_id', `${base}/q/work/nothing`)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^fail cannot find/),
+  });
+  expect(await rq('sendmesg', '--dest', 'http://far.test/q/x')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('--relay-ok'),
+  });
+  expect(await rq('attachmesg', '--msg_id', `${base}/q/work/x`, '--pathname', 'here.txt')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('absolute'),
+  });
+  expect(await rq('sendmesg')).toMatchObject({ code: 2, stderr: expect.stringContaining('--dest is missing') });
+  expect(await rq('sing')).toMatchObject({ code: 2, stderr: expect.stringContaining('sendmesg') });
+});
+
+test('rq check: exit codes as Nagios wants them', async () => {
+  const bad = idIn(await rq('sendmesg', '--dest', 'work', '--param1', 'bad'));
+  await untilState(bad, 'err');
+  expect(await rq('check')).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/^CRITICAL: work has \d+ in err\n$/),
+  });
+  const port = new URL(base).port;
+  expect((await rq('check', '-s', 'localhost', '-p', port)).code).toBe(2);
+  await fetch(new URL(bad), { method: 'POST', body: new URLSearchParams({ _method: 'delete' }) });
+  expect(await rq('check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK: \d+ queues\n$/) });
+  expect((await rq('check', '-t', '1:1000:3000:3500')).code).toBe(1);
+  expect((await rq('check', '-s', 'localhost', '-p', '1')).code).toBe(3);
+  expect((await rq('check', '-t', 'many')).code).toBe(2);
+});
+
+/** One request in RQ's frames, to a socket of the home. */
+async function overSocket(path: string, body: string): Promise<unknown> {
+  const socket = connect(join(rqNode.home, path));
+  socket.write(`rq1 ${String(Buffer.byteLength(body)).padStart(8, '0')} ${body}`);
+  const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString('utf8');
+  const [, size, text = ''] = /^rq1 (\d{8}) ([\s\S]*)$/.exec(answer) ?? [];
+  expect(Buffer.byteLength(text)).toBe(Number(size));
+  return JSON.parse(text);
+}
+const toManager = (body: string) => overSocket('config/queuemgr.sock', body);
+const toQueue = (body: string) => overSocket('queue/work/queue.sock', body);
+
+test('rq socket manager: ping environment version queues uptime pause_queue resume_queue down_queue up_queue restart_queue', async () => {
+  expect(await toManager('ping')).toEqual(['pong']);
+  expect(await toManager('environment')).toEqual(['ok', 'development']);
+  expect(await toManager('version')).toEqual(['ok', expect.any(String)]);
+  expect(await toManager('queues')).toContain('work');
+  expect(await toManager('uptime')).toEqual([expect.any(Number)]);
+  expect(await toManager('pause_queue work')).toEqual(['ok', 'work PAUSE']);
+  expect(await toQueue('status')).toEqual(['PAUSE']);
+  expect(await toManager('resume_queue work')).toEqual(['ok', 'work UP']);
+  expect(await toManager('down_queue work')).toEqual(['ok', 'work DOWN']);
+  expect(await toManager('up_queue work')).toEqual(['ok', 'work UP']);
+  expect(await toManager('restart_queue work')).toEqual(['ok', 'work restarted']);
+  expect(await toManager('dance')).toEqual(['error']);
+});
+
+test('rq socket manager: create_queue create_queue_link delete_queue', async () => {
+  const path = rqNode.script(join(rqNode.folder, 'scripts/made'), 'echo "done made" >&3');
+  const config = { name: 'made', script: path, num_workers: '1', exec_prefix: '' };
+  expect(await toManager(`create_queue ${JSON.stringify(config)}`)).toEqual(['success', 'queue created - awesome']);
+  expect(await toManager(`create_queue ${JSON.stringify(config)}`)).toEqual([
+    'fail',
+    expect.stringContaining('exists'),
+  ]);
+  writeFileSync(join(rqNode.folder, 'linked.json'), JSON.stringify({ ...config, name: 'linked' }));
+  expect(await toManager(`create_queue_link ${join(rqNode.folder, 'linked.json')}`)).toEqual([
+    'success',
+    'queue created - awesome',
+  ]);
+  expect(await toManager('delete_queue made')).toEqual(['ok', 'queue made deleted']);
+});
+
+test('rq socket queue: ping uptime config status num_messages messages shutdown', async () => {
+  expect(await toQueue('ping')).toEqual(['pong']);
+  expect(await toQueue('uptime')).toEqual([expect.any(Number)]);
+  expect(await toQueue('config')).toMatchObject({ name: 'work', num_workers: '1' });
+  expect(await toQueue('status')).toEqual(['UP']);
+  expect(await toQueue('num_messages')).toMatchObject({
+    prep: expect.any(Number),
+    que: expect.any(Number),
+    done: expect.any(Number),
+  });
+  expect(await toQueue('messages {"state":"done","limit":1}')).toEqual([
+    expect.objectContaining({ msg_id: expect.any(String) }),
+  ]);
+  expect(await toQueue('shutdown')).toEqual(['ok', 'work restarted']);
+  expect(await toQueue('sing')).toEqual(['ERROR']);
+});
+
+test('rq socket queue: create_message prep_message single_que attach_message delete_attach_message commit_message', async () => {
+  const [, id] = (await toQueue('create_message {"dest":"work","param1":"s"}')) as [string, string];
+  await untilState(id, 'done');
+  const [, made] = (await toQueue('prep_message {"dest":"work"}')) as [string, string];
+  const msg_id = made.split('/').at(-1);
+  writeFileSync(join(rqNode.folder, 'a.txt'), 'a');
+  const attach = { msg_id, pathname: join(rqNode.folder, 'a.txt'), name: 'b.txt' };
+  const md5 = createHash('md5').update('a').digest('hex');
+  expect(await toQueue(`attach_message ${JSON.stringify(attach)}`)).toEqual(['ok', `${md5}-Attached successfully`]);
+  expect(await toQueue(`delete_attach_message ${JSON.stringify({ msg_id, attachment_name: 'b.txt' })}`)).toEqual([
+    'ok',
+    'b.txt deleted',
+  ]);
+  expect(await toQueue(`commit_message ${JSON.stringify({ msg_id })}`)).toEqual(['ok', 'msg commited']);
+  await untilState(made, 'done');
+  expect(await toQueue('single_que {"dest":"work"}')).toEqual(['ok', expect.stringContaining('/q/work/')]);
+});
+
+test('rq socket queue: get_message get_message_state get_message_status run_message destroy_message clone_message delete_message', async () => {
+  const due = Math.floor(Date.now() / 1_000) + 3_600;
+  const [, id] = (await toQueue(`create_message {"dest":"work","due":${due}}`)) as [string, string];
+  const msg_id = id.split('/').at(-1);
+  const one = JSON.stringify({ msg_id });
+  expect(await toQueue(`get_message ${one}`)).toEqual(['ok', expect.objectContaining({ msg_id, state: 'que', due })]);
+  expect(await toQueue(`get_message_state ${one}`)).toEqual(['ok', 'que']);
+  expect(await toQueue(`get_message_status ${one}`)).toEqual(['ok', { status: 'que' }]);
+  expect(await toQueue(`run_message ${one}`)).toEqual(['ok', 'msg run now']);
+  await untilState(id, 'done');
+  const [, copy] = (await toQueue(`clone_message ${one}`)) as [string, string];
+  await untilState(copy, 'done');
+  expect(await toQueue(`delete_message ${one}`)).toEqual(['ok', 'msg deleted']);
+  expect(await toQueue(`get_message ${one}`)).toEqual(['fail', expect.any(String)]);
+  const [, slow] = (await toQueue('create_message {"dest":"work","param1":"slow"}')) as [string, string];
+  await untilState(slow, 'run');
+  expect(await toQueue(`destroy_message ${JSON.stringify({ msg_id: slow })}`)).toEqual(['ok', 'msg destroyed']);
+  await untilState(slow, 'err');
+});
