@@ -6,17 +6,16 @@
  *   no pid, and we made it first       never-started: the shim that comes late finds it and goes away
  *   pid says withdrawn                 never-started
  *   pid of another boot                other-boot: its numbers name other processes now, so nothing is signalled
- *   the shim lives                     running
+ *   the shim lives                     running: it has no other attempt before this one's exit is whole
  *   else                               died: the shim went without a word; its script may still be there
  *
  * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree.
  */
-import { writeFileSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exit, filesOf, type PidRecord, parsePid, readExit, readIfThere, WITHDRAWN } from './attempt-files.ts';
-import { MARK } from './order.ts';
-import { bootIdentity, isAlive, isLiving, readStat } from './process-stat.ts';
-import { readEnvironment } from './process-traces.ts';
+import { bootIdentity, isAlive } from './process-stat.ts';
+import { placesOf } from './process-traces.ts';
 import { listProcesses } from './survey.ts';
 
 export type Adoption =
@@ -56,9 +55,11 @@ export function withdraw(folder: string): boolean {
 /** Decides at this moment, without waiting. */
 export function judge(folder: string, record: PidRecord): Adoption {
   const isHere = record.boot === bootIdentity();
-  if (isHere && isAlive(record.shim)) return { state: 'running', record };
-  // Only now: a shim that was found gone has written all it will ever write.
-  const exit = readExit(folder);
+  // Before it: a shim goes on with another attempt when this one is over.
+  const before = readExit(folder);
+  if (before === null && isHere && isAlive(record.shim)) return { state: 'running', record };
+  // And after it: a shim that was found gone has written all it will ever write.
+  const exit = before ?? readExit(folder);
   if (exit) return { state: 'ended', exit, record };
   return isHere ? { state: 'died', record } : { state: 'other-boot', record };
 }
@@ -69,10 +70,8 @@ function lookAgain(folder: string): Adoption {
   return record ? judge(folder, record) : { state: 'died', record: null };
 }
 
-/** Whether any process carries the attempt's mark. */
+/** Whether any process is about to write it. */
 function hasShim(folder: string): boolean {
-  return listProcesses().some((pid) => {
-    const stat = readStat(pid);
-    return stat !== null && isLiving(stat) && readEnvironment(pid, MARK) === folder;
-  });
+  const path = realpathSync(filesOf(folder).pid);
+  return listProcesses().some((pid) => pid !== process.pid && placesOf(pid).includes(path));
 }

@@ -81,7 +81,7 @@ const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), 
 /** Null until the shim has written the last line. */
 export function parseExit(text: string): Exit | null {
   const lines = wholeLines(text);
-  const last = /^(\d+) (\d+)$/.exec(lines[2] ?? '');
+  const last = /^(\d+) (\d+)(?: (.*))?$/.exec(lines[2] ?? '');
   if (!last) return null;
   const status = Number(last[1]);
   const cat = Number(last[2]);
@@ -90,7 +90,8 @@ export function parseExit(text: string): Exit | null {
     signal: signalOf(status),
     // 137: the shim ended an idle cat itself, because something else held fd 3 open.
     isSaidWhole: cat === 0 || cat === 137,
-    cpuSeconds: parseTimes(lines[1] ?? ''),
+    // A shell counts all that it ever waited for, and this attempt may not be the first of its shim.
+    cpuSeconds: Math.max(0, parseTimes(lines[1] ?? '') - parseTimes(last[3] ?? '')),
   };
 }
 

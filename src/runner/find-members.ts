@@ -44,11 +44,11 @@ export async function hasNoMembers(attached: Attached): Promise<boolean | null> 
   return members.length > 0 ? false : isWhole || null;
 }
 
-/** Only among those born after the attempt's shim. For one that is so young that numbers cannot have begun anew. */
+/** Only among those born after the script itself. For one that is so young that numbers cannot have begun anew. */
 export function findYoungMembers(attached: Attached): Look {
-  const { pid: first } = attached.record.shim;
+  const first = attached.record.script?.pid;
   const from = lastPid();
-  if (from < first) return { members: [], isWhole: false };
+  if (first === undefined || from < first) return { members: [], isWhole: false };
   // In their order, as everywhere here.
   const numbers = listProcesses().filter((pid) => pid > first);
   const found = numbers.toReversed().flatMap((pid) => memberAt(pid, attached) ?? []);

@@ -5,11 +5,10 @@
  * stops, or is killed, everything it started goes on; whoever opens a runner next adopts it by its folder.
  */
 import { accessSync, constants } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type Adoption, adopt } from './adopt.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { openCgroups } from './cgroups.ts';
-import { type Order, type Tools, toShimStart } from './order.ts';
+import { fits, type Order, type Tools, toShimOrder } from './order.ts';
 import { bootIdentity } from './process-stat.ts';
 import { Roster } from './roster.ts';
 import { type RunnerHealth, RunnerLink, type ShimNews } from './runner-link.ts';
@@ -44,8 +43,7 @@ export interface Runner {
 }
 
 export function openRunner(options: RunnerOptions = {}): Runner {
-  const shim = fileURLToPath(new URL('./shim.sh', import.meta.url));
-  const means = { tools: findTools(), shim, boot: bootIdentity() };
+  const means = { tools: findTools(), boot: bootIdentity() };
   const cgroups = options.cgroups === false ? null : openCgroups();
   const roster = new Roster({
     onTrouble: (what, error) => options.onTrouble?.(what, error),
@@ -63,7 +61,7 @@ export function openRunner(options: RunnerOptions = {}): Runner {
     if (state === 'never-started') return { state };
     const group = state === 'other-boot' ? undefined : found.record?.group;
     const cgroup = group === undefined ? null : (cgroups?.find(group) ?? null);
-    const attempt = roster.watch(folder, { isAdopted: true, cgroup, options: given });
+    const attempt = roster.watch(folder, { isAdopted: true, cgroup, letGo: () => undefined, options: given });
     if (state !== 'running') setImmediate(() => attempt.shimIsGone());
     return { state, attempt };
   };
@@ -71,9 +69,11 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
     const news = createMailbox<ShimNews>();
     const cgroup = cgroups?.take() ?? null;
-    const answer = await link.start(toShimStart(order, { ...means, cgroup }), news.put);
+    const words = toShimOrder(order, { ...means, cgroup });
+    const answer = fits(order) ? await link.start(words, news.put) : TOO_LONG;
     if (answer.kind === 'spawned') {
-      const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, options: given });
+      const { letGo } = answer;
+      const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, letGo, options: given });
       // Not at once: a listener may want the attempt, which its caller does not have yet.
       setImmediate(() => news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look())));
       return { ok: true, attempt };
@@ -98,6 +98,8 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   };
 }
 
+const TOO_LONG = { kind: 'refused', message: 'E2BIG: its arguments and environment are too long' } as const;
+
 /** News that comes before anybody can read it waits. */
 function createMailbox<T>(): { put(news: T): void; open(read: (news: T) => void): void } {
   const waiting: T[] = [];
@@ -115,7 +117,7 @@ const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system
 
 function findTools(): Tools {
   const find = (name: string) => TOOL_FOLDERS.map((folder) => `${folder}/${name}`).find(isExecutable) ?? name;
-  return { setsid: find('setsid'), nice: find('nice'), setpriv: find('setpriv') };
+  return { setsid: find('setsid'), nice: find('nice'), setpriv: find('setpriv'), env: find('env') };
 }
 
 function isExecutable(path: string): boolean {

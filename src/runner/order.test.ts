@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Order, toShimStart } from './order.ts';
+import { type Order, toShimOrder } from './order.ts';
 
 const host = {
-  tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv' },
-  shim: '/s/shim.sh',
+  tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv', env: '/b/env' },
   boot: 'B',
   cgroup: null,
 };
@@ -17,33 +16,45 @@ const anOrder = (more: Partial<Order> = {}): Order => ({
 });
 
 describe('an order', () => {
-  it('becomes the command line of the shim, with nothing in it for a shell to read but numbers', () => {
-    expect(toShimStart(anOrder(), host)).toEqual({
-      args: ['/s/shim.sh', '/f', '/dev/null', 'B', 'umask 022', '/b/setsid', '/q/script', '-rf', '$(id)'],
+  it('becomes words for the shim, with nothing in them for a shell to read', () => {
+    expect(toShimOrder(anOrder(), host)).toEqual({
       cwd: '/f/work',
-      env: { A: '; id', LONGHAUL_ATTEMPT_MARK: '/f' },
+      env: "export A='; id' LONGHAUL_ATTEMPT_MARK='/f'",
+      words: "'/f' '/dev/null' '/f/work' 'B' 'umask 022' '/b/setsid' '/q/script' '-rf' '$(id)'",
     });
   });
 
+  it('keeps quotes as they are', () => {
+    const { words, env } = toShimOrder(anOrder({ argv: ['/q/s', "it's"], env: { A: "'; id; '" } }), host);
+    expect(words).toContain(String.raw`'/q/s' 'it'\''s'`);
+    expect(env).toContain(String.raw`A=''\''; id; '\'''`);
+  });
+
+  it('gives names that a shell has a use for to another program', () => {
+    const { words, env } = toShimOrder(anOrder({ env: { OPTIND: 'x', UID: '1', A: 'b' } }), host);
+    expect(words).toContain("'/b/setsid' '/b/env' 'OPTIND=x' 'UID=1' '/q/script'");
+    expect(env).toBe("export A='b' LONGHAUL_ATTEMPT_MARK='/f'");
+  });
+
   it('is wrapped in what its nice level and its user need', () => {
-    const { args } = toShimStart(anOrder({ nice: 19, user: { uid: 5, gid: 6 }, stdin: '/f/data.json' }), host);
-    expect(args.slice(5, -3)).toEqual(
-      '/b/setsid /b/nice -n 19 /b/setpriv --reuid 5 --regid 6 --clear-groups'.split(' '),
+    const { words } = toShimOrder(anOrder({ nice: 19, user: { uid: 5, gid: 6 }, stdin: '/f/data.json' }), host);
+    expect(words).toContain(
+      "'/b/setsid' '/b/nice' '-n' '19' '/b/setpriv' '--reuid' '5' '--regid' '6' '--clear-groups' '/q/script'",
     );
-    expect(args[2]).toBe('/f/data.json');
-    expect(args[4]).toBe('umask 022; command -p chmod 0666 /dev/fd/3 /dev/fd/4');
+    expect(words).toContain("'/f' '/f/data.json' ");
+    expect(words).toContain("'umask 022; command -p chmod 0666 /dev/fd/3 /dev/fd/4'");
   });
 
   it('goes into its control group first of all', () => {
-    expect(toShimStart(anOrder(), { ...host, cgroup: '/sys/x' }).args[4]).toBe(
-      'umask 022; echo 0 2>/dev/null >/sys/x/cgroup.procs',
+    expect(toShimOrder(anOrder(), { ...host, cgroup: '/sys/x' }).words).toContain(
+      "'B x' 'umask 022; echo 0 2>/dev/null >/sys/x/cgroup.procs'",
     );
   });
 
   it('sets limits, the signal before the kill', () => {
     const limits = { cpu: 3, memory: 1_048_577, fileSize: 1025, processes: 20 };
-    expect(toShimStart(anOrder({ umask: 0o77, limits }), host).args[4]).toBe(
-      'umask 077; ulimit -H -t 5; ulimit -S -t 3; ulimit -v 1025; ulimit -f 3; ulimit -u 20 2>/dev/null || ulimit -p 20',
+    expect(toShimOrder(anOrder({ umask: 0o77, limits }), host).words).toContain(
+      "'umask 077; ulimit -H -t 5; ulimit -S -t 3; ulimit -v 1025; ulimit -f 3; ulimit -u 20 2>/dev/null || ulimit -p 20'",
     );
   });
 
@@ -62,7 +73,7 @@ describe('an order', () => {
     ['user.uid', { user: { uid: -1, gid: 0 } }],
     ['limits.cpu', { limits: { cpu: Number.NaN } }],
   ])('with a bad %s is bad input: %j', (path, more) => {
-    expect(() => toShimStart(anOrder(more), host)).toThrow(expect.objectContaining({ code: 'bad-input' }));
-    expect(() => toShimStart(anOrder(more), host)).toThrow(path);
+    expect(() => toShimOrder(anOrder(more), host)).toThrow(expect.objectContaining({ code: 'bad-input' }));
+    expect(() => toShimOrder(anOrder(more), host)).toThrow(path);
   });
 });

@@ -1,8 +1,9 @@
 /**
- * An order: everything that starting one attempt needs, and how it becomes the command line of the shim.
+ * An order: everything that starting one attempt needs, and how it becomes what the shim is told.
  *
- * The runner takes it as it is: it knows no queue, no job, and no reason. Nothing of it is ever given to a shell as
- * text but numbers that were checked here.
+ * The runner takes it as it is: it knows no queue, no job, and no reason.
+ *
+ * Invariant: a shell reads nothing of it but names and numbers that were checked here, and words in single quotes.
  */
 import { basename, isAbsolute } from 'node:path';
 import { badInput, type Problem } from '../core/errors.ts';
@@ -43,13 +44,16 @@ export interface Tools {
   readonly setsid: string;
   readonly nice: string;
   readonly setpriv: string;
+  readonly env: string;
 }
 
-/** How one shim is to be spawned. */
-export interface ShimStart {
-  readonly args: readonly string[];
+/** What a shim is told of one attempt, as shell text. */
+export interface ShimOrder {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** Commands that make the script's environment. */
+  readonly env: string;
+  /** What follows the number of the attempt. */
+  readonly words: string;
 }
 
 export const MARK = 'LONGHAUL_ATTEMPT_MARK';
@@ -57,22 +61,44 @@ export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 /** What an order is carried out with, beyond what it says itself. */
 export interface StartMeans {
   readonly tools: Tools;
-  /** The path of shim.sh. */
-  readonly shim: string;
   readonly boot: string;
   /** The control group to go into. */
   readonly cgroup: string | null;
 }
 
-export function toShimStart(order: Order, { tools, shim, boot, cgroup }: StartMeans): ShimStart {
+export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): ShimOrder {
   checkOrder(order);
-  const command = [...wrap(order, tools), ...order.argv];
+  const env = Object.entries({ ...order.env, [MARK]: order.folder });
+  const plain = env.filter(([name]) => !OF_SHELLS.test(name));
+  const odd = env.filter(([name]) => OF_SHELLS.test(name)).map(([name, value]) => `${name}=${value}`);
+  const command = [...wrap(order, tools), ...(odd.length > 0 ? [tools.env, ...odd] : []), ...order.argv];
+  const { folder, stdin, cwd } = order;
+  const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), preludeOf(order, cgroup), ...command];
   return {
-    args: [shim, order.folder, order.stdin ?? '/dev/null', placeOf(boot, cgroup), preludeOf(order, cgroup), ...command],
-    cwd: order.cwd,
-    env: { ...order.env, [MARK]: order.folder },
+    cwd,
+    env: `export ${plain.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}`,
+    words: words.map(quoted).join(' '),
   };
 }
+
+/** What the kernel takes as one word, and about what it takes in all. */
+const MOST_WORD = 128 * 1024;
+const MOST_WORDS = 1.75 * 1024 ** 2;
+
+/** Whether a process can be started with that many words. */
+export function fits({ argv, env }: Order): boolean {
+  const sizes = [...argv, ...Object.entries(env).map((entry) => entry.join('='))].map(
+    (word) => Buffer.byteLength(word) + 1,
+  );
+  return sizes.every((size) => size <= MOST_WORD) && sizes.reduce((sum, size) => sum + size + 8, 0) <= MOST_WORDS;
+}
+
+/** Names that mean something to one shell or another, so that it may refuse a value or give them one of its own. */
+const OF_SHELLS =
+  /^(?:_|OPTIND|OPTARG|PWD|OLDPWD|PPID|E?UID|GROUPS|DIRSTACK|SHELLOPTS|FUNCNAME|S?RANDOM|SECONDS|EPOCH\w+|HISTCMD|LINENO|BASH\w*|KSH\w*|lh_\w*)$/;
+
+/** Within single quotes a shell reads nothing but their end. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The end of the shim's own line in `pid`. */
 const placeOf = (boot: string, cgroup: string | null): string =>

@@ -16,6 +16,8 @@ export interface RosterOptions {
 export interface HowToWatch {
   readonly isAdopted: boolean;
   readonly cgroup: string | null;
+  /** Nobody will look at its shim any more. */
+  readonly letGo: () => void;
   readonly options: WatchOptions;
 }
 
@@ -57,6 +59,7 @@ export class Roster {
       folder,
       isAdopted: how.isAdopted,
       cgroup: how.cgroup,
+      letGo: how.letGo,
       spared: this.spared,
       countOomKills: this.#countOomKills,
       ...this.#options,

@@ -11,12 +11,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createLineReader, toLine } from './json-lines.ts';
-import type { ShimStart } from './order.ts';
+import type { ShimOrder } from './order.ts';
 import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
 
 export type SpawnAnswer =
-  | { readonly kind: 'spawned'; readonly pid: number }
+  | { readonly kind: 'spawned'; readonly pid: number; readonly letGo: () => void }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string };
 
@@ -33,7 +33,7 @@ export interface RunnerHealth {
 }
 
 interface Pending {
-  readonly message: ToRunner;
+  readonly message: ToRunner & { readonly type: 'start' };
   readonly answer: (answer: SpawnAnswer) => void;
   /** The shim is gone; or nobody will tell any more when it is. */
   readonly onNews: (news: ShimNews) => void;
@@ -96,7 +96,7 @@ export class RunnerLink {
     child.once('close', (code, signal) => this.#died(`ended with ${signal ?? `exit code ${code}`}`));
   }
 
-  start(shim: ShimStart, onNews: Pending['onNews']): Promise<SpawnAnswer> {
+  start(order: ShimOrder, onNews: Pending['onNews']): Promise<SpawnAnswer> {
     if (this.#isStopped) return Promise.resolve({ kind: 'lost', message: 'the runner is stopped' });
     const id = this.#nextId++;
     return new Promise((resolve) => {
@@ -105,7 +105,7 @@ export class RunnerLink {
         clearTimeout(timer);
         resolve(given);
       };
-      const pending = { message: { type: 'start', id, shim } as const, answer, onNews, isSpawned: false };
+      const pending = { message: { type: 'start', id, order } as const, answer, onNews, isSpawned: false };
       this.#pending.set(id, pending);
       if (this.#isUp) this.#send(pending);
     });
@@ -123,7 +123,11 @@ export class RunnerLink {
   }
 
   #send(pending: Pending): void {
-    this.#child?.stdin?.write(toLine(pending.message));
+    this.#tell(pending.message);
+  }
+
+  #tell(message: ToRunner): void {
+    this.#child?.stdin?.write(toLine(message));
   }
 
   #receive(message: FromRunner): void {
@@ -132,7 +136,11 @@ export class RunnerLink {
     if (!pending) return;
     if (message.type === 'spawned') {
       pending.isSpawned = true;
-      pending.answer({ kind: 'spawned', pid: message.pid });
+      pending.answer({
+        kind: 'spawned',
+        pid: message.pid,
+        letGo: () => this.#tell({ type: 'let-go', id: message.id }),
+      });
       return;
     }
     this.#pending.delete(message.id);

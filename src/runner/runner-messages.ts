@@ -1,13 +1,17 @@
 /** What the runner process and its parent say to each other. */
-import type { ShimStart } from './order.ts';
+import type { ShimOrder } from './order.ts';
 
-export type ToRunner = { readonly type: 'start'; readonly id: number; readonly shim: ShimStart };
+export type ToRunner =
+  | { readonly type: 'start'; readonly id: number; readonly order: ShimOrder }
+  /** Nobody will look at that attempt's shim any more: it may be given another one. */
+  | { readonly type: 'let-go'; readonly id: number };
 
 export type FromRunner =
   /** It listens. */
   | { readonly type: 'ready' }
+  /** A shim has the order. */
   | { readonly type: 'spawned'; readonly id: number; readonly pid: number }
-  /** Nothing was started: too long an argument list, no more processes, a folder that is not there. */
+  /** Nothing was started: no more processes, a folder that is not there. */
   | { readonly type: 'refused'; readonly id: number; readonly message: string }
-  /** The shim is no more. What became of the attempt is in its files. */
+  /** The shim is done with it, or is no more. What became of the attempt is in its files. */
   | { readonly type: 'gone'; readonly id: number };

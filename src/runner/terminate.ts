@@ -112,7 +112,7 @@ async function hasNone(attached: Attached): Promise<boolean> {
 /** The shim has written its own line, and the script's is still to come. */
 function isStarting(attached: Attached): boolean {
   if (attached.record.script === null) attached.record = readPid(attached.folder) ?? attached.record;
-  return attached.record.script === null && isAlive(attached.record.shim);
+  return attached.record.script === null && !isOver(attached) && isAlive(attached.record.shim);
 }
 
 async function killAll(attached: Attached): Promise<Ended> {
@@ -138,10 +138,11 @@ async function killAll(attached: Attached): Promise<Ended> {
   }
 }
 
-/** The shim writes how the script ended and goes. Only one that did not may have left helpers behind. */
-async function endShim({ folder, record }: Attached): Promise<void> {
-  await waitUntil(() => !isAlive(record.shim), SHIM_WAIT_MS);
-  if (!isAlive(record.shim) && readExit(folder) !== null) return;
+/** The shim writes how the script ended, and is done with it. Only one that did not may have left helpers behind. */
+async function endShim(attached: Attached): Promise<void> {
+  const { record } = attached;
+  await waitUntil(() => isOver(attached) || !isAlive(record.shim), SHIM_WAIT_MS);
+  if (isOver(attached)) return;
   const { all } = await takeSurvey();
   for (const process of shimSession(all, record)) sendSignal(process, 'SIGKILL');
 }

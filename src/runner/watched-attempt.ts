@@ -41,6 +41,8 @@ export interface AttemptContext extends WatchOptions {
   readonly isAdopted: boolean;
   readonly spared: ReadonlySet<number>;
   readonly cgroup: string | null;
+  /** Nobody will look at its shim any more. */
+  letGo(): void;
   /** How often the kernel ran out of memory so far, give or take a second. */
   countOomKills(): number | null;
   /** Nothing of it is left in its control group. */
@@ -169,7 +171,7 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#isTerminated = true;
     if (!(await this.#hasStarted())) return { left: 0, killed: 0, means: [] };
     const answer = await terminate(this, { ...options, isYoung: this.#isYoung });
-    if (answer.left === 0) this.#leaveCgroup();
+    if (answer.left === 0) this.#letGo();
     return answer;
   }
 
@@ -263,10 +265,14 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
   }
 
-  /** Once: from then on it may be another attempt's. Not while the shim could still send the script into it. */
-  #leaveCgroup(): void {
-    if (this.cgroup === null || isAlive(this.record.shim)) return;
-    this.#context.releaseCgroup(this.cgroup);
+  /**
+   * From then on its shim and its control group may be another attempt's. Not while the shim could still send the
+   * script into that group, nor while an answer could still be sent through the shim.
+   */
+  #letGo(): void {
+    if (!this.#isOver || (readExit(this.folder) === null && isAlive(this.record.shim))) return;
+    if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
+    this.#context.letGo();
   }
 }

@@ -16,6 +16,7 @@ import {
   anOrder,
   aRunner,
   aScript,
+  aShim,
   eventually,
   killQuietly,
   logOf,
@@ -23,8 +24,6 @@ import {
   scripts,
   started,
 } from './runner-workbench.ts';
-
-const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
 
 /** A process with a runner in it, and the pid of its runner process. */
 async function aParent(): Promise<{ parent: Fixture; runnerPid: number }> {
@@ -215,12 +214,7 @@ describe('an adopter and a shim', () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 60; round += 1) {
       const folder = aFolder(home);
-      const child = spawn('sh', [shim, folder, '/dev/null', 'boot', ':', '/usr/bin/setsid', script], {
-        env: { PATH: process.env['PATH'], LONGHAUL_ATTEMPT_MARK: folder },
-        detached: true,
-        stdio: 'ignore',
-      });
-      const exited = once(child, 'exit');
+      const exited = once(aShim(folder, script), 'exit');
       await sleep((round % 12) * 0.7);
       const isWithdrawn = withdraw(folder);
       await exited;

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesOf, parseExit } from '../../src/runner/attempt-files.ts';
+import { filesOf, parseExit, readPid } from '../../src/runner/attempt-files.ts';
 import { putDeadline } from '../../src/runner/deadline.ts';
-import { aFolder, aHome, aRunner, aScript, eventually, logOf, markedWith, started } from './runner-workbench.ts';
+import { openRunner } from '../../src/runner/open-runner.ts';
+import { isAlive } from '../../src/runner/process-stat.ts';
+import { aFolder, aHome, aRunner, aScript, aShim, eventually, logOf, markedWith, started } from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
 const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
@@ -52,7 +54,20 @@ describe('what a script finds', () => {
   });
 
   it('exactly its environment, byte for byte, and the mark', async () => {
-    const env = { A: '; id', B: '$(id)`id`', C: 'new\nline', D: '-rf', E: 'ä', folder: 'f', line: 'x', status: 'y' };
+    const env = {
+      A: '; id',
+      B: '$(id)`id`',
+      C: 'new\nline',
+      D: '-rf',
+      E: 'ä',
+      F: "it's '' \\",
+      IFS: ':',
+      OPTIND: 'x',
+      UID: '7',
+      folder: 'f',
+      lh_folder: 'x',
+      status: 'y',
+    };
     const attempt = await started(aRunner(), aHome(), {
       text: '',
       order: { env, argv: ['/bin/cat', '/proc/self/environ'] },
@@ -175,17 +190,77 @@ describe('how an attempt ends', () => {
 });
 
 describe('the shim itself', () => {
+  it('runs one attempt after the other, and nothing of one is left for the next', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const shims: number[] = [];
+    for (const name of ['first', 'second', 'third']) {
+      const attempt = await started(runner, home, {
+        text: `echo "[$first$second$third] $(umask)"; ${name}=set; echo "done ${name}" >&3`,
+        order: { env: { [name]: name }, umask: name === 'first' ? 0o77 : 0o22 },
+      });
+      const end = await attempt.end;
+      expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0, killed: 0 });
+      expect(end.said.completion).toMatchObject({ kind: 'done', text: name });
+      expect(logOf(attempt)).toBe(`[${name}] ${name === 'first' ? '0077' : '0022'}\n`);
+      shims.push(attempt.pids?.shim.pid ?? 0);
+    }
+    expect(new Set(shims).size).toBe(1);
+  });
+
+  it('counts for an attempt only what that one used', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const busy = await started(runner, home, { text: 'for ((i = 0; i < 150000; i++)); do :; done' });
+    const used = (await busy.end).exit?.cpuSeconds ?? 0;
+    await busy.terminate({ graceMs: 1_000 });
+    const idle = await started(runner, home, { text: 'true' });
+    expect((await idle.end).exit?.cpuSeconds).toBeLessThan(used);
+    expect(idle.pids?.shim).toEqual(busy.pids?.shim);
+  });
+
+  it('gets no other attempt before the last one was let go', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const one = await started(runner, home, { text: 'true' });
+    await one.end;
+    const other = await started(runner, home, { text: 'true' });
+    await other.end;
+    expect(other.pids?.shim).not.toEqual(one.pids?.shim);
+  });
+
+  it('ends with its runner, and not before the attempt in hand', async () => {
+    const home = aHome();
+    const runner = openRunner();
+    const folder = aFolder(home);
+    const go = join(home, 'go');
+    const script = aScript(home, `while [ ! -e ${go} ] && [ $SECONDS -lt 60 ]; do sleep 0.05; done; echo went on`);
+    const order = { folder, cwd: home, argv: [script], env: { PATH: '/usr/bin:/bin' }, stdin: null };
+    const answer = await runner.start(order);
+    if (!answer.ok) throw new Error(answer.message);
+    const pids = await eventually(
+      () => readPid(folder),
+      (seen) => Boolean(seen?.script),
+    );
+    await runner.stop();
+    expect(isAlive(pids!.shim)).toBe(true);
+    writeFileSync(go, '');
+    await eventually(
+      () => isAlive(pids!.shim),
+      (alive) => !alive,
+    );
+    expect(logOf({ folder })).toBe('went on\n');
+    expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0 });
+  });
+
   it('works the same in a shell that makes files of here-documents', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    const other = join(home, 'shim.sh');
     const text = readFileSync(shim, 'utf8').replace('exec 5<<. 6<<.\n.\n.\n', 'exec 5</dev/null 6</dev/null\n');
     expect(text).not.toContain('<<.');
-    writeFileSync(other, text);
+    writeFileSync(join(home, 'shim.sh'), text);
     const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; ls -l /proc/$$/fd; sleep 30 & echo done c >&3');
-    execFileSync('sh', [other, folder, '/dev/null', 'boot', ':', '/usr/bin/setsid', script], {
-      env: { PATH: process.env['PATH'], LONGHAUL_ATTEMPT_MARK: folder },
-    });
+    await once(aShim(folder, script, home), 'exit');
     expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
     expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0, isSaidWhole: true });
     expect(existsSync(join(folder, '3'))).toBe(false);
@@ -196,12 +271,9 @@ describe('the shim itself', () => {
     const folder = aFolder(home);
     // /dev/full takes the file's place: it can be opened, and every write to it finds no room.
     execFileSync('ln', ['-s', '/dev/full', filesOf(folder).exit]);
-    const child = spawn('sh', [shim, folder, '/dev/null', 'boot', ':', '/usr/bin/setsid', '/bin/true'], {
-      env: { PATH: process.env['PATH'], LONGHAUL_ATTEMPT_MARK: folder },
-      detached: true,
-    });
+    const child = aShim(folder, '/bin/true');
     onTestFinished(() => void child.kill('SIGKILL'));
-    await eventually(() => markedWith(folder).some((pid) => nameOf(pid) === 'sleep'), Boolean);
+    await eventually(() => isWaiting(child.pid ?? 0), Boolean);
     execFileSync('rm', [filesOf(folder).exit]);
     await once(child, 'exit');
     expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0 });
@@ -264,10 +336,14 @@ describe('a deadline', () => {
   });
 });
 
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return '';
-  }
+/** Has a child that sleeps. */
+function isWaiting(pid: number): boolean {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return children.some((child) => {
+    try {
+      return readFileSync(`/proc/${child}/comm`, 'utf8') === 'sleep\n';
+    } catch {
+      return false;
+    }
+  });
 }

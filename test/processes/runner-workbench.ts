@@ -2,7 +2,7 @@
  * What the tests of the runner share: folders that go with the test, scripts, orders, and the promise that nothing a
  * test started is left behind.
  */
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -116,6 +116,17 @@ export async function started(
   const answer = await runner.start(anOrder(aFolder(home), aScript(home, text), order), watch);
   if (!answer.ok) throw new Error(answer.message);
   return answer.attempt;
+}
+
+const shimHome = join(import.meta.dirname, '..', '..', 'src', 'runner');
+
+/** A shim without a runner: told of one attempt, and of none to follow. */
+export function aShim(folder: string, script: string, home = shimHome): ChildProcess {
+  const child = spawn('sh', ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const env = `export PATH='${startPath}' LONGHAUL_ATTEMPT_MARK='${folder}'`;
+  const words = `'${folder}' /dev/null / boot : /usr/bin/setsid '${script}'`;
+  child.stdin?.end(`lh_home='${home}'; . "$lh_home/shim.sh"\nlh_env() { ${env}; }; lh_attempt 1 ${words}\n`);
+  return child;
 }
 
 export const logOf = ({ folder }: { folder: string }): string => readFileSync(join(folder, 'log'), 'utf8');

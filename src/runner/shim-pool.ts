@@ -1,0 +1,119 @@
+/**
+ * The shims of a runner process: each runs one attempt after the other, since starting a shell for each costs more than
+ * most short scripts do.
+ *
+ *   started ──▶ busy ──said it is done, and its attempt was let go──▶ idle ──order──▶ busy
+ *                 └──died──▶ gone                                        └──unused for a while──▶ ended
+ *
+ * Invariant: a shim gets another attempt only when nobody looks at it for the sake of the last one. Otherwise an answer
+ * or a signal that was meant for that one could reach this one.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { quoted, type ShimOrder } from './order.ts';
+import type { FromRunner } from './runner-messages.ts';
+
+interface Shim {
+  readonly child: ChildProcess;
+  /** The attempt it was given last. */
+  id: number;
+  isDone: boolean;
+  isLetGo: boolean;
+  timer: NodeJS.Timeout | null;
+}
+
+const IDLE_MS = 10_000;
+const MOST_IDLE = 32;
+const folder = dirname(fileURLToPath(new URL('./shim.sh', import.meta.url)));
+
+export class ShimPool {
+  readonly #say: (message: FromRunner) => void;
+  readonly #inUse = new Map<number, Shim>();
+  readonly #idle: Shim[] = [];
+
+  constructor(say: (message: FromRunner) => void) {
+    this.#say = say;
+  }
+
+  start(id: number, order: ShimOrder): void {
+    if (!existsSync(order.cwd)) return this.#refuse(id, `${order.cwd} does not exist`);
+    const shim = this.#idle.pop() ?? this.#open(id);
+    if (shim === null) return;
+    if (shim.timer !== null) clearTimeout(shim.timer);
+    Object.assign(shim, { id, isDone: false, isLetGo: false, timer: null });
+    this.#inUse.set(id, shim);
+    shim.child.stdin?.write(`lh_env() { ${order.env}; }; lh_attempt ${id} ${order.words}\n`);
+    this.#say({ type: 'spawned', id, pid: shim.child.pid ?? 0 });
+  }
+
+  letGo(id: number): void {
+    const shim = this.#inUse.get(id);
+    if (shim === undefined) return;
+    shim.isLetGo = true;
+    this.#rest(shim);
+  }
+
+  #refuse(id: number, message: string): void {
+    this.#say({ type: 'refused', id, message });
+  }
+
+  #open(id: number): Shim | null {
+    let child: ChildProcess;
+    try {
+      child = spawn('/bin/sh', ['-s', 'longhaul-shim'], {
+        cwd: '/',
+        env: {},
+        detached: true,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+    } catch (error) {
+      this.#refuse(id, String(error));
+      return null;
+    }
+    child.once('error', (error) => this.#refuse(id, error.message));
+    if (child.pid === undefined) return null;
+    const shim: Shim = { child, id, isDone: false, isLetGo: false, timer: null };
+    // A shim that has died is told of by its exit.
+    child.stdin?.on('error', () => undefined);
+    child.stdout?.on('data', () => this.#done(shim));
+    child.once('exit', () => this.#died(shim));
+    child.stdin?.write(`lh_home=${quoted(folder)}; . "$lh_home/shim.sh"\n`);
+    return shim;
+  }
+
+  /** It says a line for each attempt, and has one at a time: whatever comes is that line. */
+  #done(shim: Shim): void {
+    if (shim.isDone) return;
+    shim.isDone = true;
+    this.#say({ type: 'gone', id: shim.id });
+    this.#rest(shim);
+  }
+
+  #rest(shim: Shim): void {
+    if (!shim.isDone || !shim.isLetGo) return;
+    this.#inUse.delete(shim.id);
+    if (this.#idle.length >= MOST_IDLE) return void shim.child.stdin?.end();
+    this.#idle.push(shim);
+    shim.timer = setTimeout(() => this.#end(shim), IDLE_MS).unref();
+  }
+
+  #end(shim: Shim): void {
+    this.#forget(shim);
+    shim.child.stdin?.end();
+  }
+
+  #died(shim: Shim): void {
+    this.#forget(shim);
+    if (!shim.isDone) this.#say({ type: 'gone', id: shim.id });
+    shim.isDone = true;
+  }
+
+  #forget(shim: Shim): void {
+    if (shim.timer !== null) clearTimeout(shim.timer);
+    this.#inUse.delete(shim.id);
+    const at = this.#idle.indexOf(shim);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+}
