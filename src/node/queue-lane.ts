@@ -82,7 +82,7 @@ export class QueueLane {
 
   async #problemOfScript(script: string): Promise<string | null> {
     if (script === COMMANDS_SCRIPT) return null;
-    const checked = await checkScript(script, this.#options.scriptFolders);
+    const checked = checkScript(script, this.#options.scriptFolders);
     return 'problem' in checked ? checked.problem : null;
   }
 }

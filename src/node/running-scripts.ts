@@ -13,6 +13,8 @@ export interface RunningScript {
   readonly job: RunningJob;
   readonly context: AttemptContext;
   readonly attempt: Attempt;
+  /** Begun by this node: an earlier one cannot have paused it. */
+  readonly isNew: boolean;
 }
 
 export class RunningScripts {
@@ -28,7 +30,8 @@ export class RunningScripts {
   add(script: RunningScript): void {
     const { token, pauseAskedAt } = script.job.lease;
     this.#scripts.set(token, script);
-    this.#heed(script, this.#wishes.get(token) ?? pauseAskedAt !== null);
+    const isPaused = this.#wishes.get(token) ?? pauseAskedAt !== null;
+    if (isPaused || !script.isNew) this.#heed(script, isPaused);
   }
 
   remove({ lease }: RunningJob): void {

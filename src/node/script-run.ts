@@ -14,6 +14,7 @@ import { AttemptAborted } from '../worker/stop-reason.ts';
 import { type EndFacts, noteEnd, readAttemptRecord } from './attempt-record.ts';
 import { attemptFolder } from './home.ts';
 import { takeOutputs } from './outputs.ts';
+import type { RunningScript } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { scriptOutcome } from './script-outcome.ts';
 import { type Begun, startScript } from './script-start.ts';
@@ -21,11 +22,12 @@ import { listenTo } from './script-voice.ts';
 import { removeWorkFolder } from './work-folder.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
-  const begun = host.marks.has(job) ? await takeUp(host, job, context) : await startScript(host, job, context);
+  const isNew = !host.marks.has(job);
+  const begun = isNew ? await startScript(host, job, context) : await takeUp(host, job, context);
   if ('outcome' in begun) return begun.outcome;
   const { attempt } = begun;
   const { graceMs } = host.settingsFor(job.queue);
-  const attended = attend(host, { job, context, attempt, graceMs });
+  const attended = attend(host, { job, context, attempt, isNew, graceMs });
   try {
     const end = await attempt.end;
     const stopped = await attempt.terminate({ graceMs });
@@ -50,15 +52,12 @@ async function takeUp(host: ScriptHost, job: RunningJob, context: AttemptContext
   return { attempt: found.attempt };
 }
 
-interface Attended {
-  readonly job: RunningJob;
-  readonly context: AttemptContext;
-  readonly attempt: Attempt;
+interface Attended extends RunningScript {
   readonly graceMs: number;
 }
 
 /** Everything that must happen while it runs: it can be stopped, paused, and where others share the store, overdue. */
-function attend(host: ScriptHost, { job, context, attempt, graceMs }: Attended): Attendance {
+function attend(host: ScriptHost, { job, context, attempt, isNew, graceMs }: Attended): Attendance {
   let askedAt: number | null = null;
   const stop = (): void => {
     askedAt = Date.now();
@@ -66,7 +65,7 @@ function attend(host: ScriptHost, { job, context, attempt, graceMs }: Attended):
   };
   context.signal.addEventListener('abort', stop, { once: true });
   if (context.signal.aborted) stop();
-  host.running.add({ job, context, attempt });
+  host.running.add({ job, context, attempt, isNew });
   const putOff = host.store.isShared ? keepPuttingOff(attempt, job, context) : () => undefined;
   const release = (): void => {
     putOff();

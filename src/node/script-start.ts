@@ -85,7 +85,7 @@ async function programFor(
 ): Promise<Program | string | { readonly failure: Failure }> {
   const { script, execPrefix } = host.settingsFor(job.queue);
   if (script === COMMANDS_SCRIPT) return commandFor(host, job, execPrefix);
-  const checked = await checkScript(script ?? '', [host.home.queues, ...host.node.scriptDirs]);
+  const checked = checkScript(script ?? '', [host.home.queues, ...host.node.scriptDirs]);
   if ('problem' in checked) return checked.problem;
   const argv = withPrefix(execPrefix, [checked.real], host.inherited['PATH']);
   return { script: script ?? '', realScript: checked.real, argv, command: null };

@@ -15,7 +15,7 @@ import { type Attached, allMembersOf, type Means, type Member, meansOf, membersO
 import { MARK } from './order.ts';
 import { isThread, lastPid, readLiving } from './process-stat.ts';
 import { placesOf, readEnvironment } from './process-traces.ts';
-import { listProcesses, type Survey, type Traces, takeSurvey } from './survey.ts';
+import { type Survey, type Traces, takeSurvey } from './survey.ts';
 
 export interface Look {
   readonly members: readonly Member[];
@@ -44,15 +44,14 @@ export async function hasNoMembers(attached: Attached): Promise<boolean | null> 
   return members.length > 0 ? false : isWhole || null;
 }
 
-/** Only among those born after the script itself. For one that is so young that numbers cannot have begun anew. */
+/**
+ * Only among those born after the script itself. For one that is so young that numbers cannot have begun anew: then it
+ * is enough to ask for each number that was given out since, and the machine may have thousands of processes.
+ */
 export function findYoungMembers(attached: Attached): Look {
   const first = attached.record.script?.pid;
-  const from = lastPid();
-  if (first === undefined || from < first) return { members: [], isWhole: false };
-  // In their order, as everywhere here.
-  const numbers = listProcesses().filter((pid) => pid > first);
-  const found = numbers.toReversed().flatMap((pid) => memberAt(pid, attached) ?? []);
-  return chase(attached, { from, found, onSight: () => undefined });
+  if (first === undefined) return { members: [], isWhole: false };
+  return chase(attached, { from: first, found: [], onSight: () => undefined });
 }
 
 function findIn(survey: Survey, attached: Attached, onSight: OnSight): Look {

@@ -46,10 +46,13 @@ export class LogKeeper {
   #line: number;
   #density = 1;
   #size = 0;
+  readonly #since: number;
 
-  constructor(paths: LogPaths, maxBytes: number) {
+  /** `since`: when the attempt began. A log that is over within a moment and small needs no index. */
+  constructor(paths: LogPaths, maxBytes: number, since = 0) {
     this.#paths = paths;
     this.#maxBytes = maxBytes;
+    this.#since = since;
     this.#index = readLogIndex(paths.logIndex);
     const { offset, line } = entryBefore(this.#index, () => true);
     this.#counted = offset;
@@ -85,7 +88,10 @@ export class LogKeeper {
   #isTimeForEntry(now: number): boolean {
     const last = entryBefore(this.#index, () => true);
     const grown = this.#size - last.offset;
-    return grown >= SPACING.bytes * this.#density || (grown > 0 && now - last.at >= SPACING.ms * this.#density);
+    return (
+      grown >= SPACING.bytes * this.#density ||
+      (grown > 0 && now - Math.max(last.at, this.#since) >= SPACING.ms * this.#density)
+    );
   }
 
   #count(now: number): void {

@@ -98,7 +98,7 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#listener = context.listener ?? {};
     const actFrom = isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0;
     this.#reader = new SaidReader(this.#files.said, actFrom, (act) => this.#holdStill(act));
-    this.#keeper = new LogKeeper(this.#files, maxLogBytes);
+    this.#keeper = new LogKeeper(this.#files, maxLogBytes, isAdopted ? 0 : Date.now());
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
     this.#watch = new FolderWatch(folder, () => this.look());
