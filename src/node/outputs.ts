@@ -2,7 +2,7 @@
  * Takes what an attempt made: every file of `out/`, what it named by `attach`, and a result that is too large for
  * the store. Called when no process is left; can be repeated, since the same files are the same blobs.
  */
-import { rmdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ import type { RunningJob } from '../core/job.ts';
 import { MAX_JSON_BYTES } from '../core/json.ts';
 import type { Said } from '../runner/said.ts';
 import type { Attachments } from './attachments.ts';
-import { workFolder } from './work-folder.ts';
+import { OUT, workFolder } from './work-folder.ts';
 
 export interface OutputHost {
   readonly blobs: Blobs;
@@ -35,7 +35,7 @@ export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made)
   // An earlier node has taken everything already, and died before it could tell the store.
   if (folder === null) return [];
   const place = { work, owner: folder.uid };
-  const { outputs, refused } = await host.blobs.collect(join(work, 'out'), { owner: folder.uid });
+  const { outputs, refused } = await host.blobs.collect(join(work, OUT), { owner: folder.uid });
   for (const { path, sha256, size } of outputs)
     await host.attachments.put(job.id, { name: path, sha256, size, direction: 'out' });
   const named = await Promise.all(made.said.attachments.map((path) => takeNamed(host, job, { ...place, path })));
@@ -43,12 +43,11 @@ export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made)
   return [...refused, ...named.filter((each) => each !== null)];
 }
 
-/** Most attempts make nothing: a folder that can be removed was empty, and had to go anyway. */
+/** Most attempts make nothing. */
 function hasNone(work: string, { attachments, result }: Said): boolean {
   if (attachments.length > 0 || (result !== null && isLargeResult(result))) return false;
   try {
-    rmdirSync(join(work, 'out'));
-    return true;
+    return readdirSync(join(work, OUT)).length === 0;
   } catch {
     return false;
   }

@@ -6,6 +6,7 @@ import type { Duplicator } from './duplicate.ts';
 import type { Home } from './home.ts';
 import type { RunningMarks } from './running-marks.ts';
 import type { RunningScripts } from './running-scripts.ts';
+import type { Spares } from './work-folder.ts';
 
 export interface ScriptHost extends Duplicator {
   readonly home: Home;
@@ -13,6 +14,7 @@ export interface ScriptHost extends Duplicator {
   readonly blobs: Blobs;
   readonly marks: RunningMarks;
   readonly running: RunningScripts;
+  readonly spares: Spares;
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
   settingsFor(queue: string): QueueSettings;

@@ -37,6 +37,7 @@ import { RunningMarks } from './running-marks.ts';
 import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
+import { SpareFolders } from './spare-folders.ts';
 
 const LOOK_EVERY_MS = 2_000;
 /** Only every so many of them is made while nothing waits for one. */
@@ -54,6 +55,7 @@ export class ScriptNode {
   readonly #options: NodeOptions;
   readonly #runner: Runner;
   readonly #marks: RunningMarks;
+  readonly #spares: SpareFolders;
   readonly #settings: SettingsKeeper;
   readonly #lanes: QueueLanes;
   readonly #files: JobFiles;
@@ -73,6 +75,7 @@ export class ScriptNode {
     this.blobs = blobs;
     this.attachments = new Attachments(store, blobs);
     this.#marks = new RunningMarks(join(home.root, 'running'));
+    this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
     this.#watch = new FolderWatch(home.queues, () => void this.look());
     this.#runner = openRunner({ onTrouble });
@@ -111,7 +114,8 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-    const { store } = this.#options;
+const { store } = this.#options;
+    this.#spares.open();
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
     await this.#readRecordQueues();
@@ -154,6 +158,7 @@ export class ScriptNode {
     if (this.#options.store.isShared)
       for (const folder of this.#scripts.running.folders()) putDeadline(folder, absenceMs);
     await this.#runner.stop();
+    this.#spares.close();
     this.#settings.close();
     await this.blobs.close();
   }
@@ -253,6 +258,7 @@ export class ScriptNode {
       runner: this.#runner,
       blobs: this.blobs,
       marks: this.#marks,
+      spares: this.#spares,
       attachments: this.attachments,
       hasQueue: (name) => this.#lanes.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),

@@ -59,7 +59,7 @@ async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | strin
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
   const folder = attemptFolder(host.home, job.id, job.attempt);
-  makeFolders(folder);
+  makeFolders(folder, host.spares);
   const { script, realScript, argv } = program;
   noteStart(folder, job, { script, realScript, argv });
   host.marks.put(job, folder);

@@ -5,7 +5,7 @@
  * The few small files that every attempt needs are written at once, without the way through the pool of threads, which
  * takes longer than the writing. Whatever may be large, or is seldom there, goes that way.
  */
-import { mkdirSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, lchown, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
@@ -14,7 +14,8 @@ import type { Home } from './home.ts';
 import { jobFolder } from './home.ts';
 import type { UserIds } from './script-order.ts';
 
-const DATA = 'data.json';
+export const DATA = 'data.json';
+export const OUT = 'out';
 
 export function workFolder(attempt: string): string {
   return join(attempt, 'work');
@@ -35,13 +36,22 @@ export interface Filling {
   stage(files: readonly Attachment[], folder: string): Promise<void>;
 }
 
-/** All folders of an attempt at once. Without a mark, what is there already is no attempt of this job: it goes. */
-export function makeFolders(attempt: string): void {
-  const deepest = join(workFolder(attempt), 'out');
-  const first = mkdirSync(deepest, { recursive: true, mode: 0o700 });
-  if (first !== undefined && attempt.startsWith(first)) return;
-  rmSync(attempt, { recursive: true, force: true });
-  mkdirSync(deepest, { recursive: true, mode: 0o700 });
+/** Where folders are kept that an attempt left as they were. */
+export interface Spares {
+  take(work: string): boolean;
+  keep(work: string): boolean;
+}
+
+export const NO_SPARES: Spares = { take: () => false, keep: () => false };
+
+/** All folders of an attempt. Without a mark, what is there already is no attempt of this job: it goes. */
+export function makeFolders(attempt: string, spares: Spares): void {
+  if (mkdirSync(attempt, { recursive: true, mode: 0o700 }) === undefined) {
+    rmSync(attempt, { recursive: true, force: true });
+    mkdirSync(attempt, { mode: 0o700 });
+  }
+  const work = workFolder(attempt);
+  if (!spares.take(work)) mkdirSync(join(work, OUT), { recursive: true, mode: 0o700 });
 }
 
 /** To be entered, and not to be listed: what lies beside the work folder is not the user's. */
@@ -59,13 +69,7 @@ export async function giveTo(
 }
 
 /** After its outputs were taken: the copies of attachments are no use to anybody. */
-export async function removeWorkFolder(attempt: string): Promise<void> {
+export async function removeWorkFolder(attempt: string, spares: Spares): Promise<void> {
   const work = workFolder(attempt);
-  try {
-    // Most have nothing else in them by now, and looking through a folder costs more than that.
-    unlinkSync(join(work, DATA));
-    rmdirSync(work);
-  } catch {
-    await rm(work, { recursive: true, force: true });
-  }
+  if (!spares.keep(work)) await rm(work, { recursive: true, force: true });
 }
