@@ -35,7 +35,8 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #countOomKills = createFreshReader(readOomKills);
   readonly #units = readUnits();
-  readonly #chores: readonly NodeJS.Timeout[];
+  /** Only while there are attempts: a node that has nothing to do need not wake up for them. */
+  #chores: readonly NodeJS.Timeout[] = [];
   #part = 0;
   #round = 0;
   #isSampling = false;
@@ -43,10 +44,6 @@ export class Roster {
 
   constructor(options: RosterOptions) {
     this.#options = options;
-    this.#chores = [
-      setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
-      setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
-    ];
   }
 
   attempts(): readonly WatchedAttempt[] {
@@ -69,6 +66,7 @@ export class Roster {
       return attempt;
     }
     this.#attempts.add(attempt);
+    this.#begin();
     void attempt.end.then(() => this.#attempts.delete(attempt));
     attempt.watch();
     return attempt;
@@ -76,12 +74,26 @@ export class Roster {
 
   stop(): void {
     this.#isStopped = true;
-    for (const chore of this.#chores) clearInterval(chore);
+    this.#rest();
     for (const attempt of this.#attempts) attempt.close();
     this.#attempts.clear();
   }
 
+  #begin(): void {
+    if (this.#chores.length > 0) return;
+    this.#chores = [
+      setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
+      setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
+    ];
+  }
+
+  #rest(): void {
+    for (const chore of this.#chores) clearInterval(chore);
+    this.#chores = [];
+  }
+
   #poll(): void {
+    if (this.#attempts.size === 0) return this.#rest();
     this.#part = (this.#part + 1) % POLL_PARTS;
     let index = 0;
     for (const attempt of this.#attempts) {

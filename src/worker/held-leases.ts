@@ -43,6 +43,10 @@ export class HeldLeases {
     this.#startedPid = startedPid;
   }
 
+  get isEmpty(): boolean {
+    return this.#held.size === 0;
+  }
+
   /** Takes over what stands on the board now and forgets the rest. */
   sync(now: number): void {
     const next = new Map<number, HeldLease>();

@@ -11,6 +11,8 @@ export interface KeeperPlan {
   readonly worker: Omit<WorkerBeat, 'kind'>;
   /** How often the keeper looks at the board. */
   readonly tickMs: number;
+  /** The same while no lease is on it. */
+  readonly calmTickMs: number;
   /** Attempts say themselves when they have begun; otherwise one that lives for a second has. */
   readonly saysStarted: boolean;
   readonly maxBlockMs: number | null;

@@ -58,15 +58,17 @@ export class LeaseBeats {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.tick(), this.#options.plan.tickMs);
     this.tick();
+    this.#tickLater();
   }
 
   say(saying: Saying): void {
     if (!this.#held.say(saying)) {
       // It began after the last look at the board. If it is not there now either, it has ended since.
+      const wasCalm = this.#held.isEmpty;
       this.#held.sync(monotonicMs());
       if (!this.#held.say(saying)) return;
+      if (wasCalm && this.#timer !== null) this.#tickLater();
     }
     if (saying.isUrgent) this.#beatNow();
   }
@@ -85,8 +87,21 @@ export class LeaseBeats {
     this.#beat(now);
   }
 
+  /** Seldom while nothing is held: a lease that is claimed meanwhile is on the board long before its first renewal. */
+  #tickLater(): void {
+    const { tickMs, calmTickMs } = this.#options.plan;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.tick();
+        this.#tickLater();
+      },
+      this.#held.isEmpty ? calmTickMs : tickMs,
+    );
+  }
+
   async close(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#call;
     await this.#registration.settled();

@@ -30,7 +30,7 @@ const DRAIN_MS = 30_000;
 const STOP_DEADLINE_MS = 5_000;
 const FORCED_DEADLINE_MS = 1_000;
 /** How often the main loop shows the keeper that it comes round. */
-const ROUND_MS = 200;
+const ROUND_MS = 400;
 /** Leases on the board for each slot: one runs, others wait for the answer to their settlement. */
 const BOARD_SHARE = 4;
 /** How often this worker looks whether another process left a journal behind. */
