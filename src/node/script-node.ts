@@ -114,7 +114,7 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-const { store } = this.#options;
+    const { store } = this.#options;
     this.#spares.open();
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
