@@ -2,13 +2,13 @@
 import type { Check } from './check.ts';
 import { text } from './check.ts';
 
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,128}$/;
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
 const QUEUE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 export const jobId: Check<string> = text({
   max: 128,
   pattern: ID,
-  must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ - and not '.' or '..'",
+  must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ @ - and not '.' or '..'",
 });
 
 const queueText = text({
@@ -35,4 +35,12 @@ export const uniqueKeyText: Check<string> = text({
   max: 512,
   pattern: /^[^\u0000]+$/,
   must: 'must be 1 to 512 characters',
+});
+
+const SCHEDULE_MAX = 96;
+/** Shorter than an id: `<schedule>@<slot>` must be one. */
+export const scheduleName: Check<string> = text({
+  max: SCHEDULE_MAX,
+  pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+  must: 'must begin with a letter, digit or _ and go on with those, . or -',
 });

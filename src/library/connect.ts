@@ -32,6 +32,7 @@ export function openConnection(store: Store, home: string | null): { longhaul: L
   const connection = createConnection(store, home);
   const wakeAll = (): void => {
     for (const work of connection.works) work.wake();
+    connection.schedules.wake();
   };
   return { longhaul: new Longhaul(connection), wakeAll };
 }

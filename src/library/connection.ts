@@ -3,6 +3,7 @@ import type { Store } from '../core/store.ts';
 import { idSource } from '../worker/id-source.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { Endings } from './endings.ts';
+import { SharedKeeper } from './shared-keeper.ts';
 import type { Work } from './work.ts';
 
 export interface Connection {
@@ -11,6 +12,7 @@ export interface Connection {
   readonly home: string | null;
   readonly endings: Endings;
   readonly settings: SettingsKeeper;
+  readonly schedules: SharedKeeper;
   /** Everything that works under this connection. */
   readonly works: Set<Work>;
   newId(): string;
@@ -22,6 +24,7 @@ export function createConnection(store: Store, home: string | null): Connection 
     home,
     endings: new Endings(store),
     settings: new SettingsKeeper(store),
+    schedules: new SharedKeeper(store),
     works: new Set(),
     newId: idSource(),
   };

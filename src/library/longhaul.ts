@@ -26,6 +26,7 @@ import { finished } from './added-job.ts';
 import type { Connection } from './connection.ts';
 import type { QueueOptions } from './queue.ts';
 import { Queue } from './queue.ts';
+import { Schedules } from './schedules.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
 
@@ -35,9 +36,12 @@ const MAINTENANCE_LIMIT = 1_000;
 export class Longhaul implements AsyncDisposable {
   readonly #connection: Connection;
   #closing: Promise<void> | null = null;
+  /** Rules that make jobs again and again. */
+  readonly schedules: Schedules;
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.schedules = new Schedules(connection);
   }
 
   /** The store itself, for what the library has no word for. */

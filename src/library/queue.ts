@@ -4,15 +4,18 @@ import type { AddOptions } from '../core/add-options.ts';
 import { toNewJob } from '../core/add-options.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
 import { toJsonText } from '../core/json.ts';
+import { sameJson } from '../core/same-json.ts';
+import type { ScheduleInput } from '../core/schedule-input.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
+import type { ScheduleView } from '../wire/schedule-view.ts';
 import type { Handler } from './active-job.ts';
 import type { AddedJob } from './added-job.ts';
 import { addedJob } from './added-job.ts';
 import type { Connection } from './connection.ts';
-import { sameJson } from './same-json.ts';
+import { Schedules } from './schedules.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
 import type { Work, WorkOptions } from './work.ts';
@@ -69,6 +72,12 @@ export class Queue<Data = unknown, Result = unknown> {
     const { signal, ...rest } = options;
     const job = await this.add(data, rest);
     return job.finished(signal === undefined ? {} : { signal });
+  }
+
+  /** Makes a schedule for this queue, or changes the one of that name; see `schedules.set`. */
+  async schedule(name: string, { data, ...input }: Omit<ScheduleInput<Data>, 'queue'>): Promise<ScheduleView> {
+    const valid = this.#schema === null || data === undefined ? data : await this.#valid(data);
+    return new Schedules(this.#connection).set(name, { ...input, data: valid, queue: this.name });
   }
 
   /** Works this queue in this process until `stop()` of what it returns, or `close()` of the connection. */

@@ -71,6 +71,9 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
   const upkeep = startUpkeep(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
   );
+  const leaveSchedules = connection.schedules.join((what, error) =>
+    plan.options.onEvent?.({ type: 'trouble', what, error }),
+  );
   const ready = connection.settings.follow(plan.queues).then(() => worker.start());
   const work: Work = {
     get id() {
@@ -83,7 +86,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
     wake: () => worker.wake(),
     async stop(options) {
       upkeep.stop();
-      await worker.stop(options);
+      await Promise.all([leaveSchedules(), worker.stop(options)]);
       connection.works.delete(work);
     },
     [Symbol.asyncDispose]: () => work.stop(),

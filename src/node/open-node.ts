@@ -17,6 +17,8 @@ import { takeNodeLock } from './node-lock.ts';
 import type { NodeRegistry } from './node-registry.ts';
 import { openNodeRegistry } from './node-registry.ts';
 import type { NodeSettings } from './node-settings.ts';
+import type { ScheduleKeeper } from './schedule-keeper.ts';
+import { startScheduleKeeper } from './schedule-keeper.ts';
 import { ScriptNode } from './script-node.ts';
 import type { Throughput } from './throughput.ts';
 import { startThroughput } from './throughput.ts';
@@ -60,6 +62,8 @@ export interface Node {
   runnerHealth(): RunnerHealth;
   /** The MD5 of a blob; null when it is not here. */
   md5(sha256: string): Promise<string | null>;
+  /** Somebody changed a schedule: looks at once. */
+  wakeSchedules(): void;
   /** Looks at the folder of the queues now. */
   reload(): Promise<void>;
   /** Removes the files of jobs that are no more. Done by itself now and then. */
@@ -80,11 +84,14 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     const registry = await register(options, node);
     undo.push(() => registry.stop());
     const throughput = await measure(options);
+    const schedules = keepSchedules(options);
     return {
       ...faceOf(options, node),
       throughput,
+      wakeSchedules: () => schedules.wake(),
       async stop({ absenceMs = ABSENCE_MS } = {}) {
         await registry.drain();
+        await schedules.stop();
         await node.stop(absenceMs);
         await throughput.stop();
         await registry.stop();
@@ -108,7 +115,7 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'stop' | 'throughput'> {
+function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'stop' | 'throughput' | 'wakeSchedules'> {
   return {
     attachments: node.attachments,
     uploads: new AttachmentUploads(store, node.blobs, node.attachments),
@@ -141,4 +148,9 @@ function register({ store, home, settings, onNews, ...about }: NodeOptions, node
 function measure({ store, host, onNews }: NodeOptions): Promise<Throughput> {
   const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
   return startThroughput({ store, key: host, now: Date.now, onTrouble });
+}
+
+function keepSchedules({ store, onNews }: NodeOptions): ScheduleKeeper {
+  const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
+  return startScheduleKeeper({ store, onTrouble });
 }

@@ -2,7 +2,9 @@
  * Rights that depend on what a request says, beyond the role of its route. Naming a script, what stands before it, its
  * environment or its user is code execution, and so is every record by which a node believes such things: admin.
  */
+import { SCHEDULE_RECORD } from '../core/schedule.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
+import { CLOCK_RECORD } from '../node/store-time.ts';
 import type { Role } from '../wire/role.ts';
 import { AUDIT_RECORD } from './audit.ts';
 import { refuseRequest } from './problem.ts';
@@ -28,9 +30,12 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
  */
 const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD]);
 
+/** What operators set up: queues and schedules, and the record by which schedules learn what time it is for the store. */
+const OPERATED_RECORDS: ReadonlySet<string> = new Set([QUEUE_RECORD, SCHEDULE_RECORD, CLOCK_RECORD]);
+
 /** The role that reading records of a kind needs. */
 export function roleToReadRecords(kind: string): Role {
-  return kind === QUEUE_RECORD ? 'read' : 'admin';
+  return OPERATED_RECORDS.has(kind) ? 'read' : 'admin';
 }
 
 /**
@@ -39,7 +44,7 @@ export function roleToReadRecords(kind: string): Role {
  */
 export function roleToWriteRecords(kind: string): Role | null {
   if (OWN_RECORDS.has(kind)) return null;
-  return kind === QUEUE_RECORD ? 'operate' : 'admin';
+  return OPERATED_RECORDS.has(kind) ? 'operate' : 'admin';
 }
 
 /** A relay hands over whole jobs: it makes drafts, sends their files and commits them, and starts nothing by itself. */

@@ -28,6 +28,7 @@ import { overviewContract } from './overview.ts';
 import { recordContract } from './records.ts';
 import { requeueContract } from './requeue.ts';
 import { retentionContract } from './retention.ts';
+import { scheduleContract } from './schedules.ts';
 import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
@@ -66,6 +67,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   history: historyContract,
   records: recordContract,
   retention: retentionContract,
+  schedules: scheduleContract,
   'the clock': clockContract,
   events: eventContract,
   'its lifetime': lifetimeContract,

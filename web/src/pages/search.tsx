@@ -10,7 +10,7 @@ interface JobPage {
   readonly jobs: readonly JobView[];
 }
 
-const ID = /^[A-Za-z0-9._:~-]{1,128}$/;
+const ID = /^[A-Za-z0-9._:~@-]{1,128}$/;
 
 export function SearchPage() {
   const words = usePlace().query.get('for') ?? '';

@@ -1,0 +1,78 @@
+/** Schedules as programs use them. What fires them is in node/: a node, or any process that works. */
+import { LonghaulError } from '../core/errors.ts';
+import type { Refused } from '../core/refusal.ts';
+import type { ScheduleInput } from '../core/schedule-input.ts';
+import { deleteSchedule, pauseSchedule, resumeSchedule, runScheduleNow, setSchedule } from '../node/schedule-book.ts';
+import type { Written } from '../node/schedule-records.ts';
+import { findSchedule, listSchedules } from '../node/schedule-records.ts';
+import { scheduleViews } from '../node/schedule-views.ts';
+import type { ScheduleView } from '../wire/schedule-view.ts';
+import type { Connection } from './connection.ts';
+
+export type ScheduleResult = { readonly ok: true; readonly schedule: ScheduleView } | Refused;
+
+export class Schedules {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * Makes a schedule, or changes the one of that name. The same definition again changes nothing, so a program may say
+   * it at every start.
+   */
+  async set(
+    name: string,
+    input: ScheduleInput,
+  ): Promise<ScheduleView & { readonly outcome: 'created' | 'changed' | 'unchanged' }> {
+    const { outcome, schedule } = await setSchedule(this.#connection.store, name, input);
+    this.#connection.schedules.wake();
+    const [view] = await scheduleViews(this.#connection.store, [schedule], Date.now());
+    if (view === undefined) throw new LonghaulError('refused', `schedule ${name} is not there`);
+    return { ...view, outcome };
+  }
+
+  async find(name: string): Promise<ScheduleView | null> {
+    const kept = await findSchedule(this.#connection.store.records, name);
+    if (kept === null) return null;
+    const [view] = await scheduleViews(this.#connection.store, [kept.schedule], Date.now());
+    return view ?? null;
+  }
+
+  /** By name. */
+  async list(): Promise<readonly ScheduleView[]> {
+    const { store } = this.#connection;
+    const kept = await listSchedules(store.records);
+    const schedules = kept.map(({ schedule }) => schedule);
+    return scheduleViews(store, schedules, Date.now());
+  }
+
+  /** Fires no more until `resume`; what falls into the pause is not made up. */
+  async pause(name: string, note: string | null = null): Promise<ScheduleResult> {
+    return this.#answer(await pauseSchedule(this.#connection.store, name, note));
+  }
+
+  async resume(name: string): Promise<ScheduleResult> {
+    return this.#answer(await resumeSchedule(this.#connection.store, name));
+  }
+
+  /** One job now, whatever the rule and the policy say; answers its id. */
+  async runNow(name: string): Promise<{ readonly ok: true; readonly id: string } | Refused> {
+    const ran = await runScheduleNow(this.#connection.store, name);
+    return ran.ok ? { ok: true, id: ran.id } : ran;
+  }
+
+  /** Its jobs stay. */
+  async delete(name: string): Promise<{ readonly ok: true } | Refused> {
+    return deleteSchedule(this.#connection.store, name);
+  }
+
+  async #answer(written: Written): Promise<ScheduleResult> {
+    if (!written.ok) return written;
+    this.#connection.schedules.wake();
+    const [schedule] = await scheduleViews(this.#connection.store, [written.schedule], Date.now());
+    if (schedule === undefined) throw new LonghaulError('refused', `schedule ${written.schedule.name} is not there`);
+    return { ok: true, schedule };
+  }
+}

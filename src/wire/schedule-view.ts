@@ -1,0 +1,113 @@
+/** A schedule as it is shown: its rule in words and as it can be given again, when it runs next, and how its last runs did. */
+import type { JobState } from '../core/job.ts';
+import type { Overlap, Run, Schedule, ScheduleDefinition } from '../core/schedule.ts';
+import { fireAt, nextSlot } from '../core/schedule.ts';
+import { nextRunAt } from '../core/schedule-plan.ts';
+import { ruleWords } from './schedule-words.ts';
+import { exactDuration } from './spans.ts';
+
+export interface RunView extends Run {
+  /** Of its job: null where there is none, or none any more. */
+  readonly state: JobState | null;
+}
+
+export interface ScheduleView {
+  readonly name: string;
+  readonly queue: string;
+  /** The rule in words. */
+  readonly words: string;
+  readonly cron: string | null;
+  readonly zone: string | null;
+  readonly every: string | null;
+  readonly offset: string | null;
+  readonly from: number | null;
+  readonly until: number | null;
+  readonly overlap: Overlap;
+  readonly catchUp: string;
+  readonly backlog: number | null;
+  readonly jitter: string;
+  readonly ids: 'slot' | 'count';
+  readonly data: unknown;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly isPaused: boolean;
+  readonly pausedAt: number | null;
+  readonly note: string | null;
+  readonly createdAt: number;
+  readonly changedAt: number;
+  /** In the past when nobody has kept it going; null when it is paused or over. */
+  readonly nextAt: number | null;
+  /** The next ones from now on, also of one that is paused. */
+  readonly upcoming: readonly number[];
+  /** Newest first. */
+  readonly recent: readonly RunView[];
+  /** Slots that wait for an earlier job to end. */
+  readonly queued: number;
+  readonly made: number;
+  readonly skipped: number;
+  readonly missed: number;
+}
+
+const SHOWN_UPCOMING = 5;
+
+export interface ViewBasis {
+  readonly now: number;
+  /** The states of the jobs of `recent`, by id. */
+  readonly states: ReadonlyMap<string, JobState>;
+}
+
+export function scheduleView(schedule: Schedule, { now, states }: ViewBasis): ScheduleView {
+  const { name, definition, pausedAt, note, createdAt, changedAt, made, skipped, missed } = schedule;
+  const { overlap, backlog, ids, job } = definition;
+  return {
+    name,
+    queue: job.queue,
+    ...ruleFields(definition),
+    overlap,
+    catchUp: exactDuration(definition.catchUpMs),
+    backlog,
+    jitter: exactDuration(definition.jitterMs),
+    ids,
+    data: JSON.parse(job.data),
+    options: job.options,
+    isPaused: pausedAt !== null,
+    pausedAt,
+    note,
+    createdAt,
+    changedAt,
+    nextAt: nextRunAt(schedule),
+    upcoming: upcomingRuns(schedule, { after: now, until: Number.POSITIVE_INFINITY, limit: SHOWN_UPCOMING }),
+    recent: schedule.recent.map((run) => ({ ...run, state: states.get(run.id ?? '') ?? null })),
+    queued: schedule.queued.length,
+    made,
+    skipped,
+    missed,
+  };
+}
+
+function ruleFields(definition: ScheduleDefinition) {
+  const { rule, fromAt, untilAt } = definition;
+  const bounds = { words: ruleWords(rule), from: fromAt, until: untilAt };
+  if (rule.kind === 'cron') return { ...bounds, cron: rule.cron, zone: rule.zone, every: null, offset: null };
+  const offset = exactDuration(rule.anchorAt - (fromAt ?? 0));
+  return { ...bounds, cron: null, zone: null, every: exactDuration(rule.everyMs), offset };
+}
+
+export interface Window {
+  readonly after: number;
+  readonly until: number;
+  readonly limit: number;
+}
+
+/** When its jobs run in (after, until], as far as the limit goes; whether it is paused is not asked. */
+export function upcomingRuns(schedule: Pick<Schedule, 'name' | 'definition' | 'mark'>, window: Window): number[] {
+  const runs: number[] = [];
+  const { definition, mark } = schedule;
+  // A slot may lie before the window and run in it.
+  let slot = nextSlot(definition, Math.max(mark, window.after - definition.jitterMs - 1));
+  while (slot !== null && slot <= window.until && runs.length < window.limit) {
+    const at = fireAt(schedule, slot);
+    if (at > window.after && at <= window.until) runs.push(at);
+    slot = nextSlot(definition, slot);
+  }
+  return runs;
+}

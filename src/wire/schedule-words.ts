@@ -1,0 +1,168 @@
+/**
+ * A schedule's rule in words, for people: made from what the rule means, not from how it was written, so that `*\/15`
+ * and `0,15,30,45` say the same. Pure; decides nothing.
+ */
+import type { CronRule } from '../core/cron.ts';
+import { readCron } from '../core/cron.ts';
+import type { ScheduleRule } from '../core/schedule-rule.ts';
+import { exactDuration } from './spans.ts';
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+/** More times of day than this are told as a pattern. */
+const MOST_TIMES = 6;
+
+export function ruleWords(rule: ScheduleRule): string {
+  if (rule.kind === 'every') return everyWords(rule);
+  const read = readCron(rule.cron);
+  return read.ok ? `${cronWords(read.rule)} (${rule.zone})` : rule.cron;
+}
+
+function everyWords({ everyMs, anchorAt }: { everyMs: number; anchorAt: number }): string {
+  const offset = anchorAt % everyMs;
+  const words = `every ${unitWords(everyMs)}`;
+  return offset === 0 ? words : `${words}, ${exactDuration(offset)} past`;
+}
+
+/** '15 minutes', 'hour', '1h30m'. */
+function unitWords(ms: number): string {
+  const units = [
+    ['week', 604_800_000],
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1_000],
+  ] as const;
+  const unit = units.find(([, length]) => ms % length === 0);
+  if (unit === undefined || ms / unit[1] > 120) return exactDuration(ms);
+  const count = ms / unit[1];
+  return count === 1 ? unit[0] : `${count} ${unit[0]}s`;
+}
+
+function cronWords(rule: CronRule): string {
+  const days = dayWords(rule);
+  const times = timeWords(rule);
+  const isDaily = days === '' && !times.startsWith('every') && !times.includes('of every hour');
+  return [isDaily ? 'every day' : '', times, days].filter((part) => part !== '').join(' ');
+}
+
+function timeWords({ seconds, minutes, hours }: CronRule): string {
+  if (hours.length * minutes.length * seconds.length <= MOST_TIMES)
+    return `at ${timesOfDay({ seconds, minutes, hours })}`;
+  if (seconds.length === 1 && seconds[0] === 0) return minuteWords(minutes, hours);
+  const inMinutes = minutes.length === 60 ? '' : ` of ${patternWords(minutes, 60, 'minute')}`;
+  const inHours = hours.length === 24 ? '' : ` ${hourWords(hours)}`;
+  return `${patternWords(seconds, 60, 'second')}${inMinutes}${inHours}`;
+}
+
+function timesOfDay({ seconds, minutes, hours }: Pick<CronRule, 'seconds' | 'minutes' | 'hours'>): string {
+  const hasSeconds = seconds.length > 1 || seconds[0] !== 0;
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) =>
+      seconds.map((second) => [hour, minute, ...(hasSeconds ? [second] : [])].map(twoDigits).join(':')),
+    ),
+  );
+  return listed(times);
+}
+
+function minuteWords(minutes: readonly number[], hours: readonly number[]): string {
+  if (hours.length === 24) {
+    const step = stepOf(minutes, 60);
+    if (step === null) return `at ${plural('minute', minutes)} of every hour`;
+    return step === 60 ? 'every hour' : `every ${unitWords(step * 60_000)}`;
+  }
+  return `${patternWords(minutes, 60, 'minute')} ${hourWords(hours)}`;
+}
+
+/** 'every minute', 'every 10 minutes', 'at minutes 5 and 35'. */
+function patternWords(numbers: readonly number[], size: number, unit: string): string {
+  const step = stepOf(numbers, size);
+  if (step === 1) return `every ${unit}`;
+  return step !== null && step < size ? `every ${step} ${unit}s` : `at ${plural(unit, numbers)}`;
+}
+
+function hourWords(hours: readonly number[]): string {
+  const step = stepOf(hours, 24);
+  if (step !== null && step < 24) return `of every ${step === 1 ? 'hour' : `${ordinal(step)} hour`}`;
+  const [first = 0, last = 0] = [hours[0], hours.at(-1)];
+  if (hours.length > 1 && last - first === hours.length - 1)
+    return `from ${twoDigits(first)}:00 to ${twoDigits(last)}:59`;
+  return `of ${plural('hour', hours)}`;
+}
+
+/** The step of numbers that begin at 0 and fill the whole evenly; the whole for 0 alone; else null. */
+function stepOf(numbers: readonly number[], size: number): number | null {
+  const step = size / numbers.length;
+  return Number.isInteger(step) && numbers.every((number, place) => number === place * step) ? step : null;
+}
+
+function dayWords({ days, weekdays, months }: CronRule): string {
+  const dates = days.numbers.length === 31 ? '' : dateWords(days);
+  const week = weekdays.numbers.length === 7 ? '' : weekdayWords(weekdays);
+  const joint = days.hasStar || weekdays.hasStar ? ' if it is ' : ' or on ';
+  const which = dates !== '' && week !== '' ? `on ${dates}${joint}${week}` : dates || week ? `on ${dates}${week}` : '';
+  const year =
+    months.length === 12 ? '' : `in ${listed(runs(months).map((run) => named(run, (m) => MONTHS[m - 1] ?? '')))}`;
+  return [which, year].filter((part) => part !== '').join(' ');
+}
+
+function dateWords({ numbers, isLast }: CronRule['days']): string {
+  const dates = numbers.length === 0 ? [] : [`the ${listed(numbers.map(ordinal))}`];
+  return listed([...dates, ...(isLast ? ['the last day of the month'] : [])]);
+}
+
+function weekdayWords({ numbers, last, nth }: CronRule['weekdays']): string {
+  const name = (day: number): string => WEEKDAYS[day] ?? '';
+  // The week begins on Monday: Saturday and Sunday stand together.
+  const inWeek = numbers.map((day) => (day === 0 ? 7 : day)).sort((one, other) => one - other);
+  return listed([
+    ...runs(inWeek).map((run) => named(run, (day) => name(day % 7))),
+    ...last.map((day) => `the last ${name(day)} of the month`),
+    ...nth.map(([day, n]) => `the ${ordinal(n)} ${name(day)} of the month`),
+  ]);
+}
+
+/** Neighbours together: [1,2,3,6] is [[1,2,3],[6]]. */
+function runs(numbers: readonly number[]): readonly (readonly number[])[] {
+  const found: number[][] = [];
+  for (const number of numbers) {
+    const run = found.at(-1);
+    if (run !== undefined && run.at(-1) === number - 1) run.push(number);
+    else found.push([number]);
+  }
+  return found.flatMap((run) => (run.length === 2 ? run.map((each) => [each]) : [run]));
+}
+
+function named(run: readonly number[], name: (number: number) => string): string {
+  const [first = 0, last = 0] = [run[0], run.at(-1)];
+  return first === last ? name(first) : `${name(first)} to ${name(last)}`;
+}
+
+function plural(unit: string, numbers: readonly number[]): string {
+  return `${unit}${numbers.length === 1 ? '' : 's'} ${listed(numbers.map(String))}`;
+}
+
+function listed(words: readonly string[]): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+function ordinal(number: number): string {
+  const rest = number % 100 > 10 && number % 100 < 14 ? 0 : number % 10;
+  return `${number}${['th', 'st', 'nd', 'rd'][rest] ?? 'th'}`;
+}
+
+const twoDigits = (number: number): string => String(number).padStart(2, '0');
