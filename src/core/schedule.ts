@@ -7,6 +7,7 @@
  * Invariant: every slot up to `mark` is decided; a slot after it is not. Whoever moves the mark (a put that names the
  * version it saw) owes the jobs in `pending`; whoever finds them owed adds them, and the same id twice is one job.
  */
+import { sameJson } from './same-json.ts';
 import type { ScheduleRule } from './schedule-rule.ts';
 import { slotAfter } from './schedule-rule.ts';
 
@@ -104,12 +105,12 @@ export function newSchedule(name: string, definition: ScheduleDefinition, now: n
  * another one: then it begins now, since what the new rule would have done before was never asked for.
  */
 export function redefined(before: Schedule, definition: ScheduleDefinition, now: number): Schedule {
-  const isSameRule = slotsOf(before.definition) === slotsOf(definition);
+  const isSameRule = sameJson(slotsOf(before.definition), slotsOf(definition));
   return { ...before, definition, changedAt: now, mark: isSameRule ? before.mark : Math.max(before.mark, now - 1) };
 }
 
-function slotsOf({ rule, fromAt, untilAt }: ScheduleDefinition): string {
-  return JSON.stringify([Object.entries(rule).sort(), fromAt, untilAt]);
+function slotsOf({ rule, fromAt, untilAt }: ScheduleDefinition) {
+  return { rule, fromAt, untilAt };
 }
 
 export function pausedSchedule(before: Schedule, note: string | null, now: number): Schedule {
@@ -123,8 +124,13 @@ export function resumedSchedule(before: Schedule, now: number): Schedule {
 }
 
 /** A job by hand, whatever the rule, the pause and the policy say; later slots count it as one of theirs. */
-export function runByHand(before: Schedule, now: number): { readonly schedule: Schedule; readonly run: PendingRun } {
-  const run = { id: `${before.name}@${slotText(now)}~now`, slot: now, runAt: now };
+export function runByHand(
+  before: Schedule,
+  now: number,
+  id = `${before.name}@${slotText(now)}~now`,
+): { readonly schedule: Schedule; readonly run: PendingRun } {
+  const run = { id, slot: now, runAt: now };
+  if (before.open.includes(id)) return { schedule: before, run };
   const made: Run = { slot: now, at: now, outcome: 'made', id: run.id, count: 1, isByHand: true };
   const schedule = withRuns({ ...before, pending: [...before.pending, run], open: openWith(before.open, [run]) }, [
     made,

@@ -75,11 +75,12 @@ export async function deleteSchedule({ records }: Store, name: string): Promise<
 
 export type RanNow = { readonly ok: true; readonly id: string; readonly schedule: Schedule } | Refused;
 
-export async function runScheduleNow(store: Store, name: string): Promise<RanNow> {
+/** With an id of the caller's it can be repeated. */
+export async function runScheduleNow(store: Store, name: string, given?: string): Promise<RanNow> {
   const now = await readStoreTime(store.records);
   let id = '';
   const written = await rewriteSchedule(store.records, name, (before) => {
-    const { schedule, run } = runByHand(before, now);
+    const { schedule, run } = runByHand(before, now, given);
     id = run.id;
     return schedule;
   });

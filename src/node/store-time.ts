@@ -39,6 +39,7 @@ export async function readStoreTime(records: Records, clocks: Clocks = OWN_CLOCK
 export class StoreTime {
   readonly #records: Records;
   readonly #clocks: Clocks;
+  #forgotten = 0;
   #measured: { readonly ahead: number; readonly now: number; readonly monotonic: number } | null = null;
 
   constructor(records: Records, clocks: Clocks) {
@@ -47,9 +48,12 @@ export class StoreTime {
   }
 
   async now(): Promise<number> {
-    if (!this.#isFresh()) {
+    // Also when somebody says meanwhile that the time is another one: what was measured before counts no more.
+    while (!this.#isFresh()) {
+      const forgotten = this.#forgotten;
       const ahead = await measure(this.#records, this.#clocks);
-      this.#measured = { ahead, now: this.#clocks.now(), monotonic: this.#clocks.monotonic() };
+      const [now, monotonic] = [this.#clocks.now(), this.#clocks.monotonic()];
+      if (forgotten === this.#forgotten) this.#measured = { ahead, now, monotonic };
     }
     return this.#clocks.now() + (this.#measured?.ahead ?? 0);
   }
@@ -57,6 +61,7 @@ export class StoreTime {
   /** The next look measures anew. */
   forget(): void {
     this.#measured = null;
+    this.#forgotten += 1;
   }
 
   #isFresh(): boolean {

@@ -30,6 +30,8 @@ export interface NodeFace {
   /** The MD5 of an attachment's content, for who goes by it; null when it is not on this disk. */
   md5(sha256: string): Promise<string | null>;
   reload(): Promise<void>;
+  /** Somebody changed a schedule: looks at once. */
+  wakeSchedules(): void;
 }
 
 export interface SettingsFace {

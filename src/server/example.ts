@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<string, unknown>> = {
   queues: ['mail'],
   data: { to: 'somebody' },
   name: 'mail',
+  cron: '30 3 * * *',
   worker: 'worker-1',
   token: 1,
   group: 'exit 1',
@@ -48,7 +49,7 @@ function exampleOf(name: string, schema: JsonSchema): unknown {
 }
 
 /** Not needed, but an example without them says little. */
-const TELLING: ReadonlySet<string> = new Set(['data', 'ids']);
+const TELLING: ReadonlySet<string> = new Set(['data', 'ids', 'cron']);
 
 function neededOf({ required = [], properties = {} }: JsonSchema): readonly string[] {
   return [...required, ...Object.keys(properties).filter((name) => TELLING.has(name) && !required.includes(name))];

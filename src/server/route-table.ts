@@ -20,6 +20,7 @@ import { nodeRoutes } from './routes/nodes.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { pageRoutes } from './routes/page.ts';
 import { queueRoutes } from './routes/queues.ts';
+import { scheduleRoutes } from './routes/schedules.ts';
 import { storeRoutes } from './routes/store.ts';
 import { recordRoutes } from './routes/store-records.ts';
 import { streamRoutes } from './routes/streams.ts';
@@ -34,6 +35,7 @@ const OWN: readonly Route[] = [
   ...jobRoutes,
   ...overviewRoutes,
   ...queueRoutes,
+  ...scheduleRoutes,
   ...workRoutes,
   ...workerRoutes,
   ...storeRoutes,

@@ -269,6 +269,33 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await longhaul.queue('q').count()).toMatchObject({ waiting: 0, draft: 0 });
     });
 
+    test('A schedule makes jobs again and again, kept going by whoever works; the same definition changes nothing.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<{ n: number }, number>('q');
+      const ran: string[] = [];
+      queue.work(async (job) => ran.push(job.id));
+      const made = await queue.schedule('tick', { every: '1s', data: { n: 1 }, options: { tags: ['t'] } });
+      expect(made).toMatchObject({ outcome: 'created', words: 'every second', queue: 'q', overlap: 'skip' });
+      expect(await queue.schedule('tick', { every: 1_000, data: { n: 1 }, options: { tags: ['t'] } })).toMatchObject({
+        outcome: 'unchanged',
+      });
+      await waitFor('two jobs of the schedule', () => ran.length >= 2);
+      expect(new Set(ran).size).toBe(ran.length);
+      expect((await longhaul.find(ran[0] ?? ''))?.tags).toEqual(['t', 'schedule:tick']);
+      expect(await longhaul.schedules.pause('tick', 'enough')).toMatchObject({
+        ok: true,
+        schedule: { isPaused: true },
+      });
+      expect(await longhaul.schedules.find('tick')).toMatchObject({ note: 'enough', nextAt: null });
+      expect(await longhaul.schedules.list()).toHaveLength(1);
+      const now = await longhaul.schedules.runNow('tick');
+      await waitFor('the job by hand', () => now.ok && ran.includes(now.id));
+      expect(await longhaul.schedules.resume('tick')).toMatchObject({ ok: true, schedule: { isPaused: false } });
+      expect(await longhaul.schedules.delete('tick')).toEqual({ ok: true });
+      expect(await longhaul.schedules.find('tick')).toBeNull();
+      expect(await longhaul.schedules.pause('tick')).toMatchObject({ ok: false, refusal: { code: 'not-found' } });
+    });
+
     test('A bad queue name and bad work options are refused at once.', async () => {
       const longhaul = await connectFresh();
       expect(() => longhaul.queue('a/b')).toThrow('queue name');

@@ -14,6 +14,22 @@ test('A job that is due in three days runs when the clock says so, and not befor
   await longhaul.close();
 });
 
+test('A schedule fires when the clock of the test has moved to its slot.', async () => {
+  const { longhaul, clock } = connectForTests({ startAt: Date.UTC(2030, 2, 30, 12) });
+  const queue = longhaul.queue<null, number>('q');
+  const ran: string[] = [];
+  queue.work(async (job) => ran.push(job.id));
+  await queue.schedule('nightly', { cron: '30 2 * * *', zone: 'Europe/Berlin' });
+  clock.advance('12h');
+  expect(ran).toEqual([]);
+  clock.advance('1h');
+  await waitFor('the night in which clocks skip half past two', () => ran.length === 1);
+  clock.advance('1d');
+  await waitFor('the night after', () => ran.length === 2);
+  expect(ran).toEqual(['nightly@2030-03-31T01:00:00Z', 'nightly@2030-04-01T00:30:00Z']);
+  await longhaul.close();
+});
+
 test('Waiting in vain says for what.', async () => {
   await expect(waitFor('the moon', () => null, { deadlineMs: 10 })).rejects.toThrow('in vain for: the moon');
 });

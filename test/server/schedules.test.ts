@@ -1,0 +1,102 @@
+/** Schedules over HTTP: defined, looked at, paused, run by hand; and every wrong rule told with its reason. */
+import { describe, expect, it } from 'vitest';
+import type { ScheduleView } from '../../src/wire/schedule-view.ts';
+import { startTrial, type TrialServer } from './trial-server.ts';
+
+const nightly = { cron: '30 3 * * *', zone: 'Europe/Berlin', queue: 'mail', data: { to: 'all' } };
+
+const put = (server: TrialServer, name: string, body: object) => server.ask('PUT', `/api/schedules/${name}`, { body });
+const post = (server: TrialServer, path: string, more: object = {}) =>
+  server.ask('POST', `/api/schedules/${path}`, more);
+
+describe('a schedule', () => {
+  it('is made once, changed, listed with its next runs, and deleted', async () => {
+    const server = await startTrial();
+    expect((await put(server, 'night', nightly)).json).toMatchObject({
+      outcome: 'created',
+      words: 'every day at 03:30 (Europe/Berlin)',
+      overlap: 'skip',
+      made: 0,
+      recent: [],
+    });
+    expect((await put(server, 'night', nightly)).json).toMatchObject({ outcome: 'unchanged' });
+    expect((await put(server, 'night', { ...nightly, overlap: 'queue' })).json).toMatchObject({ outcome: 'changed' });
+    const { schedules } = (await server.ask('GET', '/api/schedules')).json as { schedules: ScheduleView[] };
+    expect(schedules).toHaveLength(1);
+    expect(schedules[0]?.upcoming).toHaveLength(5);
+    expect(schedules[0]?.nextAt).toBe(schedules[0]?.upcoming[0]);
+    expect(await server.ask('DELETE', '/api/schedules/night')).toMatchObject({ status: 204 });
+    expect(await server.ask('DELETE', '/api/schedules/night')).toMatchObject({ status: 404 });
+    expect(await server.ask('GET', '/api/schedules/night')).toMatchObject({ status: 404 });
+  });
+
+  it('is paused with a note, resumed, and run by hand, once under an Idempotency-Key', async () => {
+    const server = await startTrial();
+    await put(server, 'night', nightly);
+    expect((await post(server, 'night/pause', { body: { note: 'not now' } })).json).toMatchObject({
+      isPaused: true,
+      note: 'not now',
+      nextAt: null,
+    });
+    const headers = { 'idempotency-key': 'once' };
+    const [first, again] = [await post(server, 'night/run', { headers }), await post(server, 'night/run', { headers })];
+    expect(first).toMatchObject({ status: 201 });
+    expect(again.json).toEqual(first.json);
+    const { id } = first.json as { id: string };
+    expect((await server.ask('GET', `/api/jobs/${id}`)).json).toMatchObject({
+      queue: 'mail',
+      data: { to: 'all' },
+      tags: ['schedule:night'],
+    });
+    expect((await post(server, 'night/resume')).json).toMatchObject({
+      isPaused: false,
+      made: 1,
+      recent: [{ id, outcome: 'made', state: 'waiting', isByHand: true }],
+    });
+    const byTag = await server.ask('GET', '/api/jobs?tag=schedule:night');
+    expect(byTag.json).toMatchObject({ jobs: [{ id }] });
+    const plain = await post(server, 'night/run');
+    expect((plain.json as { id: string }).id).toMatch(/^night@\d{4}-.*Z~now$/);
+    expect((await server.ask('GET', `/api/jobs/${encodeURIComponent((plain.json as { id: string }).id)}`)).status).toBe(
+      200,
+    );
+    for (const verb of ['pause', 'resume', 'run'])
+      expect(await post(server, `nobody/${verb}`, verb === 'pause' ? { body: {} } : {})).toMatchObject({ status: 404 });
+  });
+
+  it('has its runs of the coming day as lanes', async () => {
+    const server = await startTrial();
+    await put(server, 'hourly', { every: '1h', queue: 'mail' });
+    await put(server, 'secondly', { every: '1s', queue: 'mail' });
+    const { json } = await server.ask('GET', '/api/schedules/lanes?hours=24');
+    const { lanes, from, until } = json as { from: number; until: number; lanes: { runs: number[]; isCut: boolean }[] };
+    expect(until - from).toBe(86_400_000);
+    expect(lanes.map(({ runs, isCut }) => [runs.length, isCut])).toEqual([
+      [24, false],
+      [1_500, true],
+    ]);
+  });
+
+  it('is refused with every reason', async () => {
+    const server = await startTrial();
+    const wrong = await put(server, 'x', { cron: '0 0 30 2 *', zone: 'Nowhere', backlog: 0, queue: 'mail' });
+    expect(wrong).toMatchObject({ status: 400, json: { code: 'bad-input' } });
+    const { problems } = wrong.json as { problems: { path: string }[] };
+    expect(problems.map(({ path }) => path)).toEqual(['zone', 'backlog', 'cron']);
+    expect(await put(server, 'x', { every: '1h', until: '2001-01-01', queue: 'mail' })).toMatchObject({
+      status: 400,
+      json: { detail: expect.stringContaining('lies behind') as string },
+    });
+    expect((await server.ask('GET', '/api/schedules')).json).toEqual({ schedules: [] });
+  });
+});
+
+it('A rule is explained without being kept.', async () => {
+  const server = await startTrial();
+  const { json } = await post(server, 'explain', { body: { cron: '*/15 9-17 * * 1-5', zone: 'America/New_York' } });
+  expect(json).toMatchObject({
+    words: 'every 15 minutes from 09:00 to 17:59 on Monday to Friday (America/New_York)',
+    upcoming: expect.arrayContaining([expect.any(Number)]) as number[],
+  });
+  expect(await post(server, 'explain', { body: { every: '10ms' } })).toMatchObject({ status: 400 });
+});
