@@ -4,6 +4,7 @@ import { JOB_COMMANDS } from './table/job-commands.ts';
 import { LOOKING_COMMANDS } from './table/looking-commands.ts';
 import { NODE_COMMANDS } from './table/node-commands.ts';
 import { QUEUE_COMMANDS } from './table/queue-commands.ts';
+import { SCHEDULE_COMMANDS } from './table/schedule-commands.ts';
 import { SHELL_COMMANDS } from './table/shell-commands.ts';
 
 export const COMMANDS: readonly CommandSpec[] = [
@@ -11,6 +12,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...JOB_COMMANDS,
   ...LOOKING_COMMANDS,
   ...QUEUE_COMMANDS,
+  ...SCHEDULE_COMMANDS,
   ...SHELL_COMMANDS,
 ];
 

@@ -7,14 +7,19 @@ const BOUNDS = [-1_000_000_000, 1_000_000_000] as const;
 
 /** Those that every new job may have; others as the command has them. */
 export function newJobOptions(call: Call, more: readonly ('delay' | 'unique')[] = []): AddOptions {
-  const texts = (['id', 'name', ...more] as const).flatMap((name) => {
+  const texts = (['id', ...more] as const).flatMap((name) => {
     const value = call.text(name);
     return value === undefined ? [] : [[name, value]];
   });
+  return { ...(Object.fromEntries(texts) as AddOptions), ...sharedJobOptions(call) };
+}
+
+/** Those that also the jobs of a schedule may have. */
+export function sharedJobOptions(call: Call): Pick<AddOptions, 'name' | 'tags' | 'priority' | 'retries'> {
   const [priority, retries] = [call.number('priority', BOUNDS), call.number('retries', [0, BOUNDS[1]])];
-  const tags = call.list('tag');
+  const [name, tags] = [call.text('name'), call.list('tag')];
   return {
-    ...(Object.fromEntries(texts) as AddOptions),
+    ...(name !== undefined && { name }),
     ...(tags.length > 0 && { tags }),
     ...(priority !== undefined && { priority }),
     ...(retries !== undefined && { retries }),

@@ -7,8 +7,9 @@ import { checked, duration, object, orNull, show, text, time } from './check.ts'
 import { readCron } from './cron.ts';
 import type { Duration } from './duration.ts';
 import { described, schemaOf } from './json-schema.ts';
+import type { BoundedRule } from './schedule.ts';
+import { nextSlot } from './schedule.ts';
 import type { ScheduleRule } from './schedule-rule.ts';
-import { slotAfter } from './schedule-rule.ts';
 import { findZone } from './time-zone.ts';
 
 /** `cron` with a `zone`, or `every` with an `offset`. */
@@ -24,12 +25,6 @@ export interface RuleInput {
   from?: Date | number | string | null;
   /** No slot after. */
   until?: Date | number | string | null;
-}
-
-export interface BoundedRule {
-  readonly rule: ScheduleRule;
-  readonly fromAt: number | null;
-  readonly untilAt: number | null;
 }
 
 const LEAST_EVERY_MS = 1_000;
@@ -80,9 +75,7 @@ export function checkRule(given: GivenRule, report: Report, path: string): void 
 
 function neverFires(given: GivenRule): boolean {
   if (given.cron === undefined || !readCron(given.cron).ok) return false;
-  const { rule, fromAt, untilAt } = toRule(given);
-  const first = slotAfter(rule, (fromAt ?? 0) - 1);
-  return first === null || (untilAt !== null && first > untilAt);
+  return nextSlot(toRule(given), -1) === null;
 }
 
 export function toRule(given: GivenRule): BoundedRule {

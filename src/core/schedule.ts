@@ -165,10 +165,20 @@ export function scheduleTag(name: string): string {
   return `schedule:${name}`;
 }
 
-/** The first slot after a moment that the definition's bounds allow. */
-export function nextSlot({ rule, fromAt, untilAt }: ScheduleDefinition, after: number): number | null {
+export type BoundedRule = Pick<ScheduleDefinition, 'rule' | 'fromAt' | 'untilAt'>;
+
+/** The first slot after a moment that the bounds allow. */
+export function nextSlot({ rule, fromAt, untilAt }: BoundedRule, after: number): number | null {
   const slot = slotAfter(rule, Math.max(after, (fromAt ?? 0) - 1));
   return slot === null || (untilAt !== null && slot > untilAt) ? null : slot;
+}
+
+/** The first few slots after a moment. */
+export function nextSlots(rule: BoundedRule, after: number, limit: number): readonly number[] {
+  const slots: number[] = [];
+  for (let slot = nextSlot(rule, after); slot !== null && slots.length < limit; slot = nextSlot(rule, slot))
+    slots.push(slot);
+  return slots;
 }
 
 /** When the job of a slot is to run: the same on every node. */

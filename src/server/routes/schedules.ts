@@ -2,6 +2,7 @@
 import { object, orNull, text } from '../../core/check.ts';
 import { scheduleName } from '../../core/names.ts';
 import type { Schedule } from '../../core/schedule.ts';
+import { nextSlots } from '../../core/schedule.ts';
 import { scheduleInput } from '../../core/schedule-input.ts';
 import { readRule, ruleInput } from '../../core/schedule-rule-input.ts';
 import {
@@ -76,9 +77,8 @@ export const scheduleRoutes: readonly Route[] = [
     answer: ruleAnswer,
     handle: ({ context, body }) => {
       const bounded = readRule(body);
-      const bare = { name: '', mark: 0, definition: { ...bounded, jitterMs: 0 } as Schedule['definition'] };
-      const window = { after: context.now(), until: Number.POSITIVE_INFINITY, limit: SHOWN_UPCOMING };
-      return json({ words: ruleWords(bounded.rule), upcoming: upcomingRuns(bare, window) });
+      const upcoming = nextSlots(bounded, context.now(), SHOWN_UPCOMING);
+      return json({ words: ruleWords(bounded.rule), upcoming });
     },
   }),
   route({
