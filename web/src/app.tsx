@@ -10,6 +10,7 @@ import { JobPage } from './pages/job.tsx';
 import { Nowhere } from './pages/nowhere.tsx';
 import { QueuePage } from './pages/queue.tsx';
 import { QueuesPage } from './pages/queues.tsx';
+import { SchedulesPage } from './pages/schedules.tsx';
 import { SearchPage } from './pages/search.tsx';
 import { SettingsPage } from './pages/settings.tsx';
 import { WorkersPage } from './pages/workers.tsx';
@@ -43,6 +44,7 @@ function Page() {
   if (first === 'q' && queue !== undefined && id !== undefined) return <JobPage key={id} queue={queue} id={id} />;
   if (first === 'q' && queue !== undefined) return <QueuePage key={queue} name={queue} />;
   if (first === 'queues') return <QueuesPage />;
+  if (first === 'schedules') return <SchedulesPage />;
   if (first === 'failures') return <FailuresPage />;
   if (first === 'workers') return <WorkersPage />;
   if (first === 'search') return <SearchPage />;

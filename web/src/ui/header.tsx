@@ -9,6 +9,7 @@ import { Sparkline } from './sparkline.tsx';
 const PAGES = [
   ['', 'Running'],
   ['queues', 'Queues'],
+  ['schedules', 'Schedules'],
   ['failures', 'Failures'],
   ['workers', 'Workers'],
   ['settings', 'Settings'],

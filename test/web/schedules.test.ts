@@ -1,0 +1,76 @@
+/** The page of schedules in a real browser: made, looked at, changed, paused, run now, deleted; the coming day as lanes. */
+import { describe, expect, it } from 'vitest';
+import type { ScheduleView } from '../../src/wire/schedule-view.ts';
+import { PageBench } from './page-bench.ts';
+
+const LONG = 60_000;
+
+describe('the page of schedules', () => {
+  const web = new PageBench({ prepare: (bench) => void bench.queue('hello', 'echo hello') });
+  const find = async (name: string) =>
+    (await (await fetch(new URL(`/api/schedules/${name}`, web.url))).json()) as ScheduleView;
+
+  it('makes a schedule, says what its rule means, and shows it with its lane', { timeout: LONG }, async () => {
+    const { page, troubles } = await web.open('/');
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByText('No schedules yet').waitFor();
+    await page.getByRole('button', { name: 'New schedule …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('often');
+    await dialog.getByRole('combobox', { name: 'Queue' }).fill('hello');
+    await dialog.getByLabel('Cron').fill('0 0 30 2 *');
+    await dialog.getByText('never fires').waitFor();
+    await dialog.getByRole('button', { name: 'Make the schedule' }).click();
+    await dialog.getByRole('alert').getByText('there is no such day').first().waitFor();
+    await dialog.getByLabel('Cron').fill('0 */6 * * *');
+    await dialog.getByLabel('Time zone').fill('Asia/Kolkata');
+    await dialog.getByText('every day at 00:00, 06:00, 12:00 and 18:00 (Asia/Kolkata)').waitFor();
+    await dialog.getByRole('button', { name: 'Make the schedule' }).click();
+    const row = page.getByRole('row', { name: /often/ });
+    await row.getByText('every day at 00:00, 06:00, 12:00 and 18:00 (Asia/Kolkata)').waitFor();
+    await row.getByText(/^in \d+ [hm]$/).waitFor();
+    await page.getByRole('heading', { name: 'The next 24 hours' }).waitFor();
+    expect(await page.getByRole('img', { name: /^often: 4 runs, the first at 20/ }).count()).toBe(1);
+    expect(await find('often')).toMatchObject({ overlap: 'skip', zone: 'Asia/Kolkata', data: {} });
+    expect(troubles).toEqual([]);
+  });
+
+  it('changes, pauses, resumes, runs and deletes it', { timeout: LONG }, async () => {
+    const body = { every: '1h', offset: '7m', queue: 'hello', options: { tags: ['kept'] } };
+    await fetch(new URL('/api/schedules/hourly', web.url), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const { page, troubles } = await web.open('/schedules');
+    const row = page.getByRole('row', { name: /hourly/ });
+    await row.getByText('every hour, 7m past').waitFor();
+
+    await row.getByRole('button', { name: 'Edit …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Every' }).fill('2h');
+    await dialog.getByLabel('While one runs').selectOption('queue');
+    await dialog.getByRole('button', { name: 'Change it' }).click();
+    await row.getByText('every 2 hours, 7m past').waitFor();
+    expect(await find('hourly')).toMatchObject({ every: '2h', overlap: 'queue', options: { tags: ['kept'] } });
+
+    await row.getByRole('button', { name: 'Pause …' }).click();
+    await page.getByRole('dialog').getByLabel('A note for others').fill('holidays');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await row.getByText('paused: holidays').waitFor();
+    await row.getByRole('button', { name: 'Resume' }).click();
+    await row.getByRole('button', { name: 'Pause …' }).waitFor();
+
+    await row.getByRole('button', { name: 'Run now' }).click();
+    await page.waitForURL(/\/q\/hello\/hourly(@|%40).*now$/);
+    await page.getByText('done').first().waitFor();
+    await page.goBack();
+    await row.getByRole('link', { name: 'done' }).waitFor();
+
+    await row.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await row.waitFor({ state: 'detached' });
+    expect((await fetch(new URL('/api/schedules/hourly', web.url))).status).toBe(404);
+    expect(troubles).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+/** A schedule made or changed in the browser. */
+import { useState } from 'preact/hooks';
+import { OVERLAPS } from '../../../src/core/schedule.ts';
+import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
+import { call } from '../data/call.ts';
+import { useOverview } from '../data/overview.ts';
+import { useAct } from '../data/use-act.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { FIELD, Field, saidIn } from '../ui/field.tsx';
+import { Trouble } from '../ui/trouble.tsx';
+import { RuleFields } from './rule-fields.tsx';
+import { schedulePath } from './schedule-actions.tsx';
+import type { ScheduleFields } from './schedule-body.ts';
+import { bodyOf, fieldsOf } from './schedule-body.ts';
+
+interface FormProps {
+  /** Null for a new one. */
+  readonly schedule: ScheduleView | null;
+  onClose(): void;
+  onDone(): void;
+}
+
+export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
+  const [rule, setRule] = useState(fieldsOf(schedule));
+  const [data, setData] = useState(JSON.stringify(schedule?.data ?? {}, null, 2));
+  const jsonProblem = problemOf(data);
+  const { error, act } = useAct();
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    if (jsonProblem === null) void act(() => send({ form, rule, data, schedule }).then(onDone));
+  };
+  return (
+    <Dialog title={schedule === null ? 'A new schedule' : `Change ${schedule.name}`} onClose={onClose}>
+      <form class="grid gap-3" onSubmit={onSubmit}>
+        <WhatFields schedule={schedule} />
+        <RuleFields rule={rule} onChange={setRule} />
+        <PolicyFields schedule={schedule} />
+        <label class="text-sm">
+          Data (JSON)
+          <textarea
+            class={`${FIELD} h-24 font-mono text-[13px]`}
+            value={data}
+            spellcheck={false}
+            aria-invalid={jsonProblem !== null}
+            onInput={(event) => setData(event.currentTarget.value)}
+          />
+          <span class="text-bad">{jsonProblem}</span>
+        </label>
+        <Trouble error={error} />
+        <div class="flex justify-end gap-2">
+          <Button onClick={onClose}>Not now</Button>
+          <Button kind="main" type="submit" disabled={jsonProblem !== null}>
+            {schedule === null ? 'Make the schedule' : 'Change it'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Sending {
+  readonly form: FormData;
+  readonly rule: ScheduleFields;
+  readonly data: string;
+  readonly schedule: ScheduleView | null;
+}
+
+async function send({ form, rule, data, schedule }: Sending): Promise<void> {
+  const [queue = '', overlap = '', catchUp = '', backlog = '', jitter = '', name = ''] = [
+    'queue',
+    'overlap',
+    'catchUp',
+    'backlog',
+    'jitter',
+    'name',
+  ].map((each) => saidIn(form, each));
+  const body = bodyOf(rule, { queue, overlap, catchUp, backlog, jitter, data }, schedule);
+  await call(schedulePath(schedule?.name ?? name), { method: 'PUT', body });
+}
+
+function WhatFields({ schedule }: { schedule: ScheduleView | null }) {
+  const { data } = useOverview();
+  return (
+    <div class="grid gap-3 sm:grid-cols-2">
+      {schedule === null && <Field name="name" words="Name" placeholder="nightly" />}
+      <label class="block text-sm">
+        Queue
+        <input name="queue" class={FIELD} list="queues" defaultValue={schedule?.queue ?? ''} />
+        <datalist id="queues">
+          {(data?.queues ?? []).map(({ name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </label>
+    </div>
+  );
+}
+
+function PolicyFields({ schedule }: { schedule: ScheduleView | null }) {
+  const backlog = schedule === null ? '1' : String(schedule.backlog ?? '');
+  return (
+    <div class="grid gap-3 sm:grid-cols-4">
+      <label class="block text-sm">
+        While one runs
+        <select name="overlap" class={FIELD}>
+          {OVERLAPS.map((word) => (
+            <option key={word} value={word} selected={word === (schedule?.overlap ?? 'skip')}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Field name="catchUp" words="Made up within" value={schedule?.catchUp ?? '1d'} />
+      <Field name="backlog" words="At most" value={backlog} placeholder="all" isNumber />
+      <Field name="jitter" words="Jitter" value={schedule?.jitter ?? '0ms'} />
+    </div>
+  );
+}
+
+function problemOf(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
