@@ -58,7 +58,7 @@ const every: Check<number> = described(schemaOf(duration()), (value: unknown, re
 export const RULE_SHAPE = { cron, zone, every, offset: duration(), from: orNull(time), until: orNull(time) };
 export type GivenRule = Checked<typeof RULE_SHAPE>;
 
-/** What the parts of a rule must be to one another. `hasProblems`: some part is wrong, so that it means nothing yet. */
+/** What the parts of a rule must be to one another. */
 export function checkRule(given: GivenRule, report: Report, path: string): void {
   const say = (name: string, problem: string): undefined => report(path === '' ? name : `${path}.${name}`, problem);
   if (given.cron === undefined && given.every === undefined)

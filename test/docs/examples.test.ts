@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const readme = ['README.md', 'docs/guide.md', 'docs/from-worqr.md', 'docs/from-blueque.md']
+const readme = ['README.md', 'docs/guide.md', 'docs/schedules.md', 'docs/from-worqr.md', 'docs/from-blueque.md']
   .map((page) => readFileSync(join(root, page), 'utf8'))
   .join('\n');
 const run = promisify(execFile);
@@ -99,4 +99,14 @@ test("The examples of Worqr's and Blueque's doors do what they print.", async ()
   expect(worqr.stdout).toBe('sent a letter\n');
   const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 20_000 });
   expect(blueque.stdout).toBe('complete did {"film": 7}\n');
+});
+
+test('The examples of docs/schedules.md make and run what the page says.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('schedules')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('every day at 03:30 (Europe/Berlin)\nunchanged\nevery 15 minutes, 5m past\nreport backup\n');
+});
+
+test('The nights of docs/schedules.md in which clocks change are as the page says.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('clock-changes')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('nightly@2030-03-31T01:00:00Z\nnightly@2030-04-01T00:30:00Z\n');
 });

@@ -6,7 +6,8 @@
  */
 import { core } from './core.mjs';
 import { redis } from './redis.mjs';
+import { schedules } from './schedules.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
 
-export const mutants = [...core, ...sqlite, ...redis, ...worker];
+export const mutants = [...core, ...sqlite, ...redis, ...worker, ...schedules];

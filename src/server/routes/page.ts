@@ -11,7 +11,17 @@ import type { Call, Route } from '../route.ts';
 import { route } from '../route.ts';
 
 /** As the page itself knows them: web/src/app.tsx. */
-const ADDRESSES = ['/', '/queues', '/q/{queue}', '/q/{queue}/{id}', '/schedules', '/failures', '/workers', '/settings', '/search'];
+const ADDRESSES = [
+  '/',
+  '/queues',
+  '/q/{queue}',
+  '/q/{queue}/{id}',
+  '/schedules',
+  '/failures',
+  '/workers',
+  '/settings',
+  '/search',
+];
 const part = textCheck({ max: 512 });
 /** What the page keeps in its address: filters, the place in a list, the attempt, the words of a search. */
 const QUERY = ['state', 'label', 'tag', 'name', 'worker', 'group', 'since', 'before', 'after', 'attempt', 'for'];

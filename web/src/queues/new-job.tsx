@@ -5,6 +5,7 @@ import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FIELD, Field } from '../ui/field.tsx';
+import { jsonProblem } from '../ui/json-problem.ts';
 import { Trouble } from '../ui/trouble.tsx';
 import type { NewJobForm } from './add-job.ts';
 import { addJob, PARAMETERS } from './add-job.ts';
@@ -14,7 +15,7 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
   const [isSimple, setSimple] = useState(false);
   const [files, setFiles] = useState<readonly File[]>([]);
   const { sent, error, add } = useAdd();
-  const problem = isSimple ? null : problemOf(data);
+  const problem = isSimple ? null : jsonProblem(data);
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -63,15 +64,6 @@ function useAdd() {
       setSent(null),
     );
   return { sent, error, add };
-}
-
-function problemOf(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 function FourParameters() {

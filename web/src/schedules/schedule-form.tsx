@@ -8,6 +8,7 @@ import { useAct } from '../data/use-act.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FIELD, Field, saidIn } from '../ui/field.tsx';
+import { jsonProblem } from '../ui/json-problem.ts';
 import { Trouble } from '../ui/trouble.tsx';
 import { RuleFields } from './rule-fields.tsx';
 import { schedulePath } from './schedule-actions.tsx';
@@ -24,12 +25,12 @@ interface FormProps {
 export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
   const [rule, setRule] = useState(fieldsOf(schedule));
   const [data, setData] = useState(JSON.stringify(schedule?.data ?? {}, null, 2));
-  const jsonProblem = problemOf(data);
+  const problem = jsonProblem(data);
   const { error, act } = useAct();
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    if (jsonProblem === null) void act(() => send({ form, rule, data, schedule }).then(onDone));
+    if (problem === null) void act(() => send({ form, rule, data, schedule }).then(onDone));
   };
   return (
     <Dialog title={schedule === null ? 'A new schedule' : `Change ${schedule.name}`} onClose={onClose}>
@@ -43,15 +44,15 @@ export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
             class={`${FIELD} h-24 font-mono text-[13px]`}
             value={data}
             spellcheck={false}
-            aria-invalid={jsonProblem !== null}
+            aria-invalid={problem !== null}
             onInput={(event) => setData(event.currentTarget.value)}
           />
-          <span class="text-bad">{jsonProblem}</span>
+          <span class="text-bad">{problem}</span>
         </label>
         <Trouble error={error} />
         <div class="flex justify-end gap-2">
           <Button onClick={onClose}>Not now</Button>
-          <Button kind="main" type="submit" disabled={jsonProblem !== null}>
+          <Button kind="main" type="submit" disabled={problem !== null}>
             {schedule === null ? 'Make the schedule' : 'Change it'}
           </Button>
         </div>
@@ -117,13 +118,4 @@ function PolicyFields({ schedule }: { schedule: ScheduleView | null }) {
       <Field name="jitter" words="Jitter" value={schedule?.jitter ?? '0ms'} />
     </div>
   );
-}
-
-function problemOf(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
