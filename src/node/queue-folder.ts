@@ -7,9 +7,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { LonghaulError } from '../core/errors.ts';
+import type { ScheduleInput } from '../core/schedule-input.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import { COMMANDS_SCRIPT } from './command-job.ts';
+import { schedulesFor } from './file-schedules.ts';
 import type { Home } from './home.ts';
 import type { QueueFile } from './queue-file.ts';
 import { readQueueFile } from './queue-file.ts';
@@ -22,6 +24,8 @@ export interface QueueDefinition {
   /** The script's path, links not followed; null when the queue names none. */
   readonly script: string | null;
   readonly secrets: Readonly<Record<string, string>>;
+  /** By their whole names. */
+  readonly schedules: Readonly<Record<string, ScheduleInput>>;
   readonly notices: readonly string[];
   /** Why it cannot be worked as it stands. */
   readonly problem: string | null;
@@ -65,12 +69,22 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
       settings: { ...file.settings, script },
       script,
       secrets: file.secrets,
+      schedules: schedulesFor(name, file.schedules),
       notices: [...file.notices, ...idleLimits(file.settings)],
       problem: script === null ? `${path} names no script` : null,
     };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    return { name, origin: 'file', settings: {}, script: null, secrets: {}, notices: [], problem: error.message };
+    return {
+      name,
+      origin: 'file',
+      settings: {},
+      script: null,
+      secrets: {},
+      schedules: {},
+      notices: [],
+      problem: error.message,
+    };
   }
 }
 
@@ -80,7 +94,7 @@ function idleLimits({ limits, user = null }: Partial<QueueSettings>): readonly s
   return isIdle ? ['limits.processes does not bind root: name a user for its scripts'] : [];
 }
 
-const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, notices: [], isRq: false };
+const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, schedules: {}, notices: [], isRq: false };
 
 async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; path: string }> {
   const places = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];

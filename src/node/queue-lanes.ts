@@ -8,6 +8,7 @@ import type { RunningJob } from '../core/job.ts';
 import type { Store } from '../core/store.ts';
 import type { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { applyDefinition } from './apply-definition.ts';
+import { applySchedules } from './file-schedules.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 import type { LaneOptions } from './queue-lane.ts';
 import { QueueLane } from './queue-lane.ts';
@@ -98,6 +99,7 @@ export class QueueLanes {
     if (this.#applied.get(definition.name) === text) return;
     const isSettled = definition.problem !== null || definition.origin === 'record';
     const isApplied = isSettled || (await applyDefinition(store, definition));
+    if (!isSettled) await applySchedules(store, definition);
     await settings.follow([definition.name]);
     if (isApplied) this.#applied.set(definition.name, text);
   }
@@ -122,5 +124,5 @@ export class QueueLanes {
 }
 
 function withoutFile(name: string): QueueDefinition {
-  return { name, origin: 'record', settings: {}, script: null, secrets: {}, notices: [], problem: GONE };
+  return { name, origin: 'record', settings: {}, script: null, secrets: {}, schedules: {}, notices: [], problem: GONE };
 }

@@ -28,7 +28,7 @@ function isOurs({ name, script }: { name: string; script: string }, host: string
 }
 
 function definition(name: string, script: string): QueueDefinition {
-  return { name, origin: 'record', settings: {}, script, secrets: {}, notices: [], problem: null };
+  return { name, origin: 'record', settings: {}, script, secrets: {}, schedules: {}, notices: [], problem: null };
 }
 
 async function all(records: Records, kind: string): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { schedulesFor } from './file-schedules.ts';
 import { readQueueFile } from './queue-file.ts';
 
 const read = (config: object) => readQueueFile('q.json', JSON.stringify(config));
@@ -60,4 +61,24 @@ test('A native file has no prefix and is checked as settings are.', () => {
   expect(() => read({ concurency: 4 })).toThrow('did you mean concurrency?');
   expect(() => readQueueFile('q.json', '[1]')).toThrow('one JSON object');
   expect(() => readQueueFile('q.json', '{')).toThrow('is no JSON');
+});
+
+test("RQ's schedule becomes schedules of the queue, and a native file may name its own.", () => {
+  const { schedules, notices } = read({
+    script: '/x',
+    num_workers: 1,
+    schedule: [{ cron: '*/10 * * * *', param1: 'a', param2: 'b' }, { cron: '@daily' }],
+  });
+  expect(notices).toEqual([]);
+  expect(schedulesFor('mail', schedules)).toMatchObject({
+    'mail.cron-1': { queue: 'mail', cron: '*/10 * * * *', data: { param1: 'a', param2: 'b' }, overlap: 'allow' },
+    'mail.cron-2': { queue: 'mail', cron: '@daily', data: {} },
+  });
+  expect(() => read({ num_workers: 1, schedule: [{ param1: 'a' }] })).toThrow('schedule[0].cron: is missing');
+  const own = read({ schedules: { nightly: { cron: '30 3 * * *', data: 7 } } });
+  expect(schedulesFor('mail', own.schedules)).toEqual({
+    'mail.nightly': { queue: 'mail', cron: '30 3 * * *', data: 7 },
+  });
+  const wrong = read({ schedules: { never: { cron: '0 0 30 2 *' } } });
+  expect(() => schedulesFor('mail', wrong.schedules)).toThrow('schedules.never: cron: never fires');
 });

@@ -7,12 +7,15 @@
  * and never reaches a shell; `bash -lc`, RQ's default, becomes an argv in which the script's path stays one word.
  */
 import type { Check, Checked } from '../core/check.ts';
-import { checked, integer, listOf, mapOf, object, text } from '../core/check.ts';
+import { checked, fields, integer, listOf, mapOf, object, text } from '../core/check.ts';
 import { queueName } from '../core/names.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
+import type { FileSchedule } from './file-schedules.ts';
 
 export interface ReadConfig {
   readonly settings: SettingsInput;
+  /** By the end of their name. */
+  readonly schedules: Readonly<Record<string, FileSchedule>>;
   /** What was taken but does nothing, or not yet, in words. */
   readonly notices: readonly string[];
 }
@@ -35,6 +38,7 @@ export function isRqConfig(config: object): boolean {
 
 const LOGIN_SHELL = ['bash', '-lc', 'exec "$@"', '--'];
 const RQ_NICE = 19;
+const RQ_LATE_MS = 60_000;
 const anything: Check<unknown> = (value) => value;
 const anyText = text({ max: 4_096 });
 
@@ -43,6 +47,8 @@ const numberOrText: Check<number> = (value, report, path) => {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return integer(1, 10_000)(number, report, path);
 };
+
+const PARAMETERS = { param1: anyText, param2: anyText, param3: anyText, param4: anyText };
 
 const shape = {
   name: queueName,
@@ -59,7 +65,7 @@ const shape = {
   coalesce_param4: anything,
   coalesce_params: listOf(integer(1, 4), 4),
   blocking_params: listOf(integer(1, 4), 4),
-  schedule: anything,
+  schedule: listOf(fields({ cron: anyText }, PARAMETERS), 100),
   admin_status: anything,
   oper_status: anything,
   url: anything,
@@ -78,8 +84,20 @@ export function readRqConfig(config: object): ReadConfig {
       stdin: 'null',
       nice: RQ_NICE,
     },
+    schedules: schedulesOf(given.schedule ?? []),
     notices: [...prefixNotices, ...idleWords(given)],
   };
+}
+
+/** By the clock of this machine, as RQ had it; late by a minute at most, and never made up. */
+function schedulesOf(given: NonNullable<Checked<typeof shape>['schedule']>): Record<string, FileSchedule> {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return Object.fromEntries(
+    given.map(({ cron, ...data }, place) => [
+      `cron-${place + 1}`,
+      { cron, zone, data, overlap: 'allow', catchUp: RQ_LATE_MS },
+    ]),
+  );
 }
 
 /** RQ itself never let a queue's configuration set its own variables. */
@@ -99,7 +117,7 @@ function execPrefix(given: string | undefined): { words: readonly string[]; noti
 
 function idleWords(given: Checked<typeof shape>): readonly string[] {
   const never = (['fsync', 'ordering'] as const).filter((word) => given[word] !== undefined);
-  const later = (['coalesce', 'coalesce_params', 'blocking_params', 'schedule'] as const).filter(
+  const later = (['coalesce', 'coalesce_params', 'blocking_params'] as const).filter(
     (word) => given[word] !== undefined,
   );
   return [

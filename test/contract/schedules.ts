@@ -89,6 +89,21 @@ export function scheduleContract(open: Open): void {
     expect(await scheduleOf(bench)).toMatchObject({ made: 3, missed: 0 });
   });
 
+  it('make nothing by a node that slept with an old record in hand', async () => {
+    const bench = await open();
+    await setSchedule(storeOf(bench), 's', minutely());
+    bench.pass(MINUTE_MS);
+    const [asleep] = await listSchedules(bench.records);
+    await look(bench);
+    const job = await bench.claimOne();
+    await bench.settle(job, complete);
+    await bench.jobs.delete([job.id]);
+    if (asleep === undefined) throw new Error('there is no schedule');
+    await fireSchedule(storeOf(bench), asleep, bench.now);
+    expect(await idsOf(bench)).toEqual([]);
+    expect(await scheduleOf(bench)).toMatchObject({ made: 1 });
+  });
+
   it('owe what a node that died had decided, until another adds it', async () => {
     const bench = await open();
     await setSchedule(storeOf(bench), 's', minutely());

@@ -169,6 +169,23 @@ it('concurrency changes while scripts run: they go on, and more are begun', asyn
   for (const id of ids) expect(await bench.until(id, ended)).toMatchObject({ state: 'done', attempt: 1 });
 });
 
+it('schedules that a file names make jobs, and go when it names them no longer', async () => {
+  bench.queue('timed', script('on time'), { schedules: { often: { every: '1s', data: 7 } } });
+  const longhaul = await bench.longhaul();
+  const made = await eventually(
+    async () => (await longhaul.list({ queue: 'timed', tag: 'schedule:timed.often', state: 'done' })).jobs,
+    (jobs) => jobs.length >= 2,
+  );
+  expect(made[0]).toMatchObject({ data: 7, result: { status: 'on time' } });
+  bench.queue('timed', script('on time'), {});
+  await eventually(
+    () => longhaul.schedules.list(),
+    (schedules) => schedules.length === 0,
+  );
+  bench.queue('timed', script('on time'), { schedules: { never: { cron: '0 0 30 2 *' } } });
+  await told('timed', 'schedules.never: cron: never fires');
+});
+
 it("RQ's config.json is read in all its forms", async () => {
   const aQueue = (name: string, config: object, text: string) => {
     mkdirSync(join(bench.queues, name));
