@@ -45,7 +45,7 @@ function queryOf(call: Call): Omit<JobQuery, 'order'> {
   };
 }
 
-function printPage({ jobs, next }: { jobs: readonly JobView[]; next: string | null }, hasQueues: boolean): void {
+export function printPage({ jobs, next }: { jobs: readonly JobView[]; next: string | null }, hasQueues: boolean): void {
   const now = Date.now();
   if (jobs.length === 0) remark(next === null ? 'no jobs' : 'no jobs on this page');
   else for (const line of table(columns(now, hasQueues), jobs, screenOf())) print(line);

@@ -103,7 +103,7 @@ function failureColumns(now: number): Column<FailureGroup>[] {
   return [
     { title: 'JOBS', isWhole: true, of: ({ count }) => String(count) },
     { title: 'LAST', isWhole: true, of: ({ lastAt }) => age(lastAt, now) },
-    { title: 'SAMPLE', isWhole: true, of: ({ sampleId }) => sampleId },
+    { title: 'SAMPLE', isWhole: true, of: ({ sampleId }) => sampleId ?? '' },
     { title: 'GROUP', of: ({ group }) => group },
   ];
 }

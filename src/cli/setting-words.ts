@@ -1,4 +1,5 @@
-/** What each setting means, in words, and how it stands, as somebody would write it. Checked by its types to be complete. */
+/** How each setting stands, as somebody would write it, with what it means. Checked by its types to be complete. */
+import { SETTING_WORDS } from '../core/setting-words.ts';
 import type { Keep, QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { bytes, exactDuration } from '../wire/spans.ts';
@@ -12,57 +13,44 @@ const orNone = (text: string | null): string => text ?? 'none';
 const time = (ms: number | null): string => (ms === null ? 'none' : exactDuration(ms));
 const keep = ({ ms, count }: Keep): string => `${time(ms)}${count === null ? '' : ` or ${count} jobs`}`;
 
-export const SETTINGS: Readonly<Record<keyof SettingsInput, SettingWords>> = {
-  state: { about: 'up; paused takes jobs in and starts none; down refuses them too', of: ({ state }) => state },
-  note: { about: 'why it is paused or down', of: ({ note }) => orNone(note) },
-  concurrency: { about: 'how many of its jobs one node runs at once', of: ({ concurrency }) => String(concurrency) },
-  priority: { about: 'of jobs that name none; lower runs first', of: ({ priority }) => String(priority) },
-  lease: { about: 'how long a silent worker keeps a job', of: ({ leaseMs }) => time(leaseMs) },
-  heartbeat: { about: 'how often a worker renews its leases', of: ({ heartbeatMs }) => time(heartbeatMs) },
-  retries: { about: 'how often a failed job is tried again', of: ({ retries }) => String(retries) },
-  backoff: { about: 'how long it waits before that', of: ({ backoff }) => backoffWords(backoff) },
-  maxResends: { about: 'how often a job may be sent again', of: ({ maxResends }) => String(maxResends) },
-  maxCrashes: {
-    about: 'how often its worker may be lost until it has failed',
-    of: ({ maxCrashes }) => String(maxCrashes),
-  },
-  onLost: { about: 'a job whose worker is lost: requeue, fail, or hold for an operator', of: ({ onLost }) => onLost },
-  lostCountsAs: { about: 'what a lost worker is counted as: crash or failure', of: ({ lostCountsAs }) => lostCountsAs },
-  lostGrace: { about: 'how long past its end a lease is left alone', of: ({ lostGraceMs }) => time(lostGraceMs) },
-  exhaustedGroup: {
-    about: 'the failure group of jobs whose retries were used up; their own by default',
-    of: ({ exhaustedGroup }) => orNone(exhaustedGroup),
-  },
-  onDependencyFailed: {
-    about: 'a job waits for one that fails, is cancelled or deleted: hold it, fail it too, or run it',
-    of: ({ onDependencyFailed }) => onDependencyFailed,
-  },
-  maxRuntime: { about: 'an attempt that takes longer is ended', of: ({ maxRuntimeMs }) => time(maxRuntimeMs) },
-  maxSilence: {
-    about: 'an attempt that says nothing for longer is ended',
-    of: ({ maxSilenceMs }) => time(maxSilenceMs),
-  },
-  grace: { about: 'how long an attempt may take to stop before it is killed', of: ({ graceMs }) => time(graceMs) },
-  statsDays: { about: 'how many days of statistics are kept', of: ({ statsDays }) => String(statsDays) },
-  histogramDays: {
-    about: 'how many days of them have their histograms',
-    of: ({ histogramDays }) => String(histogramDays),
-  },
-  retention: { about: 'how long ended jobs are kept', of: ({ retention }) => retentionWords(retention) },
-  script: { about: 'the executable that does its jobs', of: ({ script }) => orNone(script) },
-  execPrefix: { about: 'words put before the script', of: ({ execPrefix }) => execPrefix.join(' ') || 'none' },
-  handshake: { about: 'required: a script must say how it ended', of: ({ handshake }) => handshake },
-  env: { about: 'variables for its scripts', of: ({ env }) => Object.keys(env).join(', ') || 'none' },
-  stdin: { about: "a script's input: its job's data, or null for none", of: ({ stdin }) => stdin },
-  nice: { about: 'how much its scripts give way to others', of: ({ nice }) => String(nice) },
-  user: { about: 'who its scripts run as', of: ({ user }) => user ?? 'the node itself' },
-  umask: {
-    about: 'what others may not do with the files they make',
-    of: ({ umask }) => umask.toString(8).padStart(3, '0'),
-  },
-  limits: { about: 'what one attempt may use', of: ({ limits }) => limitsWords(limits) },
-  stage: { about: 'whether files are copied for an attempt or linked', of: ({ stage }) => stage },
+const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
+  state: ({ state }) => state,
+  note: ({ note }) => orNone(note),
+  concurrency: ({ concurrency }) => String(concurrency),
+  priority: ({ priority }) => String(priority),
+  lease: ({ leaseMs }) => time(leaseMs),
+  heartbeat: ({ heartbeatMs }) => time(heartbeatMs),
+  retries: ({ retries }) => String(retries),
+  backoff: ({ backoff }) => backoffWords(backoff),
+  maxResends: ({ maxResends }) => String(maxResends),
+  maxCrashes: ({ maxCrashes }) => String(maxCrashes),
+  onLost: ({ onLost }) => onLost,
+  lostCountsAs: ({ lostCountsAs }) => lostCountsAs,
+  lostGrace: ({ lostGraceMs }) => time(lostGraceMs),
+  exhaustedGroup: ({ exhaustedGroup }) => orNone(exhaustedGroup),
+  onDependencyFailed: ({ onDependencyFailed }) => onDependencyFailed,
+  maxRuntime: ({ maxRuntimeMs }) => time(maxRuntimeMs),
+  maxSilence: ({ maxSilenceMs }) => time(maxSilenceMs),
+  grace: ({ graceMs }) => time(graceMs),
+  search: ({ search }) => search.join(', ') || 'none',
+  statsDays: ({ statsDays }) => String(statsDays),
+  histogramDays: ({ histogramDays }) => String(histogramDays),
+  retention: ({ retention }) => retentionWords(retention),
+  script: ({ script }) => orNone(script),
+  execPrefix: ({ execPrefix }) => execPrefix.join(' ') || 'none',
+  handshake: ({ handshake }) => handshake,
+  env: ({ env }) => Object.keys(env).join(', ') || 'none',
+  stdin: ({ stdin }) => stdin,
+  nice: ({ nice }) => String(nice),
+  user: ({ user }) => user ?? 'the node itself',
+  umask: ({ umask }) => umask.toString(8).padStart(3, '0'),
+  limits: ({ limits }) => limitsWords(limits),
+  stage: ({ stage }) => stage,
 };
+
+export const SETTINGS: Readonly<Record<string, SettingWords>> = Object.fromEntries(
+  Object.entries(SETTING_WORDS).map(([name, about]) => [name, { about, of: VALUES[name as keyof SettingsInput] }]),
+);
 
 function backoffWords({ kind, delayMs, maxMs, delaysMs, jitter }: QueueSettings['backoff']): string {
   if (kind === 'list') return delaysMs.map(time).join(', ');

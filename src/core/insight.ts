@@ -5,13 +5,32 @@
  */
 import type { FailureGroup } from './job-store.ts';
 import type { DayStatistics } from './statistics.ts';
+import { byText } from './text-order.ts';
 
 /** Every kind with what it is asked and what it answers. */
 export interface Insights {
   /** Failed jobs by what went wrong, the most frequent first; of one queue or of all. */
-  readonly failures: { readonly question: { readonly queue?: string }; readonly answer: readonly FailureGroup[] };
+  readonly failures: { readonly question: FailuresQuestion; readonly answer: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
+  /** The tags that most jobs have, whatever their state. */
+  readonly tags: { readonly question: { readonly limit: number }; readonly answer: readonly TagCount[] };
+}
+
+export interface FailuresQuestion {
+  readonly queue?: string;
+  /** Also groups of which no failed job is left, as long as the statistics know of them. */
+  readonly past?: boolean;
+}
+
+export interface TagCount {
+  readonly tag: string;
+  readonly jobs: number;
+}
+
+/** The most frequent first, then by name. */
+export function tagOrder(a: TagCount, b: TagCount): number {
+  return b.jobs - a.jobs || byText(a.tag, b.tag);
 }
 
 export interface StatisticsQuestion {

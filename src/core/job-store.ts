@@ -9,6 +9,7 @@
  * - Invariant: within one call, items take effect in their order; across calls, each call is one atomic step.
  * - The clock is the store's. `now` is taken from the caller only where the store was opened for it.
  */
+import type { FailureTrend } from './failure-trend.ts';
 import type { HistoryRow } from './history.ts';
 import type { AnswerOf, Question } from './insight.ts';
 import type { Failure, Job, JobPolicy, JobState, UniqueKey } from './job.ts';
@@ -200,8 +201,10 @@ export interface FailureGroup {
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** The newest member, as a sample. */
-  readonly sampleId: string;
+  /** The newest member, as a sample; null when there is none any more. */
+  readonly sampleId: string | null;
+  /** Null when nothing of it is kept in the statistics. */
+  readonly trend: FailureTrend | null;
 }
 
 export interface WorkerBeat {

@@ -2,13 +2,14 @@
 import type { Check } from './check.ts';
 import { text } from './check.ts';
 
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
+/** None begins with @ or #: stores keep what is not a job beside jobs under such names. */
+export const ID_PATTERN = /^(?!@|\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
 const QUEUE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 export const jobId: Check<string> = text({
   max: 128,
-  pattern: ID,
-  must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ @ - and not '.' or '..'",
+  pattern: ID_PATTERN,
+  must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ @ - and not '.' or '..', nor begin with @",
 });
 
 const queueText = text({

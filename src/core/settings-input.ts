@@ -32,6 +32,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   maxRuntime?: Duration | null;
   maxSilence?: Duration | null;
   grace?: Duration;
+  search?: readonly string[];
   statsDays?: number;
   histogramDays?: number;
   retention?: { done?: KeepInput; failed?: KeepInput; cancelled?: KeepInput };
@@ -104,6 +105,12 @@ const limits: Check<ScriptLimits> = described(schemaOf(limitRules), (value: unkn
   };
 });
 
+const fieldPath = text({
+  max: 256,
+  pattern: /^[^.\s]+(\.[^.\s]+)*$/,
+  must: 'must be a field of the data, or a path such as order.id',
+});
+
 const settingsShape = {
   concurrency: integer(1, 10_000),
   script: orNull(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' })),
@@ -139,6 +146,7 @@ const settingsShape = {
   maxRuntime: orNull(duration(1)),
   maxSilence: orNull(duration(1)),
   grace: duration(),
+  search: listOf(fieldPath, 20),
   statsDays: integer(1, MAX_STATS_DAYS),
   histogramDays: integer(0, MAX_STATS_DAYS),
   retention: object({ done: keep, failed: keep, cancelled: keep }),
@@ -165,6 +173,11 @@ export function mergeSettings(before: Partial<QueueSettings>, input: SettingsInp
   return given.retention === undefined
     ? next
     : { ...next, retention: { ...settingsOf(before).retention, ...given.retention } };
+}
+
+/** How a setting stands in the settings themselves: the value that is gone by, durations in milliseconds. */
+export function settingValue(of: QueueSettings, name: keyof SettingsInput): unknown {
+  return of[name in MS_NAMES ? MS_NAMES[name as keyof typeof MS_NAMES] : (name as keyof QueueSettings)];
 }
 
 const settingsRules = object(settingsShape);

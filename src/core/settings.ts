@@ -67,6 +67,8 @@ export interface QueueSettings extends ScriptSettings {
   readonly maxRuntimeMs: number | null;
   readonly maxSilenceMs: number | null;
   readonly graceMs: number;
+  /** Fields of the data by which jobs can be searched, such as `customer` or `order.id`. */
+  readonly search: readonly string[];
   /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
   readonly statsDays: number;
   readonly histogramDays: number;
@@ -102,6 +104,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   maxRuntimeMs: null,
   maxSilenceMs: null,
   graceMs: 10_000,
+  search: [],
   statsDays: 30,
   histogramDays: 7,
   retention: {

@@ -4,9 +4,11 @@
  * Invariant: a table decides nothing. It finds, keeps and orders; `lifecycle.ts` decides what becomes of a job,
  * and `operations/` says which jobs are asked.
  */
+import type { LivingGroup } from './failure-trend.ts';
 import type { HistoryRow } from './history.ts';
+import type { TagCount } from './insight.ts';
 import type { Job, JobState, RunningJob } from './job.ts';
-import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
+import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 import type { QueueSettings } from './settings.ts';
 import type { Measurement, StoredCell } from './statistics.ts';
 
@@ -80,7 +82,9 @@ export interface Table {
   /** Jobs of a query by insertion number, newest first, below `belowSeq`; may ignore `label`, which the operation checks. */
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[];
   count(queue: string, now: number): QueueCounts;
-  failures(queue: string): readonly FailureGroup[];
+  failures(queue: string): readonly LivingGroup[];
+  /** Those that most jobs have, the most frequent first, then by name. */
+  topTags(limit: number): readonly TagCount[];
   /** Drafts created before `time`, and ended jobs of a state that ended before it; the oldest first. */
   draftsBefore(time: number, limit: number): readonly Job[];
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];

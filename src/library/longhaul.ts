@@ -1,5 +1,6 @@
 /** A connection to a store, and everything that can be asked of jobs whatever their queue. */
 import type { HistoryRow } from '../core/history.ts';
+import type { StatisticsQuestion, TagCount } from '../core/insight.ts';
 import type {
   CancelResult,
   EndWorkerResult,
@@ -11,14 +12,20 @@ import type {
   Move,
   QueueCounts,
   Requeue,
+  JobPage as StoredPage,
   Target,
   TargetResult,
   Unsubscribe,
   WorkerRecord,
 } from '../core/job-store.ts';
+import type { Refused } from '../core/refusal.ts';
+import type { JobSearch } from '../core/search-jobs.ts';
+import { searchJobs } from '../core/search-jobs.ts';
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
+import type { DayStatistics } from '../core/statistics.ts';
 import type { Store } from '../core/store.ts';
+import { track, trackedJobs, untrack } from '../core/tracked-jobs.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
@@ -29,6 +36,11 @@ import { Queue } from './queue.ts';
 import { Schedules } from './schedules.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
+
+export interface JobPage {
+  readonly jobs: readonly JobView[];
+  readonly next: string | null;
+}
 
 const PAGE = 50;
 const MAINTENANCE_LIMIT = 1_000;
@@ -78,8 +90,11 @@ export class Longhaul implements AsyncDisposable {
     return finished<Result>(this.#connection.endings, id, options.signal);
   }
 
-  async list(query: Partial<Omit<JobQuery, 'order'>> = {}): Promise<{ jobs: readonly JobView[]; next: string | null }> {
-    const page = await this.store.jobs.list({ limit: PAGE, ...query, order: 'newest' });
+  async list(query: Partial<Omit<JobQuery, 'order'>> = {}): Promise<JobPage> {
+    return this.#views(await this.store.jobs.list({ limit: PAGE, ...query, order: 'newest' }));
+  }
+
+  async #views(page: StoredPage): Promise<JobPage> {
     const queues = [...new Set(page.jobs.map(({ queue }) => queue))];
     const settings = new Map(
       await Promise.all(queues.map(async (queue) => [queue, await this.#connection.settings.read(queue)] as const)),
@@ -93,8 +108,43 @@ export class Longhaul implements AsyncDisposable {
     return this.store.jobs.count();
   }
 
-  async failures(): Promise<readonly FailureGroup[]> {
-    return this.store.jobs.insight({ kind: 'failures' });
+  /** Failed jobs by what went wrong; with `past`, also what has no failed job left. */
+  async failures(question: { past?: boolean } = {}): Promise<readonly FailureGroup[]> {
+    return this.store.jobs.insight({ kind: 'failures', ...question });
+  }
+
+  /** By queue and UTC day, also by tag or worker; the oldest day first. */
+  async statistics(question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
+    return this.store.jobs.insight({ kind: 'statistics', ...question });
+  }
+
+  /** The tags that most jobs have. */
+  async tags(limit = PAGE): Promise<readonly TagCount[]> {
+    return this.store.jobs.insight({ kind: 'tags', limit });
+  }
+
+  /** Jobs by the beginning of an id, a tag, a name, or a field of the data that their queue declares as searchable. */
+  async search(words: string, page: Partial<Omit<JobSearch, 'words'>> = {}): Promise<JobPage> {
+    const fieldsOf = async (queue: string): Promise<readonly string[]> =>
+      (await this.#connection.settings.read(queue)).search;
+    return this.#views(await searchJobs(this.store.jobs, { limit: PAGE, ...page, words }, fieldsOf));
+  }
+
+  /** Marks a job as one to keep an eye on. */
+  async track(id: string): Promise<{ readonly ok: true } | Refused> {
+    return track(this.store, id);
+  }
+
+  async untrack(id: string): Promise<{ readonly ok: true } | Refused> {
+    return untrack(this.store, id);
+  }
+
+  /** The marked jobs, the latest mark first; null for one that is gone. */
+  async tracked(): Promise<readonly { id: string; trackedAt: number; job: JobView | null }[]> {
+    const marks = await trackedJobs(this.store);
+    const { jobs } = await this.#views({ jobs: marks.flatMap(({ job }) => job ?? []), next: null });
+    const byId = new Map(jobs.map((job) => [job.id, job]));
+    return marks.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
   }
 
   /** Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. */

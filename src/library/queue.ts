@@ -2,12 +2,14 @@
 
 import type { AddOptions } from '../core/add-options.ts';
 import { toNewJob } from '../core/add-options.ts';
+import type { StatisticsQuestion } from '../core/insight.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
 import { toJsonText } from '../core/json.ts';
 import { sameJson } from '../core/same-json.ts';
 import type { ScheduleInput } from '../core/schedule-input.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
+import type { DayStatistics } from '../core/statistics.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { ScheduleView } from '../wire/schedule-view.ts';
@@ -100,8 +102,13 @@ export class Queue<Data = unknown, Result = unknown> {
     return (await this.#page({ queue: this.name, order: 'claim', limit })).jobs;
   }
 
-  async failures(): Promise<readonly FailureGroup[]> {
-    return this.#connection.store.jobs.insight({ kind: 'failures', queue: this.name });
+  async failures(question: { past?: boolean } = {}): Promise<readonly FailureGroup[]> {
+    return this.#connection.store.jobs.insight({ kind: 'failures', ...question, queue: this.name });
+  }
+
+  /** By UTC day, the oldest first; also by tag or worker. */
+  async statistics(question: Omit<StatisticsQuestion, 'queue'> = {}): Promise<readonly DayStatistics[]> {
+    return this.#connection.store.jobs.insight({ kind: 'statistics', ...question, queue: this.name });
   }
 
   /** Cancels every job of this queue, also the running ones, whose data equal these; answers one for each. */

@@ -2,9 +2,11 @@
 
 import { listNodes } from '../node/node-registry.ts';
 import type { Overview, QueueRow } from '../wire/overview.ts';
+import type { UsualRun } from '../wire/usual-run.ts';
 import type { QueueView } from '../wire/views.ts';
 import type { ServerContext } from './context.ts';
 import { allQueues } from './queue-views.ts';
+import { usualRunOf } from './usual-runs.ts';
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
@@ -34,6 +36,8 @@ async function rowOf(context: ServerContext, view: QueueView, { isDeep }: { isDe
   const { name, problem, counts, settings } = view;
   const minutes = context.node?.throughput.minutes(MINUTES, name).done ?? [];
   const waiting = counts.waiting - counts.scheduled;
+  const usual = isDeep || counts.running > 0 ? await usualRunOf(context, name) : null;
+  const left = { waiting: waiting + counts.running, minutes, now: context.now() };
   return {
     name,
     state: settings.state,
@@ -47,7 +51,8 @@ async function rowOf(context: ServerContext, view: QueueView, { isDeep }: { isDe
     done: counts.done,
     oldestWaitAt: isDeep ? await oldestWait(context, name) : null,
     minutes,
-    emptyAt: emptyAt({ waiting: waiting + counts.running, minutes, now: context.now() }),
+    emptyAt: emptyAt(left) ?? emptyByHistory(left, usual, Math.max(counts.running, settings.concurrency)),
+    usualMs: usual?.p50Ms ?? null,
   };
 }
 
@@ -55,6 +60,15 @@ async function oldestWait({ store }: ServerContext, queue: string): Promise<numb
   const { jobs } = await store.jobs.list({ queue, order: 'claim', limit: 1 });
   const [next] = jobs;
   return next === undefined ? null : Math.max(next.runAt, next.createdAt);
+}
+
+/** Where nothing ended in the last hour, as with jobs that run for hours: by how long they usually run. */
+function emptyByHistory(
+  { waiting, now }: { readonly waiting: number; readonly now: number },
+  usual: UsualRun | null,
+  atOnce: number,
+): number | null {
+  return waiting === 0 || usual === null ? null : Math.round(now + (waiting / atOnce) * usual.meanMs);
 }
 
 /** By the pace of the last hour, without the minute that is going on. Null when nothing moves or nothing is left. */

@@ -11,6 +11,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { bulkRoutes } from './routes/bulk.ts';
 import { withDescription } from './routes/description.ts';
 import { healthRoutes } from './routes/health.ts';
+import { insightRoutes } from './routes/insight.ts';
 import { jobActionRoutes } from './routes/job-actions.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { loginRoutes } from './routes/login.ts';
@@ -33,6 +34,7 @@ const OWN: readonly Route[] = [
   ...bulkRoutes,
   ...jobActionRoutes,
   ...jobRoutes,
+  ...insightRoutes,
   ...overviewRoutes,
   ...queueRoutes,
   ...scheduleRoutes,

@@ -1,14 +1,17 @@
 /** The board of running jobs: each with what it uses, what it said last, and when it is expected to end. */
 import type { Glance } from '../node/attempt-reader.ts';
-import { expectedEnd } from '../wire/expected-end.ts';
+import { expectationOf } from '../wire/expected-end.ts';
 import type { JobView } from '../wire/job-view.ts';
 import type { RunningRow, RunningRows } from '../wire/overview.ts';
 import type { ServerContext } from './context.ts';
 import { viewsOf } from './job-views.ts';
+import { usualRunOf } from './usual-runs.ts';
 
 /** Points of a sparkline. */
 const POINTS = 60;
 const LINE_LENGTH = 500;
+/** Of a queue that sets no limit; one that does is told of at half of it. */
+const SILENT_MS = 10 * 60_000;
 
 export async function lookAtRunning(
   context: ServerContext,
@@ -35,7 +38,13 @@ interface Found {
 
 async function rowOf(context: ServerContext, { view, host }: Found): Promise<RunningRow> {
   const { lease } = view;
-  const seen = await context.node?.attempts.glance(view.id, view.attempt);
+  const [seen, usual, { maxSilenceMs }] = await Promise.all([
+    context.node?.attempts.glance(view.id, view.attempt),
+    usualRunOf(context, view.queue),
+    context.settings.read(view.queue),
+  ]);
+  const now = context.now();
+  const { endAt, basis, isSlow } = expectationOf(view, usual, now);
   return {
     job: view,
     host: host ?? null,
@@ -44,8 +53,17 @@ async function rowOf(context: ServerContext, { view, host }: Found): Promise<Run
     lastOutputAt: seen?.last?.at ?? null,
     heartbeatAt: lease === null ? null : lease.until - lease.ms,
     samples: seen === undefined ? [] : samplesOf(seen.usage),
-    expectedEndAt: expectedEnd(view),
+    expectedEndAt: endAt,
+    expectedBy: basis,
+    usualMs: usual?.p50Ms ?? null,
+    isSlow,
+    isSilent: now - heardAt(view, seen?.last?.at ?? null) > (maxSilenceMs === null ? SILENT_MS : maxSilenceMs / 2),
   };
+}
+
+/** The last sign of work itself: output, progress, or that it began. Heartbeats are the worker's. */
+function heardAt({ lease, progress }: JobView, outputAt: number | null): number {
+  return Math.max(lease?.startedAt ?? lease?.claimedAt ?? 0, progress?.at ?? 0, outputAt ?? 0);
 }
 
 /** Processor seconds between two samples, as a share of one core. */

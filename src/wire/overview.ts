@@ -1,11 +1,13 @@
 /** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
 import type { Check } from '../core/check.ts';
 import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
+import { BASES } from './expected-end.ts';
 import type { JobView } from './job-view.ts';
 import { jobView } from './views.ts';
 
 const amount = integer(0, Number.MAX_SAFE_INTEGER);
 const at = number(0, 8.64e15);
+const amountOfMs = number(0, 8.64e15);
 const series = listOf(amount, 1_440);
 const MOST_QUEUES = 100_000;
 
@@ -26,8 +28,9 @@ const queueRow = fields({
   oldestWaitAt: orNull(at),
   /** Jobs done in each of the last minutes, oldest first. */
   minutes: series,
-  /** When it will be empty if it goes on as in the last hour. */
+  /** When it will be empty: by the pace of the last hour, else by how long its jobs usually run. */
   emptyAt: orNull(at),
+  usualMs: orNull(amountOfMs),
 });
 export type QueueRow = ReturnType<typeof queueRow>;
 
@@ -57,8 +60,15 @@ const runningRow = fields({
   lastOutputAt: orNull(at),
   heartbeatAt: orNull(at),
   samples: listOf(seriesPoint, 1_000),
-  /** By its own progress so far; null where that says nothing. */
+  /** By its own progress so far, by how long jobs of its queue usually run, or by both; null where neither tells. */
   expectedEndAt: orNull(at),
+  expectedBy: orNull(oneOf(...BASES)),
+  /** How long half of the queue's jobs run at the most; null while too few were seen. */
+  usualMs: orNull(amountOfMs),
+  /** It has run longer than nineteen of twenty do. */
+  isSlow: flag,
+  /** Nothing was heard of it for long: no output, no progress. */
+  isSilent: flag,
 });
 export type RunningRow = ReturnType<typeof runningRow>;
 

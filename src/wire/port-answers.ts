@@ -80,9 +80,20 @@ export const counts = fields({
   relayed: whole,
 });
 export const failureGroups = listOf(
-  fields({ queue: word, group: anyText, count: whole, firstAt: ms, lastAt: ms, sampleId: word }),
+  fields({
+    queue: word,
+    group: anyText,
+    count: whole,
+    firstAt: ms,
+    lastAt: ms,
+    sampleId: orNull(word),
+    trend: orNull(
+      fields({ firstAt: ms, lastAt: ms, days: listOf(fields({ day, failures: whole, retries: whole }), 4_000) }),
+    ),
+  }),
   MOST,
 );
+export const tagCounts = listOf(fields({ tag: word, jobs: whole }), MOST);
 const spread = fields({
   count: whole,
   mean: number(0, Number.MAX_VALUE),
@@ -125,6 +136,7 @@ function orRefused(right: Check<unknown>): Check<unknown> {
 const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
   statistics: dayStatistics,
+  tags: tagCounts,
 };
 /** An answer of any kind: it does not name its kind, since whoever asked knows it. */
 const insightAnswer = described(

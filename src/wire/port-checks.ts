@@ -167,7 +167,8 @@ export const day: Check<string> = text({
 export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneOf('queue', 'tag', 'worker') };
 
 const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
-  failures: fields({ kind: oneOf('failures') }, { queue: queueName }),
+  failures: fields({ kind: oneOf('failures') }, { queue: queueName, past: flag }),
+  tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
 };
 const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);

@@ -86,6 +86,7 @@ const settings = fields({
   maxRuntimeMs: orNull(ms),
   maxSilenceMs: orNull(ms),
   graceMs: ms,
+  search: listOf(word, 20),
   retention: fields({ done: keep, failed: keep, cancelled: keep }),
 });
 /** `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. */

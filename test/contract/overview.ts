@@ -1,8 +1,12 @@
 /** Counts of every queue and the groups of its failures: always what counting by hand would give. */
 import { expect, it } from 'vitest';
+import { DAY_MS } from '../../src/core/histogram.ts';
 import type { QueueCounts } from '../../src/core/job-store.ts';
+import { dayOf, dayText } from '../../src/core/statistics.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, release, START } from './workbench.ts';
+
+const TODAY = dayText(dayOf(START));
 
 const counts = (some: Partial<QueueCounts> = {}): QueueCounts => ({
   queue: 'q',
@@ -98,7 +102,15 @@ export function overviewContract(open: Open): void {
     await failWith('3', 'often');
     await failWith('4', 'rare', 'p');
     await failWith('5', 'apart', 'q');
-    const often = { queue: 'q', group: 'often', count: 2, firstAt: START + 10, lastAt: START + 20, sampleId: '3' };
+    const often = {
+      queue: 'q',
+      group: 'often',
+      count: 2,
+      firstAt: START + 10,
+      lastAt: START + 20,
+      sampleId: '3',
+      trend: { firstAt: START + 10, lastAt: START + 20, days: [{ day: TODAY, failures: 2, retries: 0 }] },
+    };
     const one = (queue: string, group: string, at: number, sampleId: string) => ({
       queue,
       group,
@@ -106,11 +118,57 @@ export function overviewContract(open: Open): void {
       firstAt: START + at,
       lastAt: START + at,
       sampleId,
+      trend: { firstAt: START + at, lastAt: START + at, days: [{ day: TODAY, failures: 1, retries: 0 }] },
     });
     const inQ = [often, one('q', 'apart', 40, '5'), one('q', 'rare', 0, '1')];
     expect(await bench.jobs.insight({ kind: 'failures', queue: 'q' })).toEqual(inQ);
     expect(await bench.jobs.insight({ kind: 'failures' })).toEqual([often, one('p', 'rare', 30, '4'), ...inQ.slice(1)]);
     expect(await bench.jobs.insight({ kind: 'failures', queue: 'none' })).toEqual([]);
+  });
+
+  it('remember a group by its days when its last job is gone, as long as statistics are kept', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { retries: 1, statsDays: 3 });
+    await bench.settle(await bench.running({ id: 'a' }), fail());
+    bench.pass(DAY_MS);
+    await bench.settle(await bench.claimOne(), fail());
+    const trend = {
+      firstAt: START,
+      lastAt: START + DAY_MS,
+      days: [
+        { day: TODAY, failures: 0, retries: 1 },
+        { day: dayText(dayOf(START) + 1), failures: 1, retries: 0 },
+      ],
+    };
+    const ask = (past: boolean) => bench.jobs.insight({ kind: 'failures', past });
+    expect(await ask(false)).toMatchObject([{ group: 'boom', count: 1, firstAt: START + DAY_MS, trend }]);
+    await bench.jobs.delete(['a']);
+    expect(await ask(false)).toEqual([]);
+    const gone = { queue: 'q', group: 'boom', count: 0, firstAt: START, lastAt: START + DAY_MS, sampleId: null, trend };
+    expect(await ask(true)).toEqual([gone]);
+    bench.now = START + 4 * DAY_MS;
+    expect(await ask(true)).toEqual([]);
+  });
+
+  it('count the jobs of each tag, the most frequent first', async () => {
+    const bench = await open();
+    const tags = (limit = 10) => bench.jobs.insight({ kind: 'tags', limit });
+    expect(await tags()).toEqual([]);
+    await bench.add({ id: 'a', tags: ['x', 'y'] }, { id: 'b', tags: ['y'] }, { id: 'c', tags: ['w'], queue: 'p' });
+    expect(await tags()).toEqual([
+      { tag: 'y', jobs: 2 },
+      { tag: 'w', jobs: 1 },
+      { tag: 'x', jobs: 1 },
+    ]);
+    await bench.settle(await bench.claimOne(), complete);
+    await bench.jobs.change([{ id: 'b', tags: ['z'] }]);
+    await bench.jobs.delete(['c']);
+    expect(await tags()).toEqual([
+      { tag: 'x', jobs: 1 },
+      { tag: 'y', jobs: 1 },
+      { tag: 'z', jobs: 1 },
+    ]);
+    expect(await tags(1)).toEqual([{ tag: 'x', jobs: 1 }]);
   });
 
   it('take for a sample what failed last, whenever it was added', async () => {

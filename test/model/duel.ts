@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Moment } from '../../src/core/clock.ts';
 import type { Job } from '../../src/core/job.ts';
-import type { JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
+import type { FailureGroup, JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
 import { isReadOnly } from '../../src/core/operations/perform.ts';
 import { QUEUE_RECORD } from '../../src/core/settings.ts';
 import { dayOf, dayText } from '../../src/core/statistics.ts';
@@ -171,7 +171,8 @@ export class Duel {
       ...histories,
       jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
       jobs.insight({ kind: 'failures' }, time).then((actual) => {
-        this.#compare('the failure groups', looks.failures(model, QUEUES), actual);
+        const daysOf = (groups: readonly FailureGroup[]) => groups.map((group) => withDays(group, this.#firstDay));
+        this.#compare('the failure groups', daysOf(looks.failures(model, QUEUES, now)), daysOf(actual));
       }),
       // Each program has a day of its own, and so one of the two besides the whole.
       ...(['queue', dayOf(now) % 2 === 0 ? 'tag' : 'worker'] as const).map(async (by) => {
@@ -253,4 +254,9 @@ function rename(value: unknown, token: (token: number) => number): unknown {
       name === 'token' && typeof item === 'number' ? token(item) : rename(item, token),
     ]),
   );
+}
+
+/** The days of a group in this program: a store still knows those of the programs before. */
+function withDays({ trend, ...group }: FailureGroup, firstDay: string): object {
+  return { ...group, days: (trend?.days ?? []).filter(({ day }) => day >= firstDay) };
 }

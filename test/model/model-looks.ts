@@ -3,6 +3,7 @@ import { ENDED_STATES, JOB_STATES, type Job } from '../../src/core/job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StateCounts, WorkerRecord } from '../../src/core/job-store.ts';
 import { labelOf } from '../../src/core/label.ts';
 import type { Model } from './model.ts';
+import { trendOf } from './model-statistics.ts';
 
 /** A whole list; pages are for whoever compares. */
 export function list(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, now: number): readonly Job[] {
@@ -38,7 +39,7 @@ export function count(model: Model, queue: string, now: number): QueueCounts {
 }
 
 /** Largest first, then by queue, then by name. */
-export function failures(model: Model, queues: readonly string[]): readonly FailureGroup[] {
+export function failures(model: Model, queues: readonly string[], now: number): readonly FailureGroup[] {
   const groups: FailureGroup[] = [];
   for (const queue of queues) {
     const failed = [...model.in(queue, 'failed')].sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq);
@@ -46,7 +47,8 @@ export function failures(model: Model, queues: readonly string[]): readonly Fail
       const members = failed.filter((job) => (job.failure?.group ?? '') === group);
       const [first, last] = [members[0] as Job, members.at(-1) as Job];
       const times = { firstAt: endOf(first), lastAt: endOf(last) };
-      groups.push({ queue, group, count: members.length, ...times, sampleId: last.id });
+      const trend = trendOf(model, { queue, group, now });
+      groups.push({ queue, group, count: members.length, ...times, sampleId: last.id, trend });
     }
   }
   const name = ({ queue, group }: FailureGroup): string => `${queue} ${group}`;

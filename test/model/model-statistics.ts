@@ -5,6 +5,7 @@
 import { bucketOf, bucketStart } from '../../src/core/histogram.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import type { Job } from '../../src/core/job.ts';
+import type { FailureGroup } from '../../src/core/job-store.ts';
 import type { DayStatistics, SpreadView } from '../../src/core/statistics.ts';
 import type { Model } from './model.ts';
 
@@ -14,6 +15,7 @@ export type By = 'queue' | 'worker' | 'tag';
 export interface Fact {
   readonly queue: string;
   readonly day: number;
+  readonly at: number;
   readonly worker: string;
   readonly tags: readonly string[];
   readonly wait?: number;
@@ -25,7 +27,7 @@ export interface Fact {
 /** What a row of history tells of a job that was so before it. */
 export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
   const { queue, tags, lease } = before;
-  const base = { queue, tags, day: Math.floor(row.at / DAY_MS), ends: [], group: null };
+  const base = { queue, tags, at: row.at, day: Math.floor(row.at / DAY_MS), ends: [], group: null };
   const age = (since: number): number => Math.max(0, row.at - since);
   if (row.event === 'claimed')
     return {
@@ -67,7 +69,7 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
     const ends = (name: string): number => facts.filter((fact) => fact.ends.includes(name)).length;
     return {
       queue,
-      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      day: dayName(day),
       of,
       wait: spreadOf(facts, 'wait', hasBuckets),
       run: spreadOf(facts, 'run', hasBuckets),
@@ -78,6 +80,28 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
   });
 }
 
+/** The days of a failure group. */
+export function trendOf(
+  model: Model,
+  { queue, group, now }: { queue: string; group: string; now: number },
+): FailureGroup['trend'] {
+  const since = Math.floor(now / DAY_MS) - model.settings(queue).statsDays;
+  const facts = model.facts.filter((fact) => fact.queue === queue && fact.group === group && fact.day > since);
+  if (facts.length === 0) return null;
+  const days = [...new Set(facts.map(({ day }) => day))].sort((a, b) => a - b);
+  const times = facts.map(({ at }) => at);
+  return {
+    firstAt: Math.min(...times),
+    lastAt: Math.max(...times),
+    days: days.map((day) => {
+      const own = facts.filter((fact) => fact.day === day);
+      const count = (end: string): number => own.filter(({ ends }) => ends.includes(end)).length;
+      return { day: dayName(day), failures: count('failures'), retries: count('retries') };
+    }),
+  };
+}
+
+const dayName = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 function namesOf({ worker, tags }: Fact, by: By): readonly string[] {

@@ -61,6 +61,55 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('../logs.ts')).logs,
   },
   {
+    name: 'search',
+    usage: ['WORDS [--queue QUEUE]'],
+    summary: 'find jobs by the beginning of an id, a tag, a name, or a searchable field of their data',
+    about:
+      'Which fields of the data are searchable is a setting of the queue: longhaul queue films search=\'["customer"]\'.',
+    options: {
+      queue: { type: 'text', value: 'QUEUE', about: 'only in this queue' },
+      limit: { type: 'text', short: 'n', value: 'N', about: 'at most so many; 20 by default' },
+      after: { type: 'text', value: 'CURSOR', about: 'the page after the one that ended so' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul search film', says: 'whatever begins or is named so' }],
+    load: async () => (await import('../search.ts')).search,
+  },
+  {
+    name: 'stats',
+    usage: ['[QUEUE] [--by tag|worker] [--days N]'],
+    summary: 'how long jobs waited and ran, day by day (UTC), and how often they ended badly',
+    options: {
+      by: { type: 'text', value: 'WHAT', completes: ['queue', 'tag', 'worker'], about: 'queue, tag or worker' },
+      days: { type: 'text', value: 'N', about: 'only the last N days; as many as are kept by default' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul stats films', says: 'one queue' },
+      { line: 'longhaul stats --by worker --days 1', says: 'what each worker did today' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../stats.ts')).stats,
+  },
+  {
+    name: 'track',
+    usage: ['', 'ID [--off]'],
+    summary: 'mark a job as one to keep an eye on, or list those that are',
+    options: {
+      off: { type: 'flag', about: 'take the mark away' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul track film-7', says: 'marks it' },
+      { line: 'longhaul track', says: 'lists the marked ones' },
+    ],
+    completes: 'job',
+    load: async () => (await import('../track.ts')).trackJob,
+  },
+  {
     name: 'top',
     usage: ['[--once]'],
     summary: 'watch the running jobs: progress, time, last line; q quits',

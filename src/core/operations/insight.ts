@@ -1,10 +1,11 @@
 /** The questions of insight over a table. Nothing here writes. */
 import type { Moment } from '../clock.ts';
+import { groupOrder, withTrends } from '../failure-trend.ts';
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../insight.ts';
 import type { FailureGroup } from '../job-store.ts';
+import { dayOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
-import { byText } from '../text-order.ts';
-import { statistics } from './statistics.ts';
+import { keptCells, statistics } from './statistics.ts';
 
 type Answerer<Kind extends InsightKind> = (
   table: Table,
@@ -15,13 +16,18 @@ type Answerer<Kind extends InsightKind> = (
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures,
   statistics,
+  tags: (table, { limit }) => table.topTags(limit),
 };
 
 export function insight(table: Table, question: Question, moment: Moment): AnswerOf<Question> {
   return (ANSWERERS[question.kind] as Answerer<InsightKind>)(table, question, moment);
 }
 
-function failures(table: Table, { queue }: QuestionOf<'failures'>): readonly FailureGroup[] {
-  const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => table.failures(name));
-  return groups.sort((a, b) => b.count - a.count || byText(a.queue, b.queue) || byText(a.group, b.group));
+function failures(table: Table, question: QuestionOf<'failures'>, { now }: Moment): readonly FailureGroup[] {
+  const { queue, past = false } = question;
+  const groups = (queue === undefined ? table.queues() : [queue]).flatMap((name) => {
+    const cells = keptCells(table, name, { from: 0, to: dayOf(now), now }).filter(({ kind }) => kind === 'group');
+    return withTrends(name, { groups: table.failures(name), cells, past });
+  });
+  return groups.sort(groupOrder);
 }

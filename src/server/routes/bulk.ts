@@ -6,6 +6,7 @@ import { jobId, queueName } from '../../core/names.ts';
 import { bulkResult, groups } from '../../wire/views.ts';
 import type { BulkAction } from '../bulk.ts';
 import { bulk } from '../bulk.ts';
+import { queryFlag } from '../query-checks.ts';
 import { json } from '../reply.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
@@ -66,7 +67,7 @@ const requeueRoute = route({
   },
 });
 
-const failureQuery = { queue: queueName };
+const failureQuery = { queue: queueName, past: queryFlag };
 const failureRoutes = (['requeue', 'delete'] as const).map((kind) =>
   route({
     name: `failures.${kind}`,
@@ -89,7 +90,8 @@ export const bulkRoutes: readonly Route[] = [
     name: 'failures.list',
     method: 'GET',
     path: '/api/failures',
-    about: 'Failed jobs by what went wrong: count, first and last seen, a sample.',
+    about:
+      'Failed jobs by what went wrong: count, first and last seen, a sample, how many a day; with `past=true` also what has no failed job left.',
     role: 'read',
     query: failureQuery,
     answer: groups,

@@ -3,11 +3,13 @@
  *
  * Ready work and leases are kept sorted, because claims are hot; everything else looks at all jobs.
  */
+import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import { appendRow } from '../../core/history.ts';
+import { type TagCount, tagOrder } from '../../core/insight.ts';
 import type { Job, JobState, RunningJob } from '../../core/job.ts';
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
-import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
+import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
@@ -197,7 +199,15 @@ export class MemoryTable implements Table {
     };
   }
 
-  failures(queue: string): readonly FailureGroup[] {
+  topTags(limit: number): readonly TagCount[] {
+    const counts = new Map<string, number>();
+    for (const { tags } of this.#jobs.values())
+      for (const tag of new Set(tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    const all = [...counts].map(([tag, jobs]) => ({ tag, jobs }));
+    return all.sort(tagOrder).slice(0, limit);
+  }
+
+  failures(queue: string): readonly LivingGroup[] {
     const failed = this.#ended(queue, 'failed');
     const groups = new Set(failed.map((job) => job.failure?.group ?? ''));
     return [...groups].map((group) => {

@@ -1,12 +1,10 @@
-/** Reads the short answers of the scripts: states, refusals, counts, groups of failures and workers. */
-
+/** Reads the short answers of the scripts: states, refusals, counts and workers. */
 import { type DependencyProblem, refuseDependency, refuseDependents } from '../../core/dependencies.ts';
 import type { JobState } from '../../core/job.ts';
 import type {
   AddResult,
   CancelResult,
   EndWorkerResult,
-  FailureGroup,
   HeartbeatResult,
   MaintenanceResult,
   NewJob,
@@ -15,7 +13,6 @@ import type {
   WorkerRecord,
 } from '../../core/job-store.ts';
 import { type RefusalCode, type Refused, refuse } from '../../core/refusal.ts';
-import { byText } from '../../core/text-order.ts';
 import { FIELD, PART, unescapeText } from './layout.ts';
 import type { ScriptAnswer } from './script-runner.ts';
 
@@ -98,22 +95,6 @@ export function readCounts(answer: ScriptAnswer): QueueCounts[] {
     const [scheduled = 0, relayed = 0, blocked = 0] = others;
     return { queue, draft, waiting, running, done, failed, cancelled, blocked, scheduled, relayed };
   });
-}
-
-/** The most frequent first, then by names. */
-export function readFailures(answer: ScriptAnswer): FailureGroup[] {
-  const groups = linesOf(answer, PART).map((line) => {
-    const [queue = '', group = '', count = '', firstAt = '', lastAt = '', sampleId = ''] = line.split(FIELD);
-    return {
-      queue,
-      group: unescapeText(group),
-      count: Number(count),
-      firstAt: Number(firstAt),
-      lastAt: Number(lastAt),
-      sampleId,
-    };
-  });
-  return groups.sort((a, b) => b.count - a.count || byText(a.queue, b.queue) || byText(a.group, b.group));
 }
 
 interface ShownWorker {

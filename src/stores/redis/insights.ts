@@ -1,14 +1,16 @@
 /** The questions of insight, each to the script that answers it. None of them writes. */
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
 import { dayNumber } from '../../core/statistics.ts';
-import { readFailures } from './answers.ts';
+import { readFailures, readTags } from './read-groups.ts';
 import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
 import type { Ask } from './script-runner.ts';
 
 type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['answer']>;
 
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
-  failures: async (ask, { queue }) => readFailures(await ask('failures', queue === undefined ? [] : [queue])),
+  failures: async (ask, { queue, past = false }) =>
+    readFailures(await ask('failures', queue === undefined ? [] : [queue]), past),
+  tags: async (ask, { limit }) => readTags(await ask('tags', [])).slice(0, limit),
   statistics: async (ask, { queue, from, to, by = 'queue' }) => {
     const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];
     return readStatistics(await ask('statistics', [KIND_LETTERS[by], ...days.map(String), ...(queue ? [queue] : [])]));

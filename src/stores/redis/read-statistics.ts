@@ -9,13 +9,18 @@ import type { ScriptAnswer } from './script-runner.ts';
 
 export const KIND_LETTERS: Readonly<Record<CellKind, string>> = { queue: 'q', tag: 't', worker: 'w', group: 'g' };
 
+type QueueCell = StoredCell & { readonly queue: string };
+
 export function readStatistics(answer: ScriptAnswer): DayStatistics[] {
-  const cells = linesOf(answer, PART).map(readCell);
-  cells.sort((a, b) => byText(a.queue, b.queue) || cellOrder(a, b));
-  return cells.map((cell) => statisticsOf(cell.queue, cell));
+  return readCells(answer).map((cell) => statisticsOf(cell.queue, cell));
 }
 
-function readCell(line: string): StoredCell & { readonly queue: string } {
+export function readCells(answer: ScriptAnswer): QueueCell[] {
+  const cells = linesOf(answer, PART).map(readCell);
+  return cells.sort((a, b) => byText(a.queue, b.queue) || cellOrder(a, b));
+}
+
+function readCell(line: string): QueueCell {
   const [queue = '', day = '', name = '', figures = ''] = line.split(FIELD);
   const kind = CELL_KINDS.find((each) => KIND_LETTERS[each] === name[0]) ?? 'queue';
   return { queue, day: Number(day), kind, name: unescapeText(name.slice(1)), figures: readFigures(figures) };

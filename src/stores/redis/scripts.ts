@@ -33,6 +33,7 @@ export const LOOKING_SCRIPTS = [
   'count',
   'failures',
   'statistics',
+  'tags',
   'workers',
   'records-get',
   'records-list',

@@ -1,6 +1,6 @@
 /** Jobs whose time is over: ended ones by their end, drafts by their age, failed ones by their group. */
+import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { Job, JobState } from '../../core/job.ts';
-import type { FailureGroup } from '../../core/job-store.ts';
 import type { JobRow } from './job-row.ts';
 import { JOB_COLUMNS, readJob } from './job-row.ts';
 import type { QueueCounters } from './queue-counters.ts';
@@ -45,7 +45,7 @@ export class EndedJobs {
     return allRows<JobRow>(this.#drafts, time, limit).map(readJob);
   }
 
-  failures(queue: string): readonly FailureGroup[] {
+  failures(queue: string): readonly LivingGroup[] {
     return allRows<GroupRow>(this.#groups, queue).map(([group, count, firstAt, lastAt]) => {
       const [sampleId] = firstRow<readonly [string]>(this.#sample, queue, group) ?? [''];
       return { queue, group, count, firstAt, lastAt, sampleId };

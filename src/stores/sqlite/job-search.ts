@@ -7,6 +7,7 @@
  * not, because it would cost more than all else at every claim: few are sorted, and of many the newest are found
  * soon among all jobs.
  */
+import { type TagCount, tagOrder } from '../../core/insight.ts';
 import type { Job, JobState } from '../../core/job.ts';
 import { isEnded, JOB_STATES } from '../../core/job.ts';
 import type { JobQuery } from '../../core/job-store.ts';
@@ -43,6 +44,7 @@ export class JobSearch {
   readonly #counters: QueueCounters;
   readonly #newest: Statement;
   readonly #these: Statement;
+  readonly #tags: Statement;
 
   constructor(db: Database, counters: QueueCounters) {
     this.#db = db;
@@ -50,6 +52,12 @@ export class JobSearch {
     this.#newest = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq < ? ORDER BY seq DESC LIMIT +?`);
     this.#these = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs
       WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`);
+    this.#tags = db.prepare('SELECT tag, count(*) AS jobs FROM tags GROUP BY tag ORDER BY jobs DESC, tag LIMIT +?');
+  }
+
+  topTags(limit: number): readonly TagCount[] {
+    const rows = allRows<readonly [string, number]>(this.#tags, limit);
+    return rows.map(([tag, jobs]) => ({ tag, jobs })).sort(tagOrder);
   }
 
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {

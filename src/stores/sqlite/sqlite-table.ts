@@ -5,9 +5,11 @@
  * before its end or `forget` when it was undone.
  */
 import type { ClockMemory } from '../../core/clock.ts';
+import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
+import type { TagCount } from '../../core/insight.ts';
 import type { Job, JobState, RunningJob } from '../../core/job.ts';
-import type { FailureGroup, JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
+import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
@@ -214,7 +216,11 @@ export class SqliteTable implements Table {
     return { ...this.#counters.of(queue), queue, scheduled: this.#waiting.countLater(queue, now) };
   }
 
-  failures(queue: string): readonly FailureGroup[] {
+  topTags(limit: number): readonly TagCount[] {
+    return this.#search.topTags(limit);
+  }
+
+  failures(queue: string): readonly LivingGroup[] {
     return this.#ended.failures(queue);
   }
 

@@ -87,9 +87,11 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequ
         <When at={lastAt} />
       </Cell>
       <Cell class="max-w-40 truncate">
-        <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
-          {sampleId}
-        </Link>
+        {sampleId !== null && (
+          <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
+            {sampleId}
+          </Link>
+        )}
       </Cell>
       <Cell>
         {useMay('operate') && (

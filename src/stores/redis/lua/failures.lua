@@ -1,6 +1,8 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
--- Returns for each group: queue, group, count, first and last end, id of the last member.
-local answer = {}
+-- Returns for each group: queue, group, count, first and last end, id of the last member; after \29 the cells of the
+-- statistics that tell its days, as statistics.lua does.
+clock.look()
+local answer, cells, today = {}, {}, math.floor(clock.now / 86400000)
 for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
   for _, name in ipairs(call('ZRANGE', P .. 'groups:' .. queue, 0, -1)) do
     local key = P .. 'group:' .. queue .. ':' .. name
@@ -10,5 +12,11 @@ for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
       answer[#answer + 1] = table.concat({ queue, name, call('ZCARD', key), first[2], last[2], id }, '\31')
     end
   end
+  local kept = today - queues.settings(queue).statsDays + 1
+  for _, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, kept, today)) do
+    local day, name = member:match('^(%d+)\31(g.*)$')
+    local figures = name and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
+    if figures then cells[#cells + 1] = table.concat({ queue, day, name, figures }, '\31') end
+  end
 end
-return table.concat(answer, '\30')
+return table.concat(answer, '\30') .. '\29' .. table.concat(cells, '\30')

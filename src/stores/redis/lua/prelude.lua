@@ -9,7 +9,7 @@
 --   fifo:<queue>    list   seqs of plain jobs, in the order they are claimed; gone:<queue>: those that left otherwise
 --   ready:, later:  zset   the other waiting jobs: by priority (returned work at -inf), and by time
 --   blocked:<queue> zset   those that wait for other jobs; wait:, kids:<seq> the open and all edges from a parent, up:<seq> to a child
---   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>   zset
+--   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
 --   workers, records:<kind>, names:<kind>, expiring
@@ -580,9 +580,11 @@ work = {
     for i = 1, #order do work.writeMany('ZADD', order[i].key, order[i].entries) end
     for i = 1, #order do work.writeMany('ZREM', order[i].key, order[i].members) end
     for _, key in ipairs(work.groups or {}) do
-      -- A group of failures that has lost its last member is no group.
+      -- A group of failures that has lost its last member is no group, and so with a tag.
       local queue, name = key:match('^group:([^:]*):(.*)$')
       if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
+      local tag = key:match('^tag:(.*)$')
+      if tag and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'tags', tag) end
     end
   end,
 
@@ -656,9 +658,16 @@ rare = later(function(rare)
 
   function rare.settleTags(job, tags)
     local new = rare.tagKeys(tags)
-    for key in pairs(new) do work.put(key, tonumber(job.seq), work.hex(job)) end
+    for key in pairs(new) do
+      work.put(key, tonumber(job.seq), work.hex(job))
+      work.put('tags', 0, key:sub(5))
+    end
     for key in pairs(rare.tagKeys(job.oldTags)) do
-      if not new[key] then work.drop(key, work.hex(job)) end
+      if not new[key] then
+        work.drop(key, work.hex(job))
+        work.groups = work.groups or {}
+        work.groups[#work.groups + 1] = key
+      end
     end
   end
 
@@ -1442,7 +1451,10 @@ local function mend()
     if key then enters(key, score, member) end
     if side then rare.settleSide(job, side) end
     if side then rightful[side .. '\31' .. hex] = true end
-    for tagKey in pairs(rare.tagKeys(job.fields.tags)) do enters(tagKey, tonumber(job.seq), hex) end
+    for tagKey in pairs(rare.tagKeys(job.fields.tags)) do
+      enters(tagKey, tonumber(job.seq), hex)
+      work.put('tags', 0, tagKey:sub(5))
+    end
     for letter in ('drvt'):gmatch('.') do
       local isApart = (job.fields.apart or ''):find(letter, 1, true)
       if not isApart then write('HDEL', P .. 'big', letter .. job.id) end

@@ -1,0 +1,25 @@
+/** `longhaul search`: jobs by what somebody remembers of them. */
+import type { Call } from './call.ts';
+import { printPage } from './ls.ts';
+import { withTarget } from './open-target.ts';
+import { printJson } from './screen.ts';
+
+const MOST = 500;
+const USUAL = 20;
+
+export async function search(call: Call): Promise<number> {
+  const words = call.positionals.join(' ');
+  if (words === '') throw call.wrong('name what to search for');
+  const [queue, after] = [call.text('queue'), call.text('after')];
+  const limit = call.number('limit', [1, MOST]) ?? USUAL;
+  return withTarget(call, async ({ longhaul }) => {
+    const page = await longhaul.search(words, {
+      limit,
+      ...(queue !== undefined && { queue }),
+      ...(after !== undefined && { after }),
+    });
+    if (call.flag('json')) printJson(page);
+    else printPage(page, queue === undefined);
+    return 0;
+  });
+}

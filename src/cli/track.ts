@@ -1,0 +1,49 @@
+/** `longhaul track`: marks a job as one to keep an eye on, takes the mark away, or lists those that are marked. */
+import { LonghaulError } from '../core/errors.ts';
+import { age } from '../wire/spans.ts';
+import type { Call } from './call.ts';
+import { table } from './columns.ts';
+import { labelCell } from './job-words.ts';
+import type { Target } from './open-target.ts';
+import { withTarget } from './open-target.ts';
+import { print, printJson, remark, screenOf } from './screen.ts';
+
+export async function trackJob(call: Call): Promise<number> {
+  const [id, ...more] = call.positionals;
+  if (more.length > 0) throw call.wrong('too many words');
+  if (id === undefined && call.flag('off')) throw call.wrong('--off needs the job');
+  return withTarget(call, async (target) => {
+    if (id === undefined) return list(call, target);
+    const isOff = call.flag('off');
+    await mark(target, id, isOff);
+    if (call.flag('json')) printJson({ id, tracked: !isOff });
+    else print(`job ${id}: ${isOff ? 'no longer tracked' : 'tracked'}`);
+    return 0;
+  });
+}
+
+async function mark({ longhaul }: Target, id: string, isOff: boolean): Promise<void> {
+  const answer = isOff ? await longhaul.untrack(id) : await longhaul.track(id);
+  if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message);
+}
+
+async function list(call: Call, { longhaul }: Target): Promise<number> {
+  const jobs = await longhaul.tracked();
+  const now = Date.now();
+  if (call.flag('json')) printJson(jobs);
+  else if (jobs.length === 0) remark('no job is tracked');
+  else {
+    const columns = [
+      { title: 'ID', isWhole: true, of: ({ id }: (typeof jobs)[number]) => id },
+      { title: 'QUEUE', of: ({ job }: (typeof jobs)[number]) => job?.queue ?? '' },
+      {
+        title: 'STATE',
+        isWhole: true,
+        of: ({ job }: (typeof jobs)[number]) => (job === null ? 'gone' : labelCell(job)),
+      },
+      { title: 'TRACKED', isWhole: true, of: ({ trackedAt }: (typeof jobs)[number]) => age(trackedAt, now) },
+    ];
+    for (const line of table(columns, jobs, screenOf())) print(line);
+  }
+  return 0;
+}

@@ -1,0 +1,127 @@
+/** What can be known besides the jobs: statistics, tags, search, tracked jobs, and what the settings mean. */
+import { object, text } from '../../core/check.ts';
+import { jobId, queueName } from '../../core/names.ts';
+import { searchJobs } from '../../core/search-jobs.ts';
+import { SETTING_WORDS } from '../../core/setting-words.ts';
+import { DEFAULT_SETTINGS } from '../../core/settings.ts';
+import { settingValue } from '../../core/settings-input.ts';
+import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
+import { settingsView, statisticsView, tagsView, trackedView } from '../../wire/insight-views.ts';
+import { STATISTICS_WORDS } from '../../wire/port-checks.ts';
+import { jobPage, jobView } from '../../wire/views.ts';
+import type { ServerContext } from '../context.ts';
+import { findView, viewsOf } from '../job-views.ts';
+import { mustBeOk } from '../one-result.ts';
+import { limitOf, pageLimit } from '../query-checks.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const params = { id: jobId };
+const nothing = object({});
+const searchQuery = { q: text({ max: 256 }), queue: queueName, after: text({ max: 1_024 }), limit: pageLimit };
+
+export const insightRoutes: readonly Route[] = [
+  route({
+    name: 'statistics',
+    method: 'GET',
+    path: '/api/statistics',
+    about:
+      'By queue and UTC day, also by tag or worker: how long jobs waited and ran, and how often attempts ended badly.',
+    role: 'read',
+    query: STATISTICS_WORDS,
+    answer: statisticsView,
+    handle: async ({ query, context }) =>
+      json({ days: await context.store.jobs.insight({ kind: 'statistics', ...query }) }),
+  }),
+  route({
+    name: 'tags',
+    method: 'GET',
+    path: '/api/tags',
+    about: 'The tags that most jobs have.',
+    role: 'read',
+    query: { limit: pageLimit },
+    answer: tagsView,
+    handle: async ({ query, context }) =>
+      json({ tags: await context.store.jobs.insight({ kind: 'tags', limit: limitOf(query) }) }),
+  }),
+  route({
+    name: 'search',
+    method: 'GET',
+    path: '/api/search',
+    about:
+      'Jobs by the beginning of an id, a tag, a name, or a field of the data that their queue declares as searchable. A page may be short and still have a `next`.',
+    role: 'read',
+    query: searchQuery,
+    answer: jobPage,
+    handle: async ({ query: { q = '', ...query }, context }) => {
+      const search = { ...query, words: q, limit: limitOf(query) };
+      const fieldsOf = async (queue: string): Promise<readonly string[]> => (await context.settings.read(queue)).search;
+      const page = q === '' ? { jobs: [], next: null } : await searchJobs(context.store.jobs, search, fieldsOf);
+      return json({ jobs: await viewsOf(context, page.jobs), next: page.next });
+    },
+  }),
+  route({
+    name: 'tracked',
+    method: 'GET',
+    path: '/api/tracked',
+    about: 'The jobs that somebody keeps an eye on, the latest mark first; null for one that is gone.',
+    role: 'read',
+    answer: trackedView,
+    handle: async ({ context }) => json({ jobs: await tracked(context) }),
+  }),
+  route({
+    name: 'jobs.track',
+    method: 'POST',
+    path: '/api/jobs/{id}/track',
+    about: 'Marks a job as one to keep an eye on.',
+    role: 'operate',
+    params,
+    body: nothing,
+    answer: jobView,
+    handle: async ({ params, context }) => {
+      mustBeOk([await track(context.store, params.id)]);
+      return json(await findView(context, params.id));
+    },
+  }),
+  route({
+    name: 'jobs.untrack',
+    method: 'POST',
+    path: '/api/jobs/{id}/untrack',
+    about: 'Takes the mark away, also from a job that is gone.',
+    role: 'operate',
+    params,
+    body: nothing,
+    answer: 'none',
+    status: 204,
+    handle: async ({ params, context }) => {
+      mustBeOk([await untrack(context.store, params.id)]);
+      return { status: 204, body: { kind: 'none' } };
+    },
+  }),
+  route({
+    name: 'settings',
+    method: 'GET',
+    path: '/api/settings',
+    about: 'Every setting of a queue: what it means, and its default.',
+    role: 'read',
+    answer: settingsView,
+    handle: async () => json({ settings: SETTINGS }),
+  }),
+];
+
+const SETTINGS = Object.entries(SETTING_WORDS).map(([name, about]) => ({
+  name,
+  about,
+  default: settingValue(DEFAULT_SETTINGS, name as keyof typeof SETTING_WORDS),
+}));
+
+async function tracked(context: ServerContext): Promise<readonly unknown[]> {
+  const marks = await trackedJobs(context.store);
+  const views = await viewsOf(
+    context,
+    marks.flatMap(({ job }) => (job === null ? [] : [job])),
+  );
+  const byId = new Map(views.map((view) => [view.id, view]));
+  return marks.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
+}

@@ -1,0 +1,48 @@
+/** Reads what the scripts answer of failure groups and tags. */
+import type { LivingGroup } from '../../core/failure-trend.ts';
+import { groupOrder, withTrends } from '../../core/failure-trend.ts';
+import type { TagCount } from '../../core/insight.ts';
+import { tagOrder } from '../../core/insight.ts';
+import type { FailureGroup } from '../../core/job-store.ts';
+import { linesOf } from './answers.ts';
+import { FIELD, PART, unescapeText } from './layout.ts';
+import { readCells } from './read-statistics.ts';
+import type { ScriptAnswer } from './script-runner.ts';
+
+/** Between the groups and the cells of their days. */
+const HALVES = '\x1d';
+
+export function readFailures(answer: ScriptAnswer, past: boolean): FailureGroup[] {
+  const [living = '', days = ''] = String(answer).split(HALVES);
+  const groups = linesOf(living, PART).map(readGroup);
+  const cells = readCells(days);
+  const queues = new Set([...groups, ...cells].map(({ queue }) => queue));
+  const all = [...queues].flatMap((queue) =>
+    withTrends(queue, {
+      groups: groups.filter((group) => group.queue === queue),
+      cells: cells.filter((cell) => cell.queue === queue),
+      past,
+    }),
+  );
+  return all.sort(groupOrder);
+}
+
+function readGroup(line: string): LivingGroup {
+  const [queue = '', group = '', count = '', firstAt = '', lastAt = '', sampleId = ''] = line.split(FIELD);
+  return {
+    queue,
+    group: unescapeText(group),
+    count: Number(count),
+    firstAt: Number(firstAt),
+    lastAt: Number(lastAt),
+    sampleId,
+  };
+}
+
+export function readTags(answer: ScriptAnswer): TagCount[] {
+  const tags = linesOf(answer, PART).map((line) => {
+    const [tag = '', jobs = ''] = line.split(FIELD);
+    return { tag: unescapeText(tag), jobs: Number(jobs) };
+  });
+  return tags.sort(tagOrder);
+}

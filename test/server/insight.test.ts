@@ -1,0 +1,113 @@
+/** Statistics, trends, tags, search, tracked jobs and the meaning of settings over HTTP. */
+import { describe, expect, it } from 'vitest';
+import { SETTING_WORDS } from '../../src/core/setting-words.ts';
+import type { DayStatistics } from '../../src/core/statistics.ts';
+import { startTrial, type TrialServer } from './trial-server.ts';
+
+const post = async (server: TrialServer, path: string, body: unknown = {}) => server.ask('POST', path, { body });
+const get = async (server: TrialServer, path: string) => (await server.ask('GET', path)).json as never;
+
+async function settleAll(server: TrialServer, said: object): Promise<void> {
+  const { json } = await post(server, '/api/claim', { worker: 'w', queues: ['mail'], limit: 500 });
+  const { jobs } = json as { jobs: { id: string; lease: { token: number } }[] };
+  await post(
+    server,
+    '/api/settle',
+    jobs.map(({ id, lease }) => ({ id, token: lease.token, ...said })),
+  );
+}
+
+describe('statistics', () => {
+  it('tell what ran, by queue, tag and worker, and what an unknown word is', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'a', tags: ['big'] },
+      { queue: 'mail', id: 'b' },
+    ]);
+    await settleAll(server, { kind: 'complete' });
+    const ask = async (query = '') =>
+      ((await get(server, `/api/statistics${query}`)) as { days: DayStatistics[] }).days;
+    expect(await ask()).toMatchObject([{ queue: 'mail', of: '', wait: { count: 2 }, run: { count: 2 }, failures: 0 }]);
+    expect(await ask('?by=tag&queue=mail')).toMatchObject([{ of: 'big', run: { count: 1 } }]);
+    expect(await ask('?by=worker')).toMatchObject([{ of: 'w', run: { count: 2 } }]);
+    expect(await ask('?to=2001-01-01')).toEqual([]);
+    expect(await server.ask('GET', '/api/statistics?by=hour')).toMatchObject({ status: 400 });
+    expect(await server.ask('GET', '/api/statistics?from=yesterday')).toMatchObject({ status: 400 });
+  });
+
+  it('keep the trend of a failure group when its jobs are gone', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', { queue: 'mail', id: 'a' });
+    await settleAll(server, { kind: 'fail', failure: { message: 'disk 7 full' } });
+    await server.ask('DELETE', '/api/jobs/a');
+    expect(await get(server, '/api/failures')).toEqual({ groups: [] });
+    expect(await get(server, '/api/failures?past=true')).toMatchObject({
+      groups: [{ group: 'disk * full', count: 0, sampleId: null, trend: { days: [{ failures: 1, retries: 0 }] } }],
+    });
+  });
+});
+
+describe('finding jobs', () => {
+  it('goes by id, the beginning of an id, tag, name and declared fields, each job once', async () => {
+    const server = await startTrial();
+    await post(server, '/api/queues', { name: 'mail', search: ['to', 'order.id'] });
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'red', tags: ['reddish'] },
+      { queue: 'mail', id: 'a', tags: ['red'], name: 'red' },
+      { queue: 'mail', id: 'b', name: 'red' },
+      { queue: 'mail', id: 'red-2', data: { secret: 'blue' } },
+      { queue: 'mail', id: 'c', data: { to: 'Fred', order: { id: 17 } } },
+      { queue: 'other', id: 'd', data: { to: 'Fred' } },
+    ]);
+    const found = async (query: string) => {
+      const page = (await get(server, `/api/search?${query}`)) as { jobs: { id: string }[]; next: string | null };
+      return page.jobs.map(({ id }) => id);
+    };
+    expect(await found('q=red')).toEqual(['red', 'a', 'b', 'c', 'red-2']);
+    expect(await found('q=17')).toEqual(['c']);
+    expect(await found('q=blue')).toEqual([]);
+    expect(await found('q=Fred&queue=other')).toEqual([]);
+    const paged: string[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const query: string = after === '' ? '' : `&after=${after}`;
+      const page = (await get(server, `/api/search?q=red&limit=1${query}`)) as {
+        jobs: { id: string }[];
+        next: string | null;
+      };
+      expect(page.jobs.length).toBeLessThanOrEqual(1);
+      paged.push(...page.jobs.map(({ id }) => id));
+      after = page.next;
+    }
+    expect(paged).toEqual(['red', 'a', 'b', 'c', 'red-2']);
+  });
+
+  it('lists the tags that most jobs have, and the jobs that are tracked', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'a', tags: ['x', 'y'] },
+      { queue: 'mail', id: 'b', tags: ['y'] },
+    ]);
+    expect(await get(server, '/api/tags')).toEqual({
+      tags: [
+        { tag: 'y', jobs: 2 },
+        { tag: 'x', jobs: 1 },
+      ],
+    });
+    expect(await post(server, '/api/jobs/a/track')).toMatchObject({ status: 200, json: { id: 'a' } });
+    expect(await post(server, '/api/jobs/none/track')).toMatchObject({ status: 404 });
+    expect(await get(server, '/api/tracked')).toMatchObject({ jobs: [{ id: 'a', job: { state: 'waiting' } }] });
+    await server.ask('DELETE', '/api/jobs/a');
+    expect(await get(server, '/api/tracked')).toMatchObject({ jobs: [{ id: 'a', job: null }] });
+    expect(await post(server, '/api/jobs/a/untrack')).toMatchObject({ status: 204 });
+    expect(await get(server, '/api/tracked')).toEqual({ jobs: [] });
+  });
+});
+
+it('the settings of queues are told with their meaning and their default', async () => {
+  const { settings } = (await get(await startTrial(), '/api/settings')) as {
+    settings: { name: string; default: unknown }[];
+  };
+  expect(settings.map(({ name }) => name)).toEqual(Object.keys(SETTING_WORDS));
+  expect(settings.find(({ name }) => name === 'lease')).toMatchObject({ default: 60_000 });
+  expect(settings.find(({ name }) => name === 'statsDays')).toMatchObject({ default: 30 });
+});
