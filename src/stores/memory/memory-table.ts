@@ -6,7 +6,7 @@
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import { appendRow } from '../../core/history.ts';
-import { type TagCount, tagOrder } from '../../core/insight.ts';
+import type { TagCount } from '../../core/insight.ts';
 import type { Job, JobState, RunningJob } from '../../core/job.ts';
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
@@ -16,6 +16,7 @@ import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
+import { failureGroups, topTags } from './memory-looks.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
 import { SortedList } from './sorted-list.ts';
 
@@ -200,28 +201,11 @@ export class MemoryTable implements Table {
   }
 
   topTags(limit: number): readonly TagCount[] {
-    const counts = new Map<string, number>();
-    for (const { tags } of this.#jobs.values())
-      for (const tag of new Set(tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-    const all = [...counts].map(([tag, jobs]) => ({ tag, jobs }));
-    return all.sort(tagOrder).slice(0, limit);
+    return topTags([...this.#jobs.values()], limit);
   }
 
   failures(queue: string): readonly LivingGroup[] {
-    const failed = this.#ended(queue, 'failed');
-    const groups = new Set(failed.map((job) => job.failure?.group ?? ''));
-    return [...groups].map((group) => {
-      const members = failed.filter((job) => job.failure?.group === group);
-      const [first, last] = [members[0] as Job, members.at(-1) as Job];
-      return {
-        queue,
-        group,
-        count: members.length,
-        firstAt: first.endedAt ?? 0,
-        lastAt: last.endedAt ?? 0,
-        sampleId: last.id,
-      };
-    });
+    return failureGroups(queue, this.#ended(queue, 'failed'));
   }
 
   draftsBefore(time: number, limit: number): readonly Job[] {
