@@ -48,6 +48,7 @@ test.each([
   [{ runAt: 'never' }, 'runAt: must be a Date'],
   [{ id: '..' }, 'id: must be 1 to 128 of'],
   [{ id: 'a/b' }, 'id: must be 1 to 128 of'],
+  [{ id: '@w' }, 'nor begin with @'],
   [{ tags: ['ok', ''] }, 'tags[1]: must be 1 to 128 characters'],
   [
     { unique: { scope: 'quue', key: 'k' } },
