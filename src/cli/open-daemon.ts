@@ -11,6 +11,7 @@ import { startNodeMeter } from '../node/node-meter.ts';
 import type { NodeNews } from '../node/open-node.ts';
 import { openNode } from '../node/open-node.ts';
 import type { TcpAddress } from '../server/open-server.ts';
+import type { RateLimits } from '../server/rates.ts';
 import { LiveSettings } from './live-settings.ts';
 import { versionOfPackage } from './package-version.ts';
 import { openHttp } from './serve-http.ts';
@@ -22,6 +23,8 @@ export interface DaemonOptions {
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
+  readonly requireToken: boolean;
+  readonly rates: RateLimits;
   onNews(news: NodeNews): void;
 }
 
@@ -39,7 +42,7 @@ export interface Daemon {
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, store, listen, port, log, onNews } = options;
+  const { home, store, listen, port, log, onNews, requireToken, rates } = options;
   const version = versionOfPackage();
   const settings = new LiveSettings(home, port);
   const { env: inherited, pid } = process;
@@ -51,7 +54,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     meter.stop();
     await node.stop();
   };
-  const parts = { home, store, node, health, settings, version, listen, port, log };
+  const parts = { home, store, node, health, settings, version, listen, port, log, requireToken, rates };
   const http = await openHttp(parts).catch(async (error: unknown) => {
     await stopNode();
     throw error;

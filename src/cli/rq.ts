@@ -26,8 +26,8 @@ const COMMANDS: Readonly<Record<string, RqCommand>> = {
   attachmesg: attach,
   commitmesg: async (flags, node) => say(await post(node, placeOf(flags), { _method: 'commit' })),
   clone: async (flags, node) => say(await post(node, `${placeOf(flags)}/clone`, { x_format: 'json' })),
-  statusmesg: async (flags, node) => sayField(flags, node, ({ status }) => String(status)),
-  state: async (flags, node) => sayField(flags, node, ({ state }) => String(state)),
+  statusmesg: async (flags, node) => sayField(flags, node, ({ status }) => status),
+  state: async (flags, node) => sayField(flags, node, ({ state }) => state),
   statuscountmesg: async (flags, node) => sayField(flags, node, ({ status, count }) => `${status} ${count}`),
   attachstatusmesg: attachStatus,
   check: checkQueues,
@@ -88,9 +88,9 @@ async function attach(flags: Flags, node: HttpCaller): Promise<number> {
 }
 
 interface RqMessage {
-  readonly status: unknown;
-  readonly state: unknown;
-  readonly count: unknown;
+  readonly status: string;
+  readonly state: string;
+  readonly count: number;
   readonly _attachments: Readonly<Record<string, { md5: string; size: number; path: string }>>;
 }
 

@@ -13,6 +13,7 @@ import type { GivenContext } from '../server/context.ts';
 import type { HttpServer } from '../server/open-server.ts';
 import { openServer } from '../server/open-server.ts';
 import { openPageFiles } from '../server/page-files.ts';
+import type { RateLimits } from '../server/rates.ts';
 import { createRouteTable, ROUTES } from '../server/route-table.ts';
 import { idSource } from '../worker/id-source.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
@@ -30,6 +31,9 @@ export interface HttpParts {
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
+  /** Also on the loopback. */
+  readonly requireToken: boolean;
+  readonly rates: RateLimits;
 }
 
 export const socketOf = (home: Home): string => join(home.root, 'node.sock');
@@ -42,11 +46,12 @@ export interface HttpSide {
 }
 
 export async function openHttp(parts: HttpParts): Promise<HttpSide> {
-  const { store, settings, listen, log } = parts;
+  const { store, settings, listen, log, requireToken, rates } = parts;
   const now = (): number => Date.now();
   const onTrouble = (what: string, error: unknown): void =>
     log.error({ error: inWords(error) }, `trouble: ${what}: ${inWords(error)}`);
-  const access = openAccess({ store, now, hosts: [...hostsOf(settings), ...listen.map(asHost)], onTrouble });
+  const hosts = [...hostsOf(settings), ...listen.map(asHost)];
+  const access = openAccess({ store, now, hosts, requireToken, rates, onTrouble });
   const server = await openServer({
     tcp: listen.map((host) => ({ host, port: parts.port })),
     socket: socketOf(parts.home),

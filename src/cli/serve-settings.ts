@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { oneOf } from '../core/check.ts';
 import type { Home } from '../node/home.ts';
-import { DEFAULT_PORT, daemonFile, LOG_FORMATS, type LogFormat } from '../node/node-settings.ts';
+import { type DaemonFile, DEFAULT_PORT, daemonFile, LOG_FORMATS, type LogFormat } from '../node/node-settings.ts';
 import type { Call } from './call.ts';
 import { homeOf, UsageError } from './command.ts';
 
@@ -21,6 +21,8 @@ export interface ServeSettings {
   readonly store: string;
   readonly isStrict: boolean;
   readonly logFormat: LogFormat;
+  readonly requireToken: boolean;
+  readonly rates: DaemonFile['rates'];
 }
 
 export const LOOPBACK = ['127.0.0.1', '::1'] as const;
@@ -41,8 +43,11 @@ export function serveSettings(call: Call, env: Environment, isTerminal: boolean)
   const listen = said('listen', file.listen?.join(','), addresses.length === 0 ? undefined : addresses.join(','));
   const format = said('log-format', file.logFormat);
   const strict = said('strict', file.strict?.toString(), call.flag('strict') ? '1' : undefined);
+  const token = said('require-token', file.requireToken?.toString(), call.flag('require-token') ? '1' : undefined);
   return {
     home,
+    requireToken: token !== null && toFlag(token),
+    rates: file.rates,
     port: toPort(said('port', file.port?.toString())),
     listen: listen === null ? LOOPBACK : toAddresses(listen),
     listenOption: listen?.option ?? '--listen',

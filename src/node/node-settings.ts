@@ -23,6 +23,10 @@ export interface DaemonFile {
   readonly store: string | null;
   readonly strict: boolean | null;
   readonly logFormat: LogFormat | null;
+  /** Also on the loopback nobody comes in without a token. */
+  readonly requireToken: boolean | null;
+  /** How much one caller may ask, and how many jobs one queue is given, a second; null where there is no limit. */
+  readonly rates: { readonly requestsPerSecond: number | null; readonly jobsPerSecond: number | null };
 }
 
 export const LOG_FORMATS = ['pretty', 'json'] as const;
@@ -41,11 +45,15 @@ const shape = object({
   store: text({ max: 4_096 }),
   strict: flag,
   logFormat: oneOf(...LOG_FORMATS),
+  requireToken: flag,
+  rates: object({ requestsPerSecond: integer(1, 1_000_000), jobsPerSecond: integer(1, 1_000_000) }),
 });
 
 export function daemonFile(json: string | undefined): DaemonFile {
-  const { port = null, listen = null, store = null, strict = null, logFormat = null } = read(json);
-  return { port, listen, store, strict, logFormat };
+  const { port = null, listen = null, store = null, strict = null, logFormat = null, ...more } = read(json);
+  const { requestsPerSecond = null, jobsPerSecond = null } = more.rates ?? {};
+  const rates = { requestsPerSecond, jobsPerSecond };
+  return { port, listen, store, strict, logFormat, requireToken: more.requireToken ?? null, rates };
 }
 
 /** `json` is the text of node.json; undefined when there is none. `listensOn`: the port that is really listened on, where it is known. */

@@ -1,6 +1,6 @@
 /**
  * The audit: a row for each act of operators and admins, and what came of it. Rows are records of kind `audit` whose
- * keys grow with time; they end by themselves after 90 days.
+ * keys fall with time, so that the newest is the first of a page; they end by themselves after 90 days.
  *
  * Invariant: no route changes or removes a row. Nothing that stands in a name becomes a line of its own or moves a
  * cursor where rows are shown.
@@ -16,7 +16,8 @@ import type { Answered } from './dispatch.ts';
 export const AUDIT_RECORD = 'audit';
 const KEPT_MS = 90 * 86_400_000;
 const MOST_TEXT = 500;
-/** Epoch milliseconds have thirteen digits until the year 2286. */
+/** Later than any time that will be written: what is left until then falls as time goes on. */
+const END_OF_TIME = 10 ** 15;
 const DIGITS = 15;
 // Control characters of both sets, line separators, and those that turn the direction of writing.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
@@ -50,11 +51,21 @@ export const auditRow: Check<AuditRow> = fields({
   result: word,
 });
 
+/** Rows of the same millisecond keep their order too; over processes it does not matter. */
+const nextRow = countUp();
+
+function countUp(): () => number {
+  let count = 0;
+  return () => (count += 1);
+}
+
+const falling = (left: number): string => String(left).padStart(DIGITS, '0');
+
 /** Writes the row of an answered request, where its route leaves one. */
 export async function writeAudit(records: Records, answered: Answered, now: number): Promise<void> {
   const row = rowOf(answered, now);
   if (row === null) return;
-  const key = `${String(now).padStart(DIGITS, '0')}-${randomBytes(6).toString('hex')}`;
+  const key = `${falling(END_OF_TIME - now)}-${falling(END_OF_TIME - nextRow())}-${randomBytes(6).toString('hex')}`;
   await records.put({ kind: AUDIT_RECORD, key, value: JSON.stringify(row), ifVersion: 0, expiresAt: now + KEPT_MS });
 }
 

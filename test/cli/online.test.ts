@@ -280,3 +280,26 @@ describe('over TCP', () => {
     expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_nobody' })).toMatchObject({ code: 2 });
   });
 });
+
+describe('serve --require-token', () => {
+  const strict = new CliBench();
+  it('lets nobody in by TCP without one, holds callers to a rate, and leaves the socket as it is', async () => {
+    strict.queue('films', 'true');
+    strict.file('longhaul/node.json', JSON.stringify({ rates: { requestsPerSecond: 5 } }));
+    const asked = strict.start(['serve', '--require-token'], { LONGHAUL_PORT: '0' });
+    const { address } = await strict.serve(asked);
+    await eventually(
+      async () => address(),
+      (said) => said !== '',
+      30_000,
+    );
+    expect((await fetch(`${address()}/api/queues`)).status).toBe(401);
+    const token = (await strict.run('token', 'create', 'reader', '--role', 'read')).stdout.trim();
+    const headers = { authorization: `Bearer ${token}` };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${address()}/api/queues`, { headers })));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(429);
+    expect((await strict.run('ls', 'films')).code).toBe(0);
+  });
+});

@@ -18,6 +18,10 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
         about: 'where to listen instead of 127.0.0.1 and ::1; beyond this machine only with a token',
       },
       strict: { type: 'flag', about: 'refuse a store whose settings weaken its promises' },
+      'require-token': {
+        type: 'flag',
+        about: 'let nobody in without a token, also on this machine; the socket needs none',
+      },
       'log-format': {
         type: 'text',
         value: 'FORMAT',

@@ -7,14 +7,14 @@ import { json } from '../reply.ts';
 import { type Route, route } from '../route.ts';
 import { readValue } from '../tokens.ts';
 
-const place = text({ max: 40, pattern: /^[0-9a-f-]{1,40}$/, must: 'must be the `next` of a page before' });
+const place = text({ max: 50, pattern: /^[0-9a-f-]{1,50}$/, must: 'must be the `next` of a page before' });
 
 export const auditRoutes: readonly Route[] = [
   route({
     name: 'audit.list',
     method: 'GET',
     path: '/api/audit',
-    about: 'What operators and admins did, oldest first, for 90 days. Go on with `after` = the `next` of a page.',
+    about: 'What operators and admins did, newest first, for 90 days. Go on with `after` = the `next` of a page.',
     role: 'admin',
     query: { after: place, limit: pageLimit },
     answer: fields({ rows: listOf(auditRow, 500), next: orNull(place) }),
@@ -23,8 +23,7 @@ export const auditRoutes: readonly Route[] = [
       const after = query.after === undefined ? {} : { after: query.after };
       const page = await context.store.records.list({ kind: AUDIT_RECORD, limit, ...after });
       const rows = page.map(({ value }) => readValue(value, auditRow)).filter((row): row is AuditRow => row !== null);
-      // Given even at the end, so that whoever follows the audit can go on from there.
-      return json({ rows, next: page.at(-1)?.key ?? query.after ?? null });
+      return json({ rows, next: page.length < limit ? null : (page.at(-1)?.key ?? null) });
     },
   }),
 ];
