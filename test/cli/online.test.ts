@@ -285,7 +285,7 @@ describe('serve --require-token', () => {
   const strict = new CliBench();
   it('lets nobody in by TCP without one, holds callers to a rate, and leaves the socket as it is', async () => {
     strict.queue('films', 'true');
-    strict.file('longhaul/node.json', JSON.stringify({ rates: { requestsPerSecond: 5 } }));
+    strict.file('longhaul/node.json', JSON.stringify({ rates: { requestsPerSecond: 1 } }));
     const asked = strict.start(['serve', '--require-token'], { LONGHAUL_PORT: '0' });
     const { address } = await strict.serve(asked);
     await eventually(
