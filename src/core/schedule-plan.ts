@@ -53,6 +53,12 @@ export function nextRunAt(schedule: Schedule): number | null {
   return slot === null ? null : fireAt(schedule, slot);
 }
 
+/** Whether there is nothing to decide, as most looks find. */
+export function isAtRest(schedule: Schedule, now: number): boolean {
+  const { pending, queued, mark } = schedule;
+  return pending.length + queued.length === 0 && mark - now <= CLOCK_STEP_MS && !isDue(schedule, now);
+}
+
 /** `live`: those of its open jobs that have not ended, or null where nobody had to look. */
 export function planTurn(before: Schedule, now: number, live: readonly LiveJob[] | null): Turn {
   if (before.pausedAt !== null) return { schedule: before, adds: [], cancels: [], more: false };

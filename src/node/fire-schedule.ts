@@ -12,7 +12,7 @@ import type { RunOutcome, Schedule } from '../core/schedule.ts';
 import { settledRuns } from '../core/schedule.ts';
 import { jobOfRun } from '../core/schedule-input.ts';
 import type { LiveJob } from '../core/schedule-plan.ts';
-import { mustLookAtJobs, nextRunAt, planTurn } from '../core/schedule-plan.ts';
+import { isAtRest, mustLookAtJobs, nextRunAt, planTurn } from '../core/schedule-plan.ts';
 import type { KeptSchedule } from '../core/schedule-record.ts';
 import type { Store } from '../core/store.ts';
 import { putSchedule, rewriteSchedule } from './schedule-records.ts';
@@ -25,6 +25,7 @@ const QUEUED_LOOK_MS = 1_000;
 /** When this schedule wants to be looked at again; null: not before somebody changes it. */
 export async function fireSchedule(store: Store, kept: KeptSchedule, now: number): Promise<number | null> {
   const { schedule, updatedAt } = kept;
+  if (isAtRest(schedule, now)) return nextRunAt(schedule);
   if (schedule.pending.length > 0) {
     if (updatedAt > now - OWED_MS) return updatedAt + OWED_MS;
     await addPending(store, schedule);

@@ -255,7 +255,7 @@ const spans = proofSize({
   full: [['2026-01-01', '2027-01-01']],
 });
 
-it.each(spans)('from %s to %s', { timeout: 600_000 }, async (from, until) => {
+it.each(spans)('from %s to %s', { timeout: 1_800_000 }, async (from, until) => {
   const random = openRandom();
   const world = new World(random, Date.parse(from));
   await world.define();

@@ -52,7 +52,12 @@ describe('the page of schedules', () => {
     await dialog.getByLabel('While one runs').selectOption('queue');
     await dialog.getByRole('button', { name: 'Change it' }).click();
     await row.getByText('every 2 hours, 7m past').waitFor();
-    expect(await find('hourly')).toMatchObject({ every: '2h', overlap: 'queue', options: { tags: ['kept'] } });
+    expect(await find('hourly')).toMatchObject({
+      every: '2h',
+      overlap: 'queue',
+      data: null,
+      options: { tags: ['kept'] },
+    });
 
     await row.getByRole('button', { name: 'Pause …' }).click();
     await page.getByRole('dialog').getByLabel('A note for others').fill('holidays');

@@ -41,6 +41,7 @@ function LaneRow({ lane, window }: { lane: Lane; window: Window }) {
         {hoursOf(window).map(({ x }) => (
           <rect key={x} x={x} y={0} width={1} height={20} class="fill-line" />
         ))}
+        {lane.isCut && <AndSoOn lane={lane} window={window} />}
         {strokesOf(lane.runs, window).map((stroke) => (
           <rect
             key={stroke.x}
@@ -55,6 +56,16 @@ function LaneRow({ lane, window }: { lane: Lane; window: Window }) {
         ))}
       </svg>
     </>
+  );
+}
+
+/** More runs than are told: the rest of the lane is full of them. */
+function AndSoOn({ lane, window }: { lane: Lane; window: Window }) {
+  const from = strokesOf(lane.runs, window).at(-1)?.x ?? 0;
+  return (
+    <rect x={from} y={2} width={LANE_WIDTH - from} height={16} class="fill-accent-ground">
+      <title>goes on like this</title>
+    </rect>
   );
 }
 

@@ -35,7 +35,7 @@ export function ScheduleActions({ schedule, onDone, onEdit }: ActionsProps) {
     onDone();
   };
   return (
-    <div class="flex flex-wrap justify-end gap-1.5">
+    <div class="flex justify-end gap-1.5">
       <Button onClick={() => void act(runNow)}>Run now</Button>
       {isPaused ? (
         <Button onClick={() => void act(resume)}>Resume</Button>

@@ -24,7 +24,7 @@ interface FormProps {
 
 export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
   const [rule, setRule] = useState(fieldsOf(schedule));
-  const [data, setData] = useState(JSON.stringify(schedule?.data ?? {}, null, 2));
+  const [data, setData] = useState(schedule === null ? '{}' : JSON.stringify(schedule.data, null, 2));
   const problem = jsonProblem(data);
   const { error, act } = useAct();
   const onSubmit = (event: SubmitEvent) => {
@@ -114,7 +114,7 @@ function PolicyFields({ schedule }: { schedule: ScheduleView | null }) {
         </select>
       </label>
       <Field name="catchUp" words="Made up within" value={schedule?.catchUp ?? '1d'} />
-      <Field name="backlog" words="At most" value={backlog} placeholder="all" isNumber />
+      <Field name="backlog" words="How many at most" value={backlog} placeholder="all" isNumber />
       <Field name="jitter" words="Jitter" value={schedule?.jitter ?? '0ms'} />
     </div>
   );

@@ -37,7 +37,7 @@ function Row({ schedule, onDone, onEdit }: RowProps) {
       <Cell class="font-medium break-words">{name}</Cell>
       <Cell>
         {words}
-        {cron !== null && <code class="ml-2 font-mono text-xs text-soft">{cron}</code>}
+        {cron !== null && <code class="ml-2 font-mono text-xs whitespace-nowrap text-soft">{cron}</code>}
       </Cell>
       <Cell>
         <Link to={queuePath(queue)} class="link">
