@@ -61,7 +61,14 @@ export const laneList = fields({
   from: at,
   until: at,
   lanes: listOf(
-    fields({ name: word, queue: word, isPaused: flag, runs: listOf(at, MOST_RUNS), isCut: flag }),
+    fields({
+      name: word,
+      queue: word,
+      isPaused: flag,
+      expectedMs: orNull(at),
+      runs: listOf(at, MOST_RUNS),
+      isCut: flag,
+    }),
     MOST_SCHEDULES,
   ),
 });

@@ -77,6 +77,21 @@ describe('a schedule', () => {
     ]);
   });
 
+  it('has the mean of its last jobs as the length of its next ones', async () => {
+    const server = await startTrial();
+    await put(server, 'hourly', { every: '1h', queue: 'mail', overlap: 'allow' });
+    const lane = async () =>
+      ((await server.ask('GET', '/api/schedules/lanes')).json as { lanes: { expectedMs: number | null }[] }).lanes[0];
+    expect((await lane())?.expectedMs).toBeNull();
+    await post(server, 'hourly/run');
+    const { json } = await server.ask('POST', '/api/claim', { body: { worker: 'w', queues: ['mail'] } });
+    const [job] = (json as { jobs: { id: string; lease: { token: number } }[] }).jobs;
+    await server.ask('POST', '/api/settle', { body: { id: job?.id, token: job?.lease.token, kind: 'complete' } });
+    const [day] = await server.store.jobs.insight({ kind: 'statistics', queue: 'mail', by: 'tag' });
+    expect(day).toMatchObject({ of: 'schedule:hourly', run: { count: 1 } });
+    expect((await lane())?.expectedMs).toBe(day?.run.mean);
+  });
+
   it('is refused with every reason', async () => {
     const server = await startTrial();
     const wrong = await put(server, 'x', { cron: '0 0 30 2 *', zone: 'Nowhere', backlog: 0, queue: 'mail' });

@@ -71,6 +71,7 @@ describe('the page of schedules', () => {
     await page.getByText('done').first().waitFor();
     await page.goBack();
     await row.getByRole('link', { name: 'done' }).waitFor();
+    await page.getByRole('img', { name: /^hourly: 12 runs, each about \d.*, the first at 20/ }).waitFor();
 
     await row.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();

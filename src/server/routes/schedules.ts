@@ -12,6 +12,7 @@ import {
   runScheduleNow,
   setSchedule,
 } from '../../node/schedule-book.ts';
+import { expectedDurations } from '../../node/schedule-durations.ts';
 import type { Written } from '../../node/schedule-records.ts';
 import { findSchedule, listSchedules } from '../../node/schedule-records.ts';
 import { scheduleViews } from '../../node/schedule-views.ts';
@@ -61,7 +62,8 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.lanes',
     method: 'GET',
     path: '/api/schedules/lanes',
-    about: 'When each schedule runs in the coming hours, 24 unless told.',
+    about:
+      'When each schedule runs in the coming hours, 24 unless told, and how long its jobs took on average in the last days.',
     role: 'read',
     query: laneQuery,
     answer: laneList,
@@ -178,22 +180,20 @@ async function written(context: ServerContext, answer: Written): Promise<Reply> 
 }
 
 async function lanes({ store, now }: ServerContext, hours: number) {
-  const kept = await listSchedules(store.records);
+  const schedules = (await listSchedules(store.records)).map(({ schedule }) => schedule);
   const [from, until] = [now(), now() + hours * HOUR_MS];
-  return {
-    from,
-    until,
-    lanes: kept.map(({ schedule }) => {
-      const runs = upcomingRuns(schedule, { after: from, until, limit: MOST_A_LANE + 1 });
-      const { name, definition, pausedAt } = schedule;
-      const isCut = runs.length > MOST_A_LANE;
-      return {
-        name,
-        queue: definition.job.queue,
-        isPaused: pausedAt !== null,
-        runs: runs.slice(0, MOST_A_LANE),
-        isCut,
-      };
-    }),
+  const durations = await expectedDurations(store, schedules, from);
+  const lane = (schedule: Schedule) => {
+    const runs = upcomingRuns(schedule, { after: from, until, limit: MOST_A_LANE + 1 });
+    const { name, definition, pausedAt } = schedule;
+    return {
+      name,
+      queue: definition.job.queue,
+      isPaused: pausedAt !== null,
+      expectedMs: durations.get(name) ?? null,
+      runs: runs.slice(0, MOST_A_LANE),
+      isCut: runs.length > MOST_A_LANE,
+    };
   };
+  return { from, until, lanes: schedules.map(lane) };
 }

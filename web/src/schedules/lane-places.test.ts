@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hoursOf, strokesOf } from './lane-places.ts';
+import { hoursOf, strokesOf, widthOf } from './lane-places.ts';
 
 const window = { from: 0, until: 86_400_000 };
 
@@ -13,6 +13,11 @@ it('puts each run where it belongs, and runs too close to tell apart into one st
   const strokes = strokesOf(everyMinute, window);
   expect(strokes.length).toBeLessThanOrEqual(501);
   expect(strokes.reduce((sum, { count }) => sum + count, 0)).toBe(1_440);
+});
+
+it('draws a run as long as it takes, and never too narrow to see', () => {
+  expect(widthOf(8_640_000, window)).toBe(100);
+  expect(widthOf(1_000, window)).toBe(3);
 });
 
 it('marks every full hour and writes every third', () => {

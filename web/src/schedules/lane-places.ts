@@ -38,6 +38,11 @@ export function hoursOf(window: Window): readonly { readonly x: number; readonly
   return hours;
 }
 
+/** How wide a run of that length is; never so narrow that it cannot be seen. */
+export function widthOf(ms: number, { from, until }: Window): number {
+  return Math.max(3, Math.round((ms / (until - from)) * LANE_WIDTH));
+}
+
 function placeOf(at: number, { from, until }: Window): number {
   return Math.round(((at - from) / (until - from)) * LANE_WIDTH);
 }

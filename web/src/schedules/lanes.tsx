@@ -1,7 +1,7 @@
 /** The coming day: a lane for each schedule, with a stroke for each run, so that what falls together is seen. */
 import type { LaneList } from '../../../src/wire/schedule-checks.ts';
-import { localIso, plural } from '../../../src/wire/spans.ts';
-import { hoursOf, LANE_WIDTH, type Stroke, strokesOf, type Window } from './lane-places.ts';
+import { localIso, plural, span } from '../../../src/wire/spans.ts';
+import { hoursOf, LANE_WIDTH, type Stroke, strokesOf, type Window, widthOf } from './lane-places.ts';
 
 type Lane = LaneList['lanes'][number];
 
@@ -43,6 +43,9 @@ function LaneRow({ lane, window }: { lane: Lane; window: Window }) {
         ))}
         {lane.isCut && <AndSoOn lane={lane} window={window} />}
         {strokesOf(lane.runs, window).map((stroke) => (
+          <RunBar key={stroke.x} x={stroke.x} lane={lane} window={window} />
+        ))}
+        {strokesOf(lane.runs, window).map((stroke) => (
           <rect
             key={stroke.x}
             x={Math.min(stroke.x, LANE_WIDTH - 3)}
@@ -57,6 +60,13 @@ function LaneRow({ lane, window }: { lane: Lane; window: Window }) {
       </svg>
     </>
   );
+}
+
+/** How long the job of a run is expected to take; where two lie over one another it is darker. */
+function RunBar({ x, lane, window }: { x: number; lane: Lane; window: Window }) {
+  if (lane.expectedMs === null) return null;
+  const width = Math.min(widthOf(lane.expectedMs, window), LANE_WIDTH - x);
+  return <rect x={x} y={5} width={width} height={10} class={lane.isPaused ? 'fill-soft/40' : 'fill-accent/40'} />;
 }
 
 /** More runs than are told: the rest of the lane is full of them. */
@@ -87,10 +97,11 @@ function HourLine({ window }: { window: Window }) {
   );
 }
 
-function laneWords({ name, runs, isCut, isPaused }: Lane): string {
+function laneWords({ name, runs, isCut, isPaused, expectedMs }: Lane): string {
   const [first] = runs;
   const count = `${isCut ? 'more than ' : ''}${plural(runs.length, 'run')}`;
-  const when = first === undefined ? 'no run' : `${count}, the first at ${localIso(first)}`;
+  const length = expectedMs === null ? '' : `, each about ${span(expectedMs)}`;
+  const when = first === undefined ? 'no run' : `${count}${length}, the first at ${localIso(first)}`;
   return `${name}: ${isPaused ? 'paused; it would have ' : ''}${when}`;
 }
 
