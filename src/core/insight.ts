@@ -4,6 +4,7 @@
  * A new question is an entry in `Insights`, and then what the compiler misses; none is optional for a store.
  */
 import type { FailureGroup } from './job-store.ts';
+import type { Prunable } from './prunable.ts';
 import type { DayStatistics } from './statistics.ts';
 import { byText } from './text-order.ts';
 
@@ -13,6 +14,8 @@ export interface Insights {
   readonly failures: { readonly question: FailuresQuestion; readonly answer: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
+  /** What retention would take now, by queue and state. */
+  readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
   /** The tags that most jobs have, whatever their state. */
   readonly tags: { readonly question: { readonly limit: number }; readonly answer: readonly TagCount[] };
 }

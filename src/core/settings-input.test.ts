@@ -83,6 +83,10 @@ test('Settings merge over what was set before, durations in milliseconds under t
 test.each([
   [{ leese: '1s' }, 'did you mean lease?'],
   [{ lease: '1s', heartbeat: '900ms' }, 'heartbeat: must be at most half of the lease'],
+  [{ retention: { failed: { for: '59s' } } }, 'retention.failed.for: must be at least the lease of 60000 ms'],
+  [{ lease: '8d' }, 'retention.done.for: must be at least the lease'],
+  [{ statsDays: 6 }, 'histogramDays: must be at most statsDays, which is 6'],
+  [{ search: ['a..b'] }, 'search[0]: must be a field of the data'],
   [{ maxCrashes: 0 }, 'maxCrashes: must be a whole number from 1'],
   [{ onLost: 'ignore' }, 'onLost: must be one of requeue, fail, hold'],
   [{ retention: { done: { for: 'ever' } } }, 'retention.done.for: must be a duration'],

@@ -5,6 +5,8 @@
 import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
+import { badInput } from './errors.ts';
+import { ENDED_STATES } from './job.ts';
 import { described, schemaOf } from './json-schema.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
@@ -169,10 +171,26 @@ export function mergeSettings(before: Partial<QueueSettings>, input: SettingsInp
     key in MS_NAMES ? MS_NAMES[key as keyof typeof MS_NAMES] : key,
     value,
   ]);
-  const next: Partial<QueueSettings> = { ...before, ...Object.fromEntries(named) };
-  return given.retention === undefined
-    ? next
-    : { ...next, retention: { ...settingsOf(before).retention, ...given.retention } };
+  const set: Partial<QueueSettings> = { ...before, ...Object.fromEntries(named) };
+  const next =
+    given.retention === undefined
+      ? set
+      : { ...set, retention: { ...settingsOf(before).retention, ...given.retention } };
+  checkTogether(settingsOf(next));
+  return next;
+}
+
+/** What is wrong only beside another setting, whichever of the two was set last. */
+function checkTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): void {
+  const problems = ENDED_STATES.flatMap((state) => {
+    const { ms } = retention[state];
+    if (ms === null || ms >= leaseMs) return [];
+    const why = 'a worker that asks again how its job ended must still find it';
+    return [{ path: `retention.${state}.for`, message: `must be at least the lease of ${leaseMs} ms: ${why}` }];
+  });
+  if (histogramDays > statsDays)
+    problems.push({ path: 'histogramDays', message: `must be at most statsDays, which is ${statsDays}` });
+  if (problems.length > 0) throw badInput('queue settings', problems);
 }
 
 /** How a setting stands in the settings themselves: the value that is gone by, durations in milliseconds. */

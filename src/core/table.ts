@@ -87,6 +87,8 @@ export interface Table {
   topTags(limit: number): readonly TagCount[];
   /** Drafts created before `time`, and ended jobs of a state that ended before it; the oldest first. */
   draftsBefore(time: number, limit: number): readonly Job[];
+  /** How many of them there are in a queue, drafts or ended ones of a state. */
+  countBefore(queue: string, state: JobState, time: number): number;
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];
   /** Ended jobs of a state beyond the `count` that ended last; the oldest first. */
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[];

@@ -9,6 +9,7 @@ export type { StatisticsQuestion, TagCount } from '../core/insight.ts';
 export type { Failure, JobState } from '../core/job.ts';
 export type { FailureGroup, QueueCounts, StoreEvent, WorkerRecord } from '../core/job-store.ts';
 export type { Label } from '../core/label.ts';
+export type { Prunable } from '../core/prunable.ts';
 export type { Refusal, RefusalCode } from '../core/refusal.ts';
 export type { ScheduleInput } from '../core/schedule-input.ts';
 export type { QueueSettings } from '../core/settings.ts';

@@ -18,6 +18,7 @@ import type {
   Unsubscribe,
   WorkerRecord,
 } from '../core/job-store.ts';
+import type { Prunable } from '../core/prunable.ts';
 import type { Refused } from '../core/refusal.ts';
 import type { JobSearch } from '../core/search-jobs.ts';
 import { searchJobs } from '../core/search-jobs.ts';
@@ -116,6 +117,11 @@ export class Longhaul implements AsyncDisposable {
   /** By queue and UTC day, also by tag or worker; the oldest day first. */
   async statistics(question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
     return this.store.jobs.insight({ kind: 'statistics', ...question });
+  }
+
+  /** What retention would delete now. */
+  async prunable(queue?: string): Promise<readonly Prunable[]> {
+    return this.store.jobs.insight({ kind: 'prunable', ...(queue !== undefined && { queue }) });
   }
 
   /** The tags that most jobs have. */

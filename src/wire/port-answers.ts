@@ -94,6 +94,10 @@ export const failureGroups = listOf(
   MOST,
 );
 export const tagCounts = listOf(fields({ tag: word, jobs: whole }), MOST);
+export const prunableJobs = listOf(
+  fields({ queue: word, state: oneOf('draft', 'done', 'failed', 'cancelled'), byAge: whole, byCount: whole }),
+  MOST,
+);
 const spread = fields({
   count: whole,
   mean: number(0, Number.MAX_VALUE),
@@ -137,6 +141,7 @@ const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
   statistics: dayStatistics,
   tags: tagCounts,
+  prunable: prunableJobs,
 };
 /** An answer of any kind: it does not name its kind, since whoever asked knows it. */
 const insightAnswer = described(

@@ -55,6 +55,29 @@ export function retentionContract(open: Open): void {
     expect(await prune(bench)).toBe(0);
   });
 
+  it('tells what would go and why, and takes nothing by telling', async () => {
+    const bench = await open();
+    await bench.setQueue('q', keeping({ done: { ms: DAY_MS, count: 2 }, failed: FOREVER }));
+    await finish(bench, 'old');
+    await bench.settle(await bench.running({ id: 'bad' }), fail());
+    await bench.add({ id: 'draft', draft: true });
+    const ask = (queue?: string) => bench.jobs.insight({ kind: 'prunable', ...(queue !== undefined && { queue }) });
+    expect(await ask()).toEqual([]);
+    bench.pass(DAY_MS);
+    await finish(bench, 'a', 'b', 'c');
+    expect(await ask()).toEqual([{ queue: 'q', state: 'done', byAge: 1, byCount: 1 }]);
+    expect(await ask('p')).toEqual([]);
+    expect(await bench.states('old', 'a')).toEqual(['done', 'done']);
+    bench.pass(7 * DAY_MS);
+    const late = [
+      { queue: 'q', state: 'draft', byAge: 1, byCount: 0 },
+      { queue: 'q', state: 'done', byAge: 4, byCount: 0 },
+    ];
+    expect(await ask('q')).toEqual(late);
+    expect(await bench.jobs.maintain({ limit: 100 })).toMatchObject({ pruned: 4, expiredDrafts: 1 });
+    expect(await ask()).toEqual([]);
+  });
+
   it('keeps nothing where the queue says so, and everything where it says that', async () => {
     const bench = await open();
     await bench.setQueue('q', keeping({ done: { ms: null, count: 0 }, failed: FOREVER }));

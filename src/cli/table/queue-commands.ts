@@ -78,6 +78,25 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('../queue.ts')).queue,
   },
   {
+    name: 'prune',
+    usage: ['[--yes]', '--dry-run [QUEUE]'],
+    summary: 'delete what retention no longer keeps, or tell what that would be',
+    about:
+      'A node does so by itself, a few jobs at a time. What is kept is a setting of each queue: longhaul config QUEUE.',
+    options: {
+      'dry-run': { type: 'flag', about: 'delete nothing; tell what would go, and why' },
+      ...YES,
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [
+      { line: 'longhaul prune --dry-run', says: 'what would go' },
+      { line: 'longhaul prune --yes', says: 'all of it, now' },
+    ],
+    completes: 'queue',
+    load: async () => (await import('../prune.ts')).prune,
+  },
+  {
     name: 'config',
     usage: ['[QUEUE]'],
     summary: 'show the settings of the node, or of a queue, and what they mean',

@@ -6,7 +6,7 @@ import { SETTING_WORDS } from '../../core/setting-words.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings.ts';
 import { settingValue } from '../../core/settings-input.ts';
 import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
-import { settingsView, statisticsView, tagsView, trackedView } from '../../wire/insight-views.ts';
+import { prunableView, settingsView, statisticsView, tagsView, trackedView } from '../../wire/insight-views.ts';
 import { STATISTICS_WORDS } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
@@ -33,6 +33,17 @@ export const insightRoutes: readonly Route[] = [
     answer: statisticsView,
     handle: async ({ query, context }) =>
       json({ days: await context.store.jobs.insight({ kind: 'statistics', ...query }) }),
+  }),
+  route({
+    name: 'prunable',
+    method: 'GET',
+    path: '/api/prunable',
+    about: 'What retention would delete now, by queue and state, and whether by age or by number. Deletes nothing.',
+    role: 'read',
+    query: { queue: queueName },
+    answer: prunableView,
+    handle: async ({ query, context }) =>
+      json({ jobs: await context.store.jobs.insight({ kind: 'prunable', ...query }) }),
   }),
   route({
     name: 'tags',

@@ -213,6 +213,11 @@ export class MemoryTable implements Table {
     return old.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq).slice(0, limit);
   }
 
+  countBefore(queue: string, state: JobState, time: number): number {
+    const jobs = [...this.#jobs.values()].filter((job) => job.queue === queue && job.state === state);
+    return jobs.filter((job) => (state === 'draft' ? job.createdAt : (job.endedAt ?? 0)) < time).length;
+  }
+
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[] {
     return this.#ended(queue, state)
       .filter((job) => (job.endedAt ?? 0) < time)

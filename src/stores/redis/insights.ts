@@ -1,7 +1,7 @@
 /** The questions of insight, each to the script that answers it. None of them writes. */
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
 import { dayNumber } from '../../core/statistics.ts';
-import { readFailures, readTags } from './read-groups.ts';
+import { readFailures, readPrunable, readTags } from './read-groups.ts';
 import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
 import type { Ask } from './script-runner.ts';
 
@@ -10,6 +10,7 @@ type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>)
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures: async (ask, { queue, past = false }) =>
     readFailures(await ask('failures', queue === undefined ? [] : [queue]), past),
+  prunable: async (ask, { queue }) => readPrunable(await ask('prunable', queue === undefined ? [] : [queue])),
   tags: async (ask, { limit }) => readTags(await ask('tags', [])).slice(0, limit),
   statistics: async (ask, { queue, from, to, by = 'queue' }) => {
     const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];

@@ -1,9 +1,10 @@
-/** Reads what the scripts answer of failure groups and tags. */
+/** Reads what the scripts answer of failure groups, tags and what retention would take. */
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import { groupOrder, withTrends } from '../../core/failure-trend.ts';
 import type { TagCount } from '../../core/insight.ts';
 import { tagOrder } from '../../core/insight.ts';
 import type { FailureGroup } from '../../core/job-store.ts';
+import type { Prunable } from '../../core/prunable.ts';
 import { linesOf } from './answers.ts';
 import { FIELD, PART, unescapeText } from './layout.ts';
 import { readCells } from './read-statistics.ts';
@@ -45,4 +46,11 @@ export function readTags(answer: ScriptAnswer): TagCount[] {
     return { tag: unescapeText(tag), jobs: Number(jobs) };
   });
   return tags.sort(tagOrder);
+}
+
+export function readPrunable(answer: ScriptAnswer): Prunable[] {
+  return linesOf(answer, PART).map((line) => {
+    const [queue = '', state = '', byAge = '', byCount = ''] = line.split(FIELD);
+    return { queue, state: state as Prunable['state'], byAge: Number(byAge), byCount: Number(byCount) };
+  });
 }

@@ -33,6 +33,7 @@ export const LOOKING_SCRIPTS = [
   'count',
   'failures',
   'statistics',
+  'prunable',
   'tags',
   'workers',
   'records-get',

@@ -14,6 +14,8 @@ export class EndedJobs {
   readonly #before: Statement;
   readonly #oldest: Statement;
   readonly #drafts: Statement;
+  readonly #countEnded: Statement;
+  readonly #countDrafts: Statement;
   readonly #groups: Statement;
   readonly #sample: Statement;
 
@@ -25,6 +27,10 @@ export class EndedJobs {
     this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT +?`);
     this.#drafts = db.prepare(`${select} INDEXED BY jobs_draft
       WHERE draft_at IS NOT NULL AND draft_at < ? ORDER BY draft_at, seq LIMIT +?`);
+    this.#countEnded = db.prepare(`SELECT count(*) FROM jobs INDEXED BY jobs_ended
+      WHERE ended_at IS NOT NULL AND queue = ? AND state = ? AND ended_at < ?`);
+    this.#countDrafts = db.prepare(`SELECT count(*) FROM jobs INDEXED BY jobs_draft
+      WHERE draft_at IS NOT NULL AND queue = ? AND state = ? AND draft_at < ?`);
     this.#groups = db.prepare(`SELECT failure_group, count(*), min(failed_at), max(failed_at)
       FROM jobs INDEXED BY jobs_failed WHERE failed_at IS NOT NULL AND queue = ? GROUP BY failure_group`);
     this.#sample = db.prepare(`SELECT id FROM jobs INDEXED BY jobs_failed
@@ -33,6 +39,11 @@ export class EndedJobs {
 
   before(queue: string, state: JobState, { time, limit }: { time: number; limit: number }): readonly Job[] {
     return allRows<JobRow>(this.#before, queue, state, time, limit).map(readJob);
+  }
+
+  countBefore(queue: string, state: JobState, time: number): number {
+    const statement = state === 'draft' ? this.#countDrafts : this.#countEnded;
+    return firstRow<readonly [number]>(statement, queue, state, time)?.[0] ?? 0;
   }
 
   /** Those beyond the `count` that ended last; the oldest first. */

@@ -228,6 +228,10 @@ export class SqliteTable implements Table {
     return this.#ended.draftsBefore(time, limit);
   }
 
+  countBefore(queue: string, state: JobState, time: number): number {
+    return this.#ended.countBefore(queue, state, time);
+  }
+
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[] {
     return this.#ended.before(queue, state, { time, limit });
   }

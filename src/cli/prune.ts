@@ -1,0 +1,53 @@
+/** `longhaul prune`: does now what the node does by itself in small steps, or tells what that would take. */
+import type { Prunable } from '../library/index.ts';
+import { plural } from '../wire/spans.ts';
+import type { Call } from './call.ts';
+import type { Column } from './columns.ts';
+import { table } from './columns.ts';
+import { confirm } from './confirm.ts';
+import { checkQueueIsKnown } from './known-names.ts';
+import type { Target } from './open-target.ts';
+import { withTarget } from './open-target.ts';
+import { print, printJson, remark, screenOf } from './screen.ts';
+
+export async function prune(call: Call): Promise<number> {
+  const [queue, ...more] = call.positionals;
+  if (more.length > 0) throw call.wrong('too many words');
+  if (queue !== undefined && !call.flag('dry-run')) throw call.wrong('a queue is for --dry-run: pruning goes over all');
+  return withTarget(call, async (target) => {
+    if (queue !== undefined) await checkQueueIsKnown(target, queue);
+    const found = await target.longhaul.prunable(queue);
+    if (call.flag('dry-run')) return tell(call, found);
+    return pruneAll(call, target, found);
+  });
+}
+
+function tell(call: Call, found: readonly Prunable[]): number {
+  if (call.flag('json')) printJson(found);
+  else if (found.length === 0) remark('nothing would go');
+  else for (const line of table(COLUMNS, found, screenOf())) print(line);
+  return 0;
+}
+
+async function pruneAll(call: Call, { longhaul }: Target, found: readonly Prunable[]): Promise<number> {
+  const jobs = found.reduce((sum, { byAge, byCount }) => sum + byAge + byCount, 0);
+  if (jobs > 0 && !(await confirm(call, `delete ${plural(jobs, 'job')} beyond retention`))) return 1;
+  let pruned = 0;
+  for (let isMore = true; isMore; ) {
+    const step = await longhaul.maintain();
+    pruned += step.pruned + step.expiredDrafts;
+    isMore = step.more;
+  }
+  if (call.flag('json')) printJson({ pruned });
+  else print(`${plural(pruned, 'job')} deleted`);
+  return 0;
+}
+
+const number = (count: number): string => (count === 0 ? '' : String(count));
+
+const COLUMNS: readonly Column<Prunable>[] = [
+  { title: 'QUEUE', isWhole: true, of: ({ queue }) => queue },
+  { title: 'STATE', isWhole: true, of: ({ state }) => state },
+  { title: 'TOO OLD', isWhole: true, of: ({ byAge }) => number(byAge) },
+  { title: 'TOO MANY', isWhole: true, of: ({ byCount }) => number(byCount) },
+];
