@@ -24,7 +24,8 @@ export async function add(call: Call): Promise<number> {
 /** With files it is a draft until they are all there, so that no attempt begins without one. */
 async function addJob(call: Call, target: Target, { queue, data }: { queue: string; data: unknown }): Promise<string> {
   const files = call.list('attach');
-  const options = newJobOptions(call, ['delay', 'unique']);
+  const after = call.list('after');
+  const options = { ...newJobOptions(call, ['delay', 'unique']), ...(after.length > 0 && { dependsOn: after }) };
   const isDraft = files.length > 0 || call.flag('draft');
   const job = await target.longhaul.queue(queue).add(data, isDraft ? { ...options, draft: true } : options);
   if (job.outcome === 'exists') remark(`longhaul: job ${job.id} was there before; nothing was changed`);

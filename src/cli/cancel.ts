@@ -4,7 +4,7 @@ import type { JobState } from '../core/job.ts';
 import type { Target as Seen } from '../core/job-store.ts';
 import { plural } from '../wire/spans.ts';
 import type { Call } from './call.ts';
-import { confirm } from './confirm.ts';
+import { confirm, isAsked } from './confirm.ts';
 import { checkQueueIsKnown } from './known-names.ts';
 import type { Decided } from './many-jobs.ts';
 import { jobsOf, sayDecided } from './many-jobs.ts';
@@ -19,22 +19,39 @@ export async function cancel(call: Call): Promise<number> {
     throw call.wrong(queue === undefined ? 'ID is missing' : 'name jobs, or --queue, not both');
   if (queue === undefined && call.text('state') !== undefined) throw call.wrong('--state goes with --queue');
   const state = checked('--state', call.text('state') ?? 'waiting', oneOf('draft', 'waiting', 'running'));
+  const given = call.text('dependents');
+  const dependents = given === undefined ? undefined : checked('--dependents', given, oneOf('cancel', 'leave'));
   return withTarget(call, async (target) => {
-    if (queue !== undefined) return cancelAll(call, target, { queue, state });
-    return sayDecided(
-      target,
-      await cancelThese(
-        target,
-        ids.map((id) => ({ id })),
-      ),
-      call.flag('json'),
-    );
+    if (queue !== undefined) return cancelAll(call, target, { queue, state, dependents });
+    const decided: Decided[] = [];
+    for (const id of ids) decided.push(...(await cancelAsking(call, target, { id, dependents })));
+    return sayDecided(target, decided, call.flag('json'));
   });
 }
 
-async function cancelThese(target: Target, seen: readonly Seen[]): Promise<Decided[]> {
+type Dependents = 'cancel' | 'leave' | undefined;
+
+/** Somebody at a terminal is asked about those who wait for the job; anybody else must say it beforehand. */
+async function cancelAsking(
+  call: Call,
+  target: Target,
+  { id, dependents }: { id: string; dependents: Dependents },
+): Promise<Decided[]> {
+  const decided = await cancelThese(target, [{ id }], dependents);
+  const [first] = decided;
+  if (first === undefined || first.answer.ok || first.answer.refusal.code !== 'has-dependents') return decided;
+  const { message } = first.answer.refusal;
+  const refusal = { ...first.answer.refusal, message: `${message}: --dependents cancel, or --dependents leave` };
+  if (!isAsked(call)) return [{ id, answer: { ok: false, refusal } }];
+  const waiting = plural(first.answer.refusal.dependents ?? 0, 'job');
+  const isAlong = await confirm(call, `cancel ${id} and with it ${waiting} waiting for it`);
+  return isAlong ? cancelThese(target, [{ id }], 'cancel') : [{ id, answer: { ok: false, refusal } }];
+}
+
+async function cancelThese(target: Target, seen: readonly Seen[], dependents: Dependents): Promise<Decided[]> {
   if (seen.length === 0) return [];
-  const answers = await target.longhaul.store.jobs.cancel(seen);
+  const asked = seen.map((each) => ({ ...each, ...(dependents !== undefined && { dependents }) }));
+  const answers = await target.longhaul.store.jobs.cancel(asked);
   return answers.map((answer, place) => ({
     id: seen[place]?.id ?? '',
     answer: answer.ok ? { ok: true, words: answer.outcome } : answer,
@@ -45,7 +62,7 @@ async function cancelThese(target: Target, seen: readonly Seen[]): Promise<Decid
 async function cancelAll(
   call: Call,
   target: Target,
-  { queue, state }: { queue: string; state: JobState },
+  { queue, state, dependents }: { queue: string; state: JobState; dependents: Dependents },
 ): Promise<number> {
   await checkQueueIsKnown(target, queue);
   const count = (await target.longhaul.queue(queue).count())[state];
@@ -53,7 +70,7 @@ async function cancelAll(
   if (count > 0 && !(await confirm(call, `cancel ${which}`))) return 1;
   let done = 0;
   for await (const seen of jobsOf(target, { queue, state }))
-    done += (await cancelThese(target, seen)).filter(({ answer }) => answer.ok).length;
+    done += (await cancelThese(target, seen, dependents)).filter(({ answer }) => answer.ok).length;
   if (call.flag('json')) printJson({ queue, state, cancelled: done });
   else print(`cancelled ${done} of ${which}`);
   return 0;

@@ -3,10 +3,15 @@ import { createInterface } from 'node:readline/promises';
 import type { Call } from './call.ts';
 import { remark } from './screen.ts';
 
+/** Whether somebody is there to answer. */
+export function isAsked(call: Call): boolean {
+  return !call.flag('yes') && process.stdin.isTTY && process.stderr.isTTY;
+}
+
 /** True when it may be done. Without a terminal to ask at, --yes must have been said. */
 export async function confirm(call: Call, what: string): Promise<boolean> {
   if (call.flag('yes')) return true;
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!isAsked(call)) {
     remark(`longhaul: this would ${what}; say --yes to do it`);
     return false;
   }

@@ -2,7 +2,7 @@
 import type { HistoryRow } from '../core/history.ts';
 import type { JobView } from '../library/index.ts';
 import { expectedEnd } from '../wire/expected-end.ts';
-import { age, bytes, localIso, span } from '../wire/spans.ts';
+import { age, bytes, localIso, plural, span } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import type { Cell, Column } from './columns.ts';
 import { fields, table } from './columns.ts';
@@ -53,6 +53,11 @@ function headOf(job: JobView, now: number): Field[] {
     ['name', job.name],
     ['state', labelCell(job)],
     ['why', reason === label || reason === 'completed' ? null : reason],
+    [
+      'waited for',
+      job.parents === null ? null : `${job.parents.of - job.parents.open} of ${plural(job.parents.of, 'job')} done`,
+    ],
+    ['dependents', job.dependents === 0 ? null : `${plural(job.dependents, 'job')} still waiting for it`],
     ['tags', job.tags.length === 0 ? null : job.tags.join(', ')],
     ['priority', job.priority === 0 ? null : String(job.priority)],
     ['added', `${localIso(job.createdAt)} (${age(job.createdAt, now)})`],

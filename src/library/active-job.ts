@@ -1,6 +1,7 @@
 /** A job as its handler sees it, and how the handler speaks of its work. */
 import type { RunningJob } from '../core/job.ts';
 import { toJsonText } from '../core/json.ts';
+import type { ParentJob } from '../node/parents.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface ActiveJob<Data = unknown> {
@@ -19,6 +20,8 @@ export interface ActiveJob<Data = unknown> {
   readonly lastCheckpoint: unknown;
   /** Aborts when the lease is lost, the job is cancelled, its time is up, or this worker stops. */
   readonly signal: AbortSignal;
+  /** The jobs that it waited for: how they ended, their results, the names of their files. */
+  parents(): Promise<readonly ParentJob[]>;
   /** How far it is, 0 to 100 (null when unknown), and in words. */
   progress(percent: number | null, text?: string): void;
   log(line: string): void;
@@ -35,6 +38,7 @@ export type Handler<Data = unknown, Result = unknown> = (
 export interface Voice {
   /** Made when it is first asked for: most short handlers never do. */
   signal(): AbortSignal;
+  parents(): Promise<readonly ParentJob[]>;
   progress(percent: number | null, text: string | null): void;
   log(line: string): void;
   checkpoint(text: string): void;
@@ -77,6 +81,10 @@ class HandlersJob<Data> implements ActiveJob<Data> {
 
   get signal(): AbortSignal {
     return this.#voice.signal();
+  }
+
+  get parents(): ActiveJob['parents'] {
+    return () => this.#voice.parents();
   }
 
   get progress(): ActiveJob['progress'] {

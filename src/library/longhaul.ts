@@ -2,6 +2,7 @@
 import type { HistoryRow } from '../core/history.ts';
 import type { StatisticsQuestion, TagCount } from '../core/insight.ts';
 import type {
+  Cancel,
   CancelResult,
   EndWorkerResult,
   EventListener,
@@ -13,7 +14,6 @@ import type {
   QueueCounts,
   Requeue,
   JobPage as StoredPage,
-  Target,
   TargetResult,
   Unsubscribe,
   WorkerRecord,
@@ -153,9 +153,12 @@ export class Longhaul implements AsyncDisposable {
     return marks.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
   }
 
-  /** Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. */
-  async cancel(id: string, seen: Omit<Target, 'id'> = {}): Promise<CancelResult> {
-    return only(await this.store.jobs.cancel([{ ...seen, id }]));
+  /**
+   * Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. One that others wait for is
+   * refused unless `dependents` says what becomes of them.
+   */
+  async cancel(id: string, how: Omit<Cancel, 'id'> = {}): Promise<CancelResult> {
+    return only(await this.store.jobs.cancel([{ ...how, id }]));
   }
 
   async requeue(id: string, how: Omit<Requeue, 'id'> = {}): Promise<TargetResult> {

@@ -4,9 +4,10 @@
  *     return retry({ in: '10m', reason: 'the mirror is not ready' });
  */
 
-import { checked, duration, object, text } from '../core/check.ts';
+import { checked, duration, listOf, object, text } from '../core/check.ts';
+import { MAX_PARENTS } from '../core/dependencies.ts';
 import type { Duration } from '../core/duration.ts';
-import { queueName } from '../core/names.ts';
+import { jobId, queueName } from '../core/names.ts';
 
 const OUTCOME = Symbol('longhaul.outcome');
 
@@ -14,7 +15,11 @@ export type Said =
   | {
       readonly kind: 'complete';
       readonly result: unknown;
-      readonly next: { readonly queue: string; readonly delayMs: number } | null;
+      readonly next: {
+        readonly queue: string;
+        readonly delayMs: number;
+        readonly dependsOn?: readonly string[];
+      } | null;
     }
   | { readonly kind: 'fail'; readonly message: string; readonly group: string | null; readonly isFinal: boolean }
   | { readonly kind: 'retry'; readonly reason: string; readonly delayMs: number }
@@ -31,12 +36,13 @@ export function saidBy(value: unknown): Said | null {
 
 const words = text({ max: 4_096 });
 
-/** Done, and on to another queue, where it waits with fresh counters. */
-export function advance(to: { queue: string; delay?: Duration }): Outcome {
-  const given = checked('advance', to, object({ queue: queueName, delay: duration() }));
-  return {
-    [OUTCOME]: { kind: 'complete', result: undefined, next: { queue: given.queue ?? '', delayMs: given.delay ?? 0 } },
-  };
+const advanceShape = object({ queue: queueName, delay: duration(), dependsOn: listOf(jobId, MAX_PARENTS) });
+
+/** Done, and on to another queue, where it waits with fresh counters; also for other jobs, by their ids. */
+export function advance(to: { queue: string; delay?: Duration; dependsOn?: readonly string[] }): Outcome {
+  const { queue = '', delay = 0, dependsOn } = checked('advance', to, advanceShape);
+  const next = { queue, delayMs: delay, ...(dependsOn !== undefined && { dependsOn }) };
+  return { [OUTCOME]: { kind: 'complete', result: undefined, next } };
 }
 
 /** Failed, and `final` for good: no retry is left to it. */

@@ -2,6 +2,8 @@
 import { groupOfMessage } from '../core/failure.ts';
 import type { RunningJob } from '../core/job.ts';
 import { toJsonText } from '../core/json.ts';
+import type { Store } from '../core/store.ts';
+import { parentsOf } from '../node/parents.ts';
 import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
 import type { Handler, Voice } from './active-job.ts';
 import { activeJob } from './active-job.ts';
@@ -16,6 +18,7 @@ export interface HandlerRun<Data, Result> {
   readonly handler: Handler<Data, Result>;
   readonly schema: StandardSchema<Data> | null;
   readonly home: string | null;
+  readonly store: Store;
   onLog(job: RunningJob, line: string): void;
 }
 
@@ -30,6 +33,7 @@ export async function runHandler<Data, Result>(
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
     const voice: Voice = {
       signal: () => context.signal,
+      parents: () => parentsOf(run.store, job),
       progress: (percent, text) => context.progress(percent, text),
       checkpoint: (text: string) => void context.checkpoint(text).catch(() => undefined),
       log: (line: string) => {

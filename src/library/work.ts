@@ -103,6 +103,7 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     handler: plan.handler,
     schema: plan.schema,
     home,
+    store,
     onLog: (job: RunningJob, line: string) => onEvent?.({ type: 'log', job, line }),
   };
   return {

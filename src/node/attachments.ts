@@ -25,6 +25,17 @@ export interface Attachment {
 
 const PAGE = 500;
 
+export async function listAttachments({ records }: Store, id: string): Promise<readonly Attachment[]> {
+  const found: Attachment[] = [];
+  for (let after: string | undefined; ; ) {
+    const query = { kind: ATTACHMENT_RECORD, prefix: `${id}/`, limit: PAGE, ...(after !== undefined && { after }) };
+    const page = await records.list(query);
+    found.push(...page.map(({ value }) => JSON.parse(value) as Attachment));
+    after = page.at(-1)?.key;
+    if (page.length < PAGE) return found;
+  }
+}
+
 export class Attachments {
   readonly #store: Store;
   readonly #blobs: Blobs;
@@ -34,15 +45,8 @@ export class Attachments {
     this.#blobs = blobs;
   }
 
-  async list(id: string): Promise<readonly Attachment[]> {
-    const found: Attachment[] = [];
-    for (let after: string | undefined; ; ) {
-      const query = { kind: ATTACHMENT_RECORD, prefix: `${id}/`, limit: PAGE, ...(after !== undefined && { after }) };
-      const page = await this.#store.records.list(query);
-      found.push(...page.map(({ value }) => JSON.parse(value) as Attachment));
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return found;
-    }
+  list(id: string): Promise<readonly Attachment[]> {
+    return listAttachments(this.#store, id);
   }
 
   /** One of the same name and direction is replaced: what an attempt made never takes the place of what it was given. */

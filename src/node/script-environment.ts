@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { NodeSettings } from './node-settings.ts';
+import { PARENTS } from './work-folder.ts';
 
 export interface ScriptPlace {
   /** The attempt's work folder: the script's current folder. */
@@ -92,6 +93,7 @@ function ownVariables({ job, place }: EnvironmentSource): Record<string, string>
     LONGHAUL_CHECKPOINT: join(place.work, 'checkpoint.json'),
     LONGHAUL_ATTACH: join(place.work, 'attach'),
     LONGHAUL_OUT: join(place.work, 'out'),
+    ...(job.parents !== null && { LONGHAUL_PARENTS: join(place.work, PARENTS) }),
   };
 }
 

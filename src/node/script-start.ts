@@ -17,6 +17,7 @@ import { checkScript } from './check-script.ts';
 import type { CommandLine } from './command-job.ts';
 import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
 import { attemptFolder } from './home.ts';
+import { parentsOf } from './parents.ts';
 import { scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
 import { scriptLimits, scriptUser } from './script-order.ts';
@@ -64,7 +65,7 @@ async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | strin
   noteStart(folder, job, { script, realScript, argv });
   host.marks.put(job, folder);
   const stage: Filling['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
-  const work = await fillWorkFolder(folder, job, { files, stage });
+  const work = await fillWorkFolder(folder, job, { files, stage, parents: () => parentsOf(host.store, job) });
   if (user !== null) await giveTo(work, { user, home: host.home, id: job.id });
   if (host.store.isShared) putDeadline(folder, job.lease.ms);
   await keepSecrets(folder, Object.values(host.secretsOf(job.queue)));

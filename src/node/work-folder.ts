@@ -6,26 +6,32 @@
  * takes longer than the writing. Whatever may be large, or is seldom there, goes that way.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, lchown, readdir, rm } from 'node:fs/promises';
+import { chmod, lchown, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
 import type { Attachment } from './attachments.ts';
 import type { Home } from './home.ts';
 import { jobFolder } from './home.ts';
+import type { ParentJob } from './parents.ts';
 import type { UserIds } from './script-order.ts';
 
 export const DATA = 'data.json';
 export const OUT = 'out';
+/** How the jobs that it waited for ended; only for one that waited. */
+export const PARENTS = 'parents.json';
 
 export function workFolder(attempt: string): string {
   return join(attempt, 'work');
 }
 
 /** `attempt` is the attempt's own folder, in which the runner keeps its files too. */
-export async function fillWorkFolder(attempt: string, job: RunningJob, { files, stage }: Filling): Promise<string> {
+export async function fillWorkFolder(attempt: string, job: RunningJob, filling: Filling): Promise<string> {
+  const { files, stage } = filling;
   const work = workFolder(attempt);
   writeFileSync(join(work, DATA), job.data, { mode: 0o600 });
   if (job.checkpoint !== null) writeFileSync(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
+  if (job.parents !== null)
+    await writeFile(join(work, PARENTS), JSON.stringify(await filling.parents()), { mode: 0o600 });
   if (files.some(({ direction }) => direction === 'in')) await stage(files, join(work, 'attach'));
   return work;
 }
@@ -34,6 +40,7 @@ export interface Filling {
   /** The job's files. */
   readonly files: readonly Attachment[];
   stage(files: readonly Attachment[], folder: string): Promise<void>;
+  parents(): Promise<readonly ParentJob[]>;
 }
 
 /** Where folders are kept that an attempt left as they were. */

@@ -3,7 +3,8 @@ import type { JobQuery, JobStore } from '../core/job-store.ts';
 import type { Refused } from '../core/refusal.ts';
 
 export type BulkAction =
-  | { readonly kind: 'cancel' | 'delete' }
+  | { readonly kind: 'cancel'; readonly dependents?: 'cancel' | 'leave' }
+  | { readonly kind: 'delete' }
   | { readonly kind: 'requeue'; readonly queue?: string; readonly delayMs?: number };
 
 export interface Which {
@@ -51,8 +52,10 @@ async function act(
 ): Promise<readonly ({ readonly ok: true } | Refused)[]> {
   if (ids.length === 0) return [];
   switch (action.kind) {
-    case 'cancel':
-      return jobs.cancel(ids.map((id) => ({ id })));
+    case 'cancel': {
+      const { kind: _kind, ...how } = action;
+      return jobs.cancel(ids.map((id) => ({ id, ...how })));
+    }
     case 'delete':
       return jobs.delete(ids);
     case 'requeue': {

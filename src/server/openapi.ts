@@ -45,6 +45,7 @@ const PROBLEM: JsonSchema = {
       },
     },
     holder: { type: 'string', description: 'the job that stands in the way, where there is one' },
+    dependents: { type: 'integer', description: 'how many jobs wait for the one that was to be cancelled' },
   },
 };
 

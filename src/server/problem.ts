@@ -33,6 +33,7 @@ export class RequestRefused extends Error {
 interface More {
   readonly problems?: readonly Problem[];
   readonly holder?: string;
+  readonly dependents?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -51,8 +52,8 @@ export function problemReply(code: ProblemCode, detail: string, { headers, ...mo
   };
 }
 
-export function refusedReply({ code, message, holder }: Refusal): Reply {
-  return problemReply(code, message, holder === undefined ? {} : { holder });
+export function refusedReply({ code, message, ...more }: Refusal): Reply {
+  return problemReply(code, message, more);
 }
 
 /** What a thrown thing means to the caller. Null: nobody foresaw it, and only the log may say what it was. */

@@ -15,7 +15,9 @@ async function toSettlement(context: ServerContext, said: SettlementInput): Prom
   switch (said.kind) {
     case 'complete': {
       const { next, ...rest } = said;
-      return { ...rest, ...(next !== undefined && { next: { queue: next.queue, delayMs: next.delay ?? 0 } }) };
+      if (next === undefined) return rest;
+      const { delay = 0, ...to } = next;
+      return { ...rest, next: { ...to, delayMs: delay } };
     }
     case 'fail':
     case 'retry': {

@@ -37,6 +37,8 @@ export interface ProblemDetails {
   readonly problems?: readonly Problem[];
   /** The job that stands in the way, where there is one. */
   readonly holder?: string;
+  /** Of code `has-dependents`: how many jobs wait for it. */
+  readonly dependents?: number;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';

@@ -16,6 +16,19 @@ export const jobView = fields(
   { checkpoint: anything },
 );
 export const jobPage = fields({ jobs: listOf(jobView, MOST), next: orNull(word) });
+const graphNode = fields({
+  id: word,
+  queue: word,
+  name: orNull(word),
+  state,
+  label: oneOf(...LABELS),
+  reason: anyText,
+});
+export const jobGraphView = fields({
+  nodes: listOf(graphNode, MOST),
+  edges: listOf(fields({ parent: word, child: word }), MOST * MOST),
+  isWhole: flag,
+});
 export const jobHistory = fields({ history: historyRows });
 export const jobCounts = fields({ queues: listOf(counts, MOST) });
 export const groups = fields({ groups: failureGroups });

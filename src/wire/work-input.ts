@@ -7,7 +7,7 @@ import { described, schemaOf } from '../core/json-schema.ts';
 import { jobId, queueName } from '../core/names.ts';
 import { oneOrMany } from './job-input.ts';
 import { jsonValue } from './json-value.ts';
-import { whole, word } from './port-checks.ts';
+import { jobIds, whole, word } from './port-checks.ts';
 
 const MOST = 1_000;
 const lease = duration(100);
@@ -51,7 +51,7 @@ const delay = duration();
 const settlement = anyOf('kind', {
   complete: fields(
     { ...attempt, kind: oneOf('complete') },
-    { result: jsonValue, data: jsonValue, next: fields({ queue: queueName }, { delay }) },
+    { result: jsonValue, data: jsonValue, next: fields({ queue: queueName }, { delay, dependsOn: jobIds }) },
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure }, { delay, final: flag }),
   retry: fields({ ...attempt, kind: oneOf('retry'), failure }, { delay }),

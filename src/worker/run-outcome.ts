@@ -13,7 +13,7 @@ export type RunOutcome =
       /** JSON texts, as everywhere below the library. */
       readonly result?: string;
       readonly data?: string;
-      readonly next?: { readonly queue: string; readonly delayMs: number };
+      readonly next?: { readonly queue: string; readonly delayMs: number; readonly dependsOn?: readonly string[] };
     }
   | { readonly kind: 'fail'; readonly failure: Failure; readonly final?: boolean; readonly delayMs?: number }
   | { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs?: number }

@@ -8,6 +8,7 @@
 
 import { failureOf } from '../core/failure.ts';
 import type { JobStore, Settlement, SettleResult } from '../core/job-store.ts';
+import type { Refused } from '../core/refusal.ts';
 import { atMost, CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
 import type { Journal } from './journal.ts';
 import type { Reach } from './reach.ts';
@@ -111,13 +112,27 @@ export class Settler {
       const settlements = batch.map(({ settlement }) => settlement);
       const answers = await withDeadline(jobs.settle(settlements), CALL_DEADLINE_MS);
       reach.answered();
-      batch.forEach(({ settlement, answered }, index) => answered(settlement, answers[index] ?? null));
-      return [];
+      const unkept = batch.filter((_, index) => isUnkept(answers[index]));
+      batch.forEach(({ settlement, answered }, index) => {
+        if (!isUnkept(answers[index])) answered(settlement, answers[index] ?? null);
+      });
+      return await this.#deliverOthers(unkept, answers);
     } catch (error) {
       if (!isAway(error)) return await this.#deliverApart(batch, error);
       reach.failed(error);
       return batch;
     }
+  }
+
+  /** What was refused for what it said, and not for its lease: the attempt has ended all the same. */
+  async #deliverOthers(unkept: readonly Owed[], answers: readonly SettleResult[]): Promise<readonly Owed[]> {
+    const owed: Owed[] = [];
+    const refusals = answers.filter(isUnkept);
+    for (const [index, each] of unkept.entries()) {
+      const { code, message } = refusals[index]?.refusal ?? { code: '', message: '' };
+      owed.push(...(await this.#deliverSubstitute(each, new Error(`${code}: ${message}`))));
+    }
+    return owed;
   }
 
   /** One of them is such that the store cannot read it, and the others must not suffer for it. */
@@ -185,4 +200,9 @@ export class Settler {
     if (this.#calls > 0 || this.#isRepeating || this.#fresh.length > 0 || this.#late.length > 0) return;
     for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
+}
+
+/** It cannot wait for the jobs that it named: repeating it would change nothing. */
+function isUnkept(answer: SettleResult | undefined): answer is Refused {
+  return answer?.ok === false && answer.refusal.code === 'bad-dependency';
 }

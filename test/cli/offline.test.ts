@@ -74,6 +74,38 @@ describe('a job without a node', () => {
   });
 });
 
+describe('a job that waits for others, without a node', () => {
+  it('is added after them, shown with how far that is, and asked about when they are cancelled', async () => {
+    for (const id of ['one', 'two']) await bench.run('add', 'films', '--id', id);
+    const after = ['--after', 'one', '--after', 'two'];
+    expect(await bench.run('add', 'films', '--id', 'both', ...after)).toMatchObject({ code: 0, stdout: 'both\n' });
+    const shown = (await bench.run('show', 'both')).stdout;
+    for (const words of ['blocked', 'waits for 2 of 2 jobs', '0 of 2 jobs done']) expect(shown).toContain(words);
+    expect((await bench.run('show', 'one')).stdout).toMatch(/dependents +1 job still waiting for it/);
+    await refused(
+      1,
+      'job x cannot wait for jobs that do not exist: nobody',
+      'add',
+      'films',
+      '--id',
+      'x',
+      '--after',
+      'nobody',
+    );
+    const asked = await bench.run('cancel', 'one');
+    expect(asked).toMatchObject({ code: 1, stdout: expect.stringContaining('one: 1 job waits for job one') });
+    expect(asked.stdout).toContain('--dependents cancel, or --dependents leave');
+    await refused(2, '--dependents', 'cancel', 'one', '--dependents', 'maybe');
+    expect(await bench.run('cancel', 'one', '--dependents', 'leave')).toMatchObject({
+      code: 0,
+      stdout: 'one: cancelled\n',
+    });
+    expect((await bench.run('show', 'both')).stdout).toContain('held, since 1 of them failed or was cancelled');
+    expect(await bench.run('cancel', 'two', '--dependents', 'cancel')).toMatchObject({ code: 0 });
+    expect(await bench.json<JobView>('show', 'both')).toMatchObject({ state: 'cancelled' });
+  });
+});
+
 describe('a queue without a node', () => {
   it('is made, set, paused and deleted', async () => {
     expect(await bench.run('queue', 'gone', '--create', 'concurrency=3')).toMatchObject({ code: 0 });

@@ -39,6 +39,33 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.run('x', { tags: ['t'], name: 'n' })).toEqual([{ at: 7 }, 2, 1, ['t'], 'n', 'number']);
     });
 
+    test('A job waits for others, and finds their results when it runs.', async () => {
+      const longhaul = await connectFresh();
+      const parts = longhaul.queue<number, number>('parts');
+      const sums = longhaul.queue<null, number>('sums');
+      const added = await parts.addAll([1, 2, 3]);
+      const sum = await sums.add(null, { dependsOn: added.map(({ id }) => id) });
+      expect(await longhaul.find(sum.id)).toMatchObject({ label: 'blocked', reason: 'waits for 3 of 3 jobs' });
+      sums.work(async (job) => {
+        const parents = await job.parents();
+        expect(parents.map(({ state, attachments }) => [state, attachments])).toEqual(
+          [1, 2, 3].map(() => ['done', []]),
+        );
+        return parents.reduce((total, { result }) => total + Number(result), 0);
+      });
+      parts.work(async (job) => job.data * 10);
+      expect(await sum.finished()).toBe(60);
+      await expect(sums.add(null, { dependsOn: ['none'] })).rejects.toThrow(/jobs that do not exist: none/);
+    });
+
+    test('A job that goes on to wait for jobs that do not exist has failed, and says why.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('q');
+      queue.work(() => advance({ queue: 'second', dependsOn: ['none'] }));
+      const job = await queue.add(null);
+      await expect(job.finished()).rejects.toThrow(/cannot wait for jobs that do not exist: none/);
+    });
+
     test('Progress and words show while the job runs.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');

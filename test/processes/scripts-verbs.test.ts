@@ -19,6 +19,8 @@ beforeAll(async () => {
     bench.queue(`${language}-required`, byCase, { handshake: 'required', env: { FIXTURE } });
   }
   bench.queue('test_nop', 'echo "copied from $RQ_ORIG_MSG_ID with $RQ_PARAM1, count $RQ_COUNT, due"');
+  bench.queue('makes', `echo 'result {"n": 7}' >&3; echo x > out/made.txt`);
+  bench.queue('finds', 'cat "$LONGHAUL_PARENTS"; cmp -s parents.json "$LONGHAUL_PARENTS"');
   bench.queue('asleep', 'true', { state: 'paused' });
   bench.queue('fallen', 'true', { state: 'down' });
   bench.queue(
@@ -166,6 +168,21 @@ it('every attempt begins from the same state, but for the checkpoint', async () 
   expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', attempt: 2 });
   expect(bench.log(id, 1)).toBe('data.json\nout\n');
   expect(bench.log(id, 2)).toBe('checkpoint.json\ndata.json\nout\n{"page":1}');
+});
+
+it('a job that waited for others finds their results and files beside its data', async () => {
+  const first = await bench.add('makes');
+  const { id } = await (await bench.longhaul()).queue('finds').add(null, { dependsOn: [first] });
+  expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
+  expect(JSON.parse(bench.log(id))).toMatchObject([
+    {
+      id: first,
+      queue: 'makes',
+      state: 'done',
+      result: { n: 7 },
+      attachments: [{ name: 'made.txt', direction: 'out' }],
+    },
+  ]);
 });
 
 it('keeps an attempt without any output, and one that says nothing at all', async () => {

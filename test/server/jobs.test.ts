@@ -287,3 +287,73 @@ describe('an attempt', () => {
     expect(await claimOne(server, { worker: 'v' })).toMatchObject({ id: 'a' });
   });
 });
+
+describe('jobs that wait for others', () => {
+  it('are added with their parents, shown with the reason, and seen as a graph from any of them', async () => {
+    const server = await startTrial();
+    const jobs = [
+      { id: 'a' },
+      { id: 'b' },
+      { id: 'c', dependsOn: ['a', 'b'], onDependencyFailed: 'fail' },
+      { id: 'd', dependsOn: ['c'] },
+      { id: 'e', dependsOn: ['none'] },
+    ].map((each) => ({ queue: 'mail', ...each }));
+    const { json } = await post(server, '/api/jobs', jobs);
+    expect(json).toMatchObject([{}, {}, {}, {}, { ok: false, refusal: { code: 'bad-dependency' } }]);
+    expect(await job(server, 'c')).toMatchObject({ label: 'blocked', reason: 'waits for 2 of 2 jobs', dependents: 1 });
+    const graph = (await get(server, '/api/jobs/c/graph')) as { nodes: JobView[]; edges: object[]; isWhole: boolean };
+    expect(graph.nodes.map(({ id, label }) => `${id} ${label}`).sort()).toEqual([
+      'a ready',
+      'b ready',
+      'c blocked',
+      'd blocked',
+    ]);
+    expect(graph.edges).toHaveLength(3);
+    expect(graph).toMatchObject({ isWhole: true, edges: expect.arrayContaining([{ parent: 'c', child: 'd' }]) });
+    const part = (await get(server, '/api/jobs/d/graph?limit=2')) as { nodes: JobView[]; edges: object[] };
+    expect(part).toMatchObject({
+      nodes: [{ id: 'd' }, { id: 'c' }],
+      edges: [{ parent: 'c', child: 'd' }],
+      isWhole: false,
+    });
+    expect(await server.ask('GET', '/api/jobs/none/graph')).toMatchObject({ status: 404 });
+  });
+
+  it('are changed, and are spoken of when the job they wait for is cancelled', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'a' },
+      { queue: 'mail', id: 'b', dependsOn: ['a'] },
+    ]);
+    await post(server, '/api/jobs', { queue: 'mail', id: 'c' });
+    const changed = await server.ask('PATCH', '/api/jobs/c', { body: { dependsOn: { add: ['a'] } } });
+    expect(changed).toMatchObject({ status: 200, json: { label: 'blocked' } });
+    expect(await server.ask('PATCH', '/api/jobs/a', { body: { dependsOn: { add: ['c'] } } })).toMatchObject({
+      status: 409,
+      json: { code: 'bad-dependency', detail: expect.stringContaining('a cycle: c') },
+    });
+    expect(await post(server, '/api/jobs/a/cancel')).toMatchObject({
+      status: 409,
+      json: { code: 'has-dependents', dependents: 2 },
+    });
+    expect(await post(server, '/api/jobs/cancel', { ids: ['a'] })).toMatchObject({
+      json: { ok: 0, refused: { 'has-dependents': 1 } },
+    });
+    expect(await post(server, '/api/jobs/cancel', { ids: ['a'], dependents: 'cancel' })).toMatchObject({
+      json: { ok: 1 },
+    });
+    expect(await job(server, 'c')).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('are made by a completion that goes on to another queue', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'a' },
+      { queue: 'other', id: 'b' },
+    ]);
+    const { id, token } = await claimOne(server);
+    const next = { queue: 'second', delay: '1s', dependsOn: ['b'] };
+    expect(await post(server, '/api/settle', { id, token, kind: 'complete', next })).toMatchObject({ status: 200 });
+    expect(await job(server, 'a')).toMatchObject({ queue: 'second', label: 'blocked' });
+  });
+});

@@ -44,6 +44,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     options: {
       ...NEW_JOB,
       delay: { type: 'text', value: 'TIME', about: 'not before so long, such as 10m' },
+      after: { type: 'list', value: 'ID', completes: 'job', about: 'a job that must be done before; may be repeated' },
       unique: { type: 'text', value: 'KEY', about: 'while another job holds this key, that one is answered' },
       attach: { type: 'list', value: 'FILE', completes: 'file', about: 'a file for it; may be repeated' },
       draft: { type: 'flag', about: 'keep it back until longhaul attach ID --commit' },
@@ -54,15 +55,17 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { line: `longhaul add films '{"param1":"hello"}' --json`, says: 'adds a job and prints it' },
       { line: 'longhaul add films --id film-1 --attach notes.txt', says: 'adds a job with a file' },
+      { line: 'longhaul add films --after film-2', says: 'adds a job that waits for another' },
     ],
     completes: 'queue',
     load: async () => (await import('../add.ts')).add,
   },
   {
     name: 'cancel',
-    usage: ['ID…', '--queue QUEUE [--state STATE] [--yes]'],
+    usage: ['ID… [--dependents cancel|leave]', '--queue QUEUE [--state STATE] [--yes]'],
     summary: 'end jobs for good, also while they run',
-    about: 'A running job is asked to stop; it ends when nothing of it is left.',
+    about:
+      'A running job is asked to stop; it ends when nothing of it is left.\nWhat is to become of jobs that wait for it is asked, or said by --dependents.',
     options: {
       queue: { ...QUEUE, about: 'all jobs of this queue' },
       state: {
@@ -70,6 +73,12 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
         value: 'STATE',
         completes: OPEN_STATES,
         about: 'only those in this state; waiting by default',
+      },
+      dependents: {
+        type: 'text',
+        value: 'cancel|leave',
+        completes: ['cancel', 'leave'],
+        about: 'jobs that wait for it are cancelled too, or left to their own rule',
       },
       ...YES,
       ...JSON_OUTPUT,

@@ -1,6 +1,6 @@
 /** Many jobs at once: by their ids or by a query, and whole groups of failures. */
 import type { Check, Report } from '../../core/check.ts';
-import { duration, fields, listOf, object, text } from '../../core/check.ts';
+import { duration, fields, listOf, object, oneOf, text } from '../../core/check.ts';
 import { described, schemaOf } from '../../core/json-schema.ts';
 import { jobId, queueName } from '../../core/names.ts';
 import { bulkResult, groups } from '../../wire/views.ts';
@@ -15,7 +15,8 @@ import { jobFilter } from './jobs.ts';
 const MOST_IDS = 1_000;
 const filter = object(jobFilter);
 const shape = { ids: listOf(jobId, MOST_IDS), query: filter };
-const plainBody = oneWay(object(shape));
+const deleteBody = oneWay(object(shape));
+const cancelBody = oneWay(object({ ...shape, dependents: oneOf('cancel', 'leave') }));
 const requeueBody = oneWay(object({ ...shape, queue: queueName, delay: duration() }));
 const groupBody = fields({ queue: queueName, group: text({ max: 1_024 }) });
 
@@ -30,23 +31,33 @@ function oneWay<T extends { ids?: unknown; query?: object }>(check: Check<T>): C
   });
 }
 
-const ACTIONS: Readonly<Record<'cancel' | 'delete', string>> = {
-  cancel: 'Cancels jobs by ids or by a query; running ones are asked to stop.',
-  delete: 'Forgets jobs by ids or by a query, but running ones.',
-};
+const cancelRoute = route({
+  name: 'jobs.bulk-cancel',
+  method: 'POST',
+  path: '/api/jobs/cancel',
+  about:
+    'Cancels jobs by ids or by a query; running ones are asked to stop. Those that others wait for need `dependents`.',
+  role: 'operate',
+  body: cancelBody,
+  answer: bulkResult,
+  handle: async ({ body, context }) => {
+    const { dependents } = body;
+    return json(
+      await bulk(context.store.jobs, body, { kind: 'cancel', ...(dependents !== undefined && { dependents }) }),
+    );
+  },
+});
 
-const plainRoutes = (['cancel', 'delete'] as const).map((action) =>
-  route({
-    name: `jobs.bulk-${action}`,
-    method: 'POST',
-    path: `/api/jobs/${action}`,
-    about: ACTIONS[action],
-    role: 'operate',
-    body: plainBody,
-    answer: bulkResult,
-    handle: async ({ body, context }) => json(await bulk(context.store.jobs, body, { kind: action })),
-  }),
-);
+const deleteRoute = route({
+  name: 'jobs.bulk-delete',
+  method: 'POST',
+  path: '/api/jobs/delete',
+  about: 'Forgets jobs by ids or by a query, but running ones.',
+  role: 'operate',
+  body: deleteBody,
+  answer: bulkResult,
+  handle: async ({ body, context }) => json(await bulk(context.store.jobs, body, { kind: 'delete' })),
+});
 
 const requeueRoute = route({
   name: 'jobs.bulk-requeue',
@@ -84,7 +95,8 @@ const failureRoutes = (['requeue', 'delete'] as const).map((kind) =>
 );
 
 export const bulkRoutes: readonly Route[] = [
-  ...plainRoutes,
+  cancelRoute,
+  deleteRoute,
   requeueRoute,
   route({
     name: 'failures.list',

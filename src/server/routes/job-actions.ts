@@ -1,5 +1,5 @@
 /** What is done to one job: each action answers the job as it is afterwards. */
-import { duration, fields, flag, object } from '../../core/check.ts';
+import { duration, fields, flag, object, oneOf } from '../../core/check.ts';
 import type { JobStore, Target, TargetResult } from '../../core/job-store.ts';
 import { jobId, queueName } from '../../core/names.ts';
 import { count } from '../../core/policy-input.ts';
@@ -18,6 +18,8 @@ import { route } from '../route.ts';
 const params = { id: jobId };
 /** With `attempt`, refused when the job has been claimed again since. */
 const targetBody = object({ attempt: count });
+/** `dependents`: what becomes of the jobs that wait for it; without a word about them the cancel is refused. */
+const cancelBody = object({ attempt: count, dependents: oneOf('cancel', 'leave') });
 const requeueBody = object({ attempt: count, queue: queueName, delay: duration() });
 const moveBody = fields({ queue: queueName }, { attempt: count, steal: flag });
 const nothing = object({});
@@ -27,10 +29,11 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.cancel',
     method: 'POST',
     path: '/api/jobs/{id}/cancel',
-    about: 'Ends a job for good. A running one is asked to stop, and ends when its worker has stopped it.',
+    about:
+      'Ends a job for good. A running one is asked to stop, and ends when its worker has stopped it. One that others wait for needs `dependents`: cancel them too, or leave them.',
     role: 'operate',
     params,
-    body: targetBody,
+    body: cancelBody,
     answer: cancelled,
     handle: async ({ params, body, context }) => {
       const { outcome } = mustBeOk(await context.store.jobs.cancel([{ ...body, id: params.id }]));

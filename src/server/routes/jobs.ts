@@ -7,10 +7,11 @@ import { count, priority } from '../../core/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
-import { JOB_WORDS } from '../../wire/port-checks.ts';
-import { added, jobCounts, jobHistory, jobPage, jobView, orRefusedItem } from '../../wire/views.ts';
+import { JOB_WORDS, jobIds } from '../../wire/port-checks.ts';
+import { added, jobCounts, jobGraphView, jobHistory, jobPage, jobView, orRefusedItem } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
 import { idempotent } from '../idempotency.ts';
+import { jobGraph } from '../job-graph.ts';
 import { findJob, findView, viewsOf } from '../job-views.ts';
 import { mustBeOk } from '../one-result.ts';
 import { limitOf, pageLimit, queryTime } from '../query-checks.ts';
@@ -21,6 +22,7 @@ import type { Route } from '../route.ts';
 import { route } from '../route.ts';
 
 const id = { id: jobId };
+const GRAPH_JOBS = 100;
 
 /** Which jobs: the same names in a query of an address and in that of a bulk call. */
 export const jobFilter = {
@@ -39,6 +41,7 @@ const jobChanges = object({
   name: shownName,
   data: jsonValue,
   pause: flag,
+  dependsOn: object({ add: jobIds, remove: jobIds }),
 });
 
 export const jobRoutes: readonly Route[] = [
@@ -97,7 +100,8 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.change',
     method: 'PATCH',
     path: '/api/jobs/{id}',
-    about: 'Changes priority, tags, time, name or data of a job that waits, or asks a running one to pause.',
+    about:
+      'Changes priority, tags, time, name, data or dependencies of a job that waits, or asks a running one to pause.',
     role: 'operate',
     params: id,
     body: jobChanges,
@@ -120,6 +124,18 @@ export const jobRoutes: readonly Route[] = [
       mustBeOk(await context.store.jobs.delete([params.id]));
       return { status: 204, body: { kind: 'none' } };
     },
+  }),
+  route({
+    name: 'jobs.graph',
+    method: 'GET',
+    path: '/api/jobs/{id}/graph',
+    about:
+      'The jobs around one: what it waits for and what waits for it, directly or not, at most `limit` of them; `isWhole` says whether that is all.',
+    role: 'read',
+    params: id,
+    query: { limit: pageLimit },
+    answer: jobGraphView,
+    handle: async ({ params, query, context }) => json(await jobGraph(context, params.id, query.limit ?? GRAPH_JOBS)),
   }),
   route({
     name: 'jobs.history',
