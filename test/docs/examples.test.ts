@@ -51,6 +51,11 @@ async function compile(name: string): Promise<string> {
   return join(folder, `${name}.js`);
 }
 
+test('The example of jobs that wait for others prints what its comments say.', async () => {
+  const { stdout } = await run(process.execPath, [await compile('dependencies')], { cwd: folder, timeout: 20_000 });
+  expect(stdout).toBe('waits for 3 of 3 jobs\n60\n');
+});
+
 test('The hello world has at most six lines, is sound in its types, greets, and ends.', async () => {
   expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
   const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 20_000 });
