@@ -18,9 +18,9 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
   const { error, act } = useAct();
   const [asking, ask] = useState<Asking>(null);
   const path = `api/jobs/${encodeURIComponent(job.id)}`;
-  const post = (verb: string) => {
+  const post = (verb: string, body: object = {}) => {
     ask(null);
-    void act(() => call(`${path}/${verb}`, { method: 'POST', body: {} }).then(onDone));
+    void act(() => call(`${path}/${verb}`, { method: 'POST', body }).then(onDone));
   };
   const remove = async () => {
     await call(path, { method: 'DELETE' });
@@ -34,7 +34,9 @@ export function JobActions({ job, onDone }: { job: JobView; onDone: () => void }
     <div class="grid gap-2">
       <Buttons job={job} post={post} ask={ask} />
       <Trouble error={error} />
-      {asking === 'cancel' && <CancelDialog job={job} onClose={() => ask(null)} onYes={() => post('cancel')} />}
+      {asking === 'cancel' && (
+        <CancelDialog job={job} onClose={() => ask(null)} onYes={(body) => post('cancel', body)} />
+      )}
       {(asking === 'change' || asking === 'move' || asking === 'duplicate') && (
         <EditJob job={job} kind={asking} onClose={() => ask(null)} onDone={edited} />
       )}

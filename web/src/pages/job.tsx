@@ -7,6 +7,7 @@ import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Attachments } from '../job/attachments.tsx';
 import { Attempts } from '../job/attempts.tsx';
+import { Dependencies } from '../job/dependencies.tsx';
 import { JobActions } from '../job/job-actions.tsx';
 import { Failure, JobFacts } from '../job/job-facts.tsx';
 import { JobHistory, useHistory } from '../job/job-history.tsx';
@@ -53,6 +54,7 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
       <JobActions job={view} onDone={refresh} />
       {view.state === 'running' && <Progress view={view} />}
       {view.failure !== null && <Failure failure={view.failure} />}
+      <Dependencies job={view} />
       <Timeline job={view} history={history} />
       {view.attempt > 0 && (
         <section aria-label="Attempt">

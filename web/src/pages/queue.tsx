@@ -3,6 +3,7 @@ import type { QueueView } from '../../../src/wire/views.ts';
 import { useQuery } from '../data/use-query.ts';
 import { QueueHead } from '../queues/queue-head.tsx';
 import { QueueJobs } from '../queues/queue-jobs.tsx';
+import { QueueStatistics } from '../queues/queue-statistics.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 
 export function QueuePage({ name }: { name: string }) {
@@ -13,6 +14,7 @@ export function QueuePage({ name }: { name: string }) {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <QueueHead name={name} view={data} onDone={refresh} />
       <Trouble error={error} />
+      <QueueStatistics name={name} />
       <QueueJobs name={name} counts={data?.counts} onDone={refresh} />
     </div>
   );

@@ -1,0 +1,99 @@
+/** How long things took, on logarithmic axes from a millisecond to thirty days: an SVG of bars, and the same in words. */
+import { span } from '../../../src/wire/spans.ts';
+import type { Bin, Spread } from './log-bins.ts';
+import { binsOf, heightOf, placeOf } from './log-bins.ts';
+
+const WIDTH = 600;
+const HEIGHT = 90;
+const GAP = 1;
+const TICKS: readonly (readonly [ms: number, words: string])[] = [
+  [1, '1 ms'],
+  [100, '100 ms'],
+  [1_000, '1 s'],
+  [60_000, '1 m'],
+  [3_600_000, '1 h'],
+  [86_400_000, '1 d'],
+  [30 * 86_400_000, '30 d'],
+];
+
+export function DurationHistogram({ title, spread }: { title: string; spread: Spread }) {
+  const bins = binsOf(spread.histogram);
+  const most = Math.max(...bins.map(({ count }) => count));
+  const words = wordsOf(title, spread);
+  return (
+    <figure class="panel min-w-0 p-3">
+      <figcaption class="mb-2 text-sm text-soft">{words}</figcaption>
+      <svg
+        class="h-24 w-full"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={words}
+      >
+        {bins.map((bin) => (
+          <Bar key={bin.fromMs} bin={bin} most={most} />
+        ))}
+        <Line ms={spread.halfMs} look="stroke-ink" />
+        <Line ms={spread.mostMs} look="stroke-warn" />
+      </svg>
+      <div class="relative h-4 text-xs text-soft" aria-hidden="true">
+        {TICKS.map(([ms, tick]) => (
+          <Tick key={ms} share={placeOf(ms)} words={tick} />
+        ))}
+      </div>
+    </figure>
+  );
+}
+
+function wordsOf(title: string, { count, halfMs, mostMs }: Spread): string {
+  if (halfMs === null || mostMs === null) return `${title}: none in these days`;
+  return `${title}: ${count.toLocaleString('en')} jobs, half within ${short(halfMs)}, 95 % within ${short(mostMs)}`;
+}
+
+function short(ms: number): string {
+  return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : span(ms);
+}
+
+function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number }) {
+  const [x, end] = [placeOf(fromMs) * WIDTH, placeOf(toMs) * WIDTH];
+  const height = heightOf(count, most) * HEIGHT;
+  return (
+    <rect x={x} y={HEIGHT - height} width={Math.max(1, end - x - GAP)} height={height} class="fill-accent">
+      <title>{`${short(fromMs)} to ${short(toMs)}: ${count.toLocaleString('en')}`}</title>
+    </rect>
+  );
+}
+
+/** Half, and nineteen of twenty. */
+function Line({ ms, look }: { ms: number | null; look: string }) {
+  if (ms === null) return null;
+  const x = placeOf(ms) * WIDTH;
+  return (
+    <line
+      x1={x}
+      x2={x}
+      y1="0"
+      y2={HEIGHT}
+      class={look}
+      stroke-width="1.5"
+      stroke-dasharray="4 3"
+      vector-effect="non-scaling-stroke"
+    />
+  );
+}
+
+/** In tenths, since nothing may be styled in place. */
+function Tick({ share, words }: { share: number; words: string }) {
+  return (
+    <svg class="absolute inset-0 h-4 w-full overflow-visible">
+      <text
+        x={`${share * 100}%`}
+        y="12"
+        class="fill-soft text-[11px]"
+        text-anchor={share === 0 ? 'start' : share === 1 ? 'end' : 'middle'}
+      >
+        {words}
+      </text>
+    </svg>
+  );
+}

@@ -1,0 +1,25 @@
+/** How long a queue's jobs waited and ran, and how many it did day by day. */
+import type { DayStatistics } from '../../../src/core/statistics.ts';
+import { withQuery } from '../data/call.ts';
+import { useQuery } from '../data/use-query.ts';
+import { DailyBars } from './daily-bars.tsx';
+import { DurationHistogram } from './duration-histogram.tsx';
+import { spreadOf } from './log-bins.ts';
+
+const SLOWLY_MS = 30_000;
+
+export function QueueStatistics({ name }: { name: string }) {
+  const { data } = useQuery<{ days: readonly DayStatistics[] }>(withQuery('api/statistics', { queue: name }), {
+    concerns: () => false,
+    everyMs: SLOWLY_MS,
+  });
+  const days = data?.days ?? [];
+  if (days.length === 0) return null;
+  return (
+    <section aria-label="Statistics" class="grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-3">
+      <DurationHistogram title="Waited" spread={spreadOf(days.map(({ wait }) => wait))} />
+      <DurationHistogram title="Ran" spread={spreadOf(days.map(({ run }) => run))} />
+      <DailyBars days={days} />
+    </section>
+  );
+}
