@@ -52,6 +52,26 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     expect(troubles).toEqual([]);
   });
 
+  it('shows what a job waits for and what waits for it, and goes from one to the other', {
+    timeout: LONG,
+  }, async () => {
+    const first = await web.post<{ id: string }>('/api/jobs', { queue: 'idle', name: 'the first' });
+    const body = { queue: 'idle', name: 'the second', dependsOn: [first.id] };
+    const second = await web.post<{ id: string }>('/api/jobs', body);
+    const { page, troubles } = await web.open(`/q/idle/${second.id}`);
+    await page.getByRole('heading', { level: 1 }).getByText('blocked').waitFor();
+    const links = page.getByRole('region', { name: 'Dependencies' });
+    await links.getByRole('list', { name: 'Waits for these jobs' }).getByRole('link', { name: 'the first' }).click();
+    await page.waitForURL(new RegExp(`/q/idle/${first.id}$`));
+    await links
+      .getByRole('list', { name: 'These jobs wait for it' })
+      .getByRole('link', { name: 'the second' })
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByRole('dialog').getByRole('group', { name: 'A job waits for it and' }).waitFor();
+    expect(troubles).toEqual([]);
+  });
+
   it('can be used by keys alone', { timeout: LONG }, async () => {
     await web.post(
       '/api/jobs',

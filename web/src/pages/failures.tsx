@@ -1,6 +1,7 @@
 /** What went wrong, by kind: how often, since when, and everything of one kind run again at once. */
 import { useState } from 'preact/hooks';
 import type { FailureGroup } from '../../../src/core/job-store.ts';
+import { dayOf, dayText } from '../../../src/core/statistics.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
 import { useMay } from '../data/me.ts';
@@ -10,11 +11,21 @@ import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
 import { Question } from '../ui/question.tsx';
+import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Trouble } from '../ui/trouble.tsx';
-import { When } from '../ui/when.tsx';
+import { useNow, When } from '../ui/when.tsx';
 
-const HEADS = ['Group', 'Queue', { text: 'Jobs', class: 'text-right' }, 'First', 'Last', 'Sample', 'All of them'];
+const HEADS = [
+  'Group',
+  'Queue',
+  { text: 'Jobs', class: 'text-right' },
+  'First',
+  'Last',
+  'Trend',
+  'One of them',
+  'All of them',
+];
 
 export function FailuresPage() {
   const { data, error, refresh } = useQuery<{ groups: readonly FailureGroup[] }>('api/failures');
@@ -70,7 +81,7 @@ interface RowProps {
   onDelete(): void;
 }
 
-function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequeue, onDelete }: RowProps) {
+function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend }, onRequeue, onDelete }: RowProps) {
   return (
     <tr class="hover:bg-raised/50">
       <Cell class="max-w-md font-medium break-words">
@@ -86,6 +97,7 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequ
       <Cell>
         <When at={lastAt} />
       </Cell>
+      <Cell>{trend !== null && <Trend days={trend.days} />}</Cell>
       <Cell class="max-w-40 truncate">
         {sampleId !== null && (
           <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
@@ -105,4 +117,20 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId }, onRequ
       </Cell>
     </tr>
   );
+}
+
+type TrendDays = NonNullable<FailureGroup['trend']>['days'];
+
+const SHOWN_DAYS = 14;
+
+/** Failures a day, as the statistics keep them: they outlive the jobs. */
+function Trend({ days }: { days: TrendDays }) {
+  const known = new Map(days.map(({ day, failures, retries }) => [day, failures + retries]));
+  const today = dayOf(useNow());
+  const values = Array.from(
+    { length: SHOWN_DAYS },
+    (_, place) => known.get(dayText(today - SHOWN_DAYS + 1 + place)) ?? 0,
+  );
+  const sum = values.reduce((total, each) => total + each, 0);
+  return <Sparkline values={values} title={`failed tries in the last ${SHOWN_DAYS} days: ${sum}`} />;
 }

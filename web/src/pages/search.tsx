@@ -1,35 +1,42 @@
-/** Search: a job by its id, else by name or tag, newest first. */
+/** Search: by the beginning of an id, a tag, a name, or a field of the data that its queue lets be found. */
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { usePlace } from '../data/address.ts';
+import { setQuery, usePlace } from '../data/address.ts';
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
 import { JobTable } from '../queues/job-table.tsx';
+import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { Trouble } from '../ui/trouble.tsx';
 
 interface JobPage {
   readonly jobs: readonly JobView[];
+  readonly next: string | null;
 }
 
-const ID = /^[A-Za-z0-9._:~@-]{1,128}$/;
+const ROWS = 50;
 
 export function SearchPage() {
-  const words = usePlace().query.get('for') ?? '';
-  const byId = useQuery<JobView>(ID.test(words) ? `api/jobs/${encodeURIComponent(words)}` : null);
-  const byName = useQuery<JobPage>(words === '' ? null : withQuery('api/jobs', { name: words, limit: 50 }));
-  const byTag = useQuery<JobPage>(words === '' ? null : withQuery('api/jobs', { tag: words, limit: 50 }));
-  const found = new Map(
-    [...(byId.data ? [byId.data] : []), ...(byName.data?.jobs ?? []), ...(byTag.data?.jobs ?? [])].map((job) => [
-      job.id,
-      job,
-    ]),
+  const { query } = usePlace();
+  const words = query.get('for') ?? '';
+  const after = query.get('after') ?? undefined;
+  const { data, error } = useQuery<JobPage>(
+    words === '' ? null : withQuery('api/search', { q: words, limit: ROWS, after }),
   );
-  const isAnswered = byName.data !== undefined && byTag.data !== undefined;
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <h1 class="text-lg font-semibold break-words">Search: {words}</h1>
-      {found.size > 0 && <JobTable jobs={[...found.values()]} hasQueue />}
-      {found.size === 0 && isAnswered && (
-        <Empty title="Nothing found">A job is found by its whole id, its whole name, or one of its tags.</Empty>
+      <Trouble error={error} />
+      {data !== undefined && data.jobs.length > 0 && <JobTable jobs={data.jobs} hasQueue />}
+      {data?.jobs.length === 0 && data.next === null && (
+        <Empty title="Nothing found">
+          A job is found by the beginning of its id, its name, one of its tags, or a field of its data that its queue
+          names in the setting search.
+        </Empty>
+      )}
+      {data !== undefined && data.next !== null && (
+        <nav aria-label="Pages of the list">
+          <Button onClick={() => setQuery({ after: data.next })}>Look further</Button>
+        </nav>
       )}
     </div>
   );

@@ -1,4 +1,5 @@
 /** How long things took, on logarithmic axes from a millisecond to thirty days: an SVG of bars, and the same in words. */
+import { DAY_MS } from '../../../src/core/histogram.ts';
 import { span } from '../../../src/wire/spans.ts';
 import type { Bin, Spread } from './log-bins.ts';
 import { binsOf, heightOf, placeOf } from './log-bins.ts';
@@ -12,8 +13,8 @@ const TICKS: readonly (readonly [ms: number, words: string])[] = [
   [1_000, '1 s'],
   [60_000, '1 m'],
   [3_600_000, '1 h'],
-  [86_400_000, '1 d'],
-  [30 * 86_400_000, '30 d'],
+  [DAY_MS, '1 d'],
+  [30 * DAY_MS, '30 d'],
 ];
 
 export function DurationHistogram({ title, spread }: { title: string; spread: Spread }) {
@@ -51,6 +52,7 @@ function wordsOf(title: string, { count, halfMs, mostMs }: Spread): string {
 }
 
 function short(ms: number): string {
+  if (ms >= DAY_MS && ms % DAY_MS === 0) return `${ms / DAY_MS} d`;
   return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : span(ms);
 }
 
@@ -82,7 +84,7 @@ function Line({ ms, look }: { ms: number | null; look: string }) {
   );
 }
 
-/** In tenths, since nothing may be styled in place. */
+/** By the attributes of an SVG, since nothing may be styled in place. */
 function Tick({ share, words }: { share: number; words: string }) {
   return (
     <svg class="absolute inset-0 h-4 w-full overflow-visible">

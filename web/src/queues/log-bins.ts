@@ -11,7 +11,15 @@ export const MOST_MS = 30 * DAY_MS;
 
 /** Where bars begin: each is also where a bucket of the statistics begins, so that none has to be split. */
 const EDGES: readonly number[] = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
   ...[1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 20, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 4, 8, 12].map((hours) => hours * HOUR),

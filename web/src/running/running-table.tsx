@@ -72,7 +72,10 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
         <div class="truncate font-mono text-xs">
           {row.lastLine === null ? <span class="text-soft">nothing yet</span> : <LogText line={row.lastLine} />}
         </div>
-        <div class="text-xs text-soft">{row.lastOutputAt !== null && <When at={row.lastOutputAt} />}</div>
+        <div class={`text-xs ${row.isSilent ? 'font-medium text-warn' : 'text-soft'}`}>
+          {row.isSilent && 'silent, last heard of '}
+          {row.lastOutputAt !== null && <When at={row.lastOutputAt} />}
+        </div>
       </Cell>
       <Cell class="text-xs text-soft">
         <When at={row.heartbeatAt} />
@@ -81,14 +84,25 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   );
 }
 
-function Expected({ row: { expectedEndAt } }: { row: RunningRow }) {
+const BASIS: Readonly<Record<NonNullable<RunningRow['expectedBy']>, string>> = {
+  progress: 'by its progress',
+  history: 'by earlier jobs',
+  both: 'by its progress and earlier jobs',
+};
+
+function Expected({ row: { expectedEndAt, expectedBy, isSlow, usualMs } }: { row: RunningRow }) {
   const now = useNow();
-  if (expectedEndAt === null) return <span class="text-xs text-soft">not known</span>;
-  const words = expectedEndAt <= now ? 'any moment' : `in ${span(expectedEndAt - now)}`;
+  const usual = usualMs === null ? undefined : `half of this queue's jobs run for ${span(usualMs)} at the most`;
   return (
-    <div title={localIso(expectedEndAt)} class="whitespace-nowrap">
-      {words}
-      <div class="text-xs text-soft">by its progress</div>
+    <div class="whitespace-nowrap" title={usual}>
+      {expectedEndAt === null && !isSlow && <span class="text-xs text-soft">not known</span>}
+      {expectedEndAt !== null && (
+        <span title={localIso(expectedEndAt)}>
+          {expectedEndAt <= now ? 'any moment' : `in ${span(expectedEndAt - now)}`}
+        </span>
+      )}
+      {expectedBy !== null && <div class="text-xs text-soft">{BASIS[expectedBy]}</div>}
+      {isSlow && <div class="text-xs font-medium text-warn">slower than usual</div>}
     </div>
   );
 }

@@ -1,0 +1,27 @@
+/** A queue in a line: how much waits and for how long, how fast it goes, and when it will be empty. */
+import { span } from '../../../src/wire/spans.ts';
+import { useOverview } from '../data/overview.ts';
+import { localTime } from '../ui/local-times.ts';
+import { useNow } from '../ui/when.tsx';
+
+const MINUTES = 5;
+
+export function QueueGlance({ name }: { name: string }) {
+  const now = useNow();
+  const row = useOverview().data?.queues.find((queue) => queue.name === name);
+  if (row === undefined) return null;
+  const { waiting, running, oldestWaitAt, minutes, emptyAt, usualMs } = row;
+  // Without the minute that is going on.
+  const last = minutes.slice(-MINUTES - 1, -1);
+  const pace = last.reduce((sum, each) => sum + each, 0) / Math.max(1, last.length);
+  const words = [
+    `${waiting.toLocaleString('en')} waiting, ${running.toLocaleString('en')} running`,
+    ...(oldestWaitAt === null ? [] : [`the next has waited for ${span(now - oldestWaitAt)}`]),
+    ...(pace === 0 ? [] : [`${Math.round(pace * 10) / 10} done a minute`]),
+    ...(usualMs === null
+      ? []
+      : [`a run usually takes ${usualMs < 1_000 ? `${Math.round(usualMs)} ms` : span(usualMs)}`]),
+    ...(emptyAt === null ? [] : [`empty ${localTime(emptyAt, now).replace(' at ', ' at about ')}`]),
+  ];
+  return <p class="text-soft">{words.join(' · ')}</p>;
+}
