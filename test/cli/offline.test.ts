@@ -191,3 +191,43 @@ describe('what a user can get wrong', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 });
+
+describe('a schedule without a node', () => {
+  const nightly = ['--queue', 'films', '--cron', '30 3 * * *', '--zone', 'Europe/Berlin'];
+
+  it('is made, made again without a change, shown, paused, run and deleted', async () => {
+    const made = await bench.run('schedule', 'set', 'nightly', ...nightly, '{"a":1}', '--tag', 'x', '--backlog', 'all');
+    expect(made.stdout).toMatch(/^schedule nightly is created: every day at 03:30 \(Europe\/Berlin\), next 20/);
+    const again = await bench.json<{ outcome: string }>(
+      ...['schedule', 'set', 'nightly', ...nightly, '{"a":1}', '--tag', 'x', '--backlog', 'all'],
+    );
+    expect(again).toMatchObject({ outcome: 'unchanged', data: { a: 1 }, options: { tags: ['x'] }, backlog: null });
+    await bench.run('schedule', 'pause', 'nightly', '--note', 'holidays');
+    expect((await bench.run('schedule')).stdout).toMatch(/nightly +films +paused .*holidays/);
+    const { stdout: id } = await bench.run('schedule', 'run', 'nightly');
+    expect(await bench.json('show', id.trim())).toMatchObject({ tags: ['x', 'schedule:nightly'] });
+    expect((await bench.run('schedule', 'show', 'nightly')).stdout).toContain('1 made, 0 skipped, 0 missed, 0 queued');
+    await refused(1, 'say --yes to do it', 'schedule', 'delete', 'nightly');
+    expect((await bench.run('schedule', 'delete', 'nightly', '--yes')).stdout).toBe('schedule nightly is gone\n');
+  });
+
+  it('is refused with the reason', async () => {
+    const set = ['schedule', 'set', 'x', '--queue', 'films'];
+    await refused(2, 'never fires: there is no such day', ...set, '--cron', '0 0 30 2 *');
+    await refused(2, 'must be an IANA time zone', ...set, '--cron', '@daily', '--zone', 'Mars');
+    await refused(2, 'must be at least a second', ...set, '--every', '10ms');
+    await refused(2, 'did you mean show?', 'schedule', 'shw', 'x');
+    await refused(1, 'there is no schedule x', 'schedule', 'run', 'x');
+    await refused(
+      1,
+      'there is no queue flms; did you mean films?',
+      'schedule',
+      'set',
+      'x',
+      '--queue',
+      'flms',
+      '--every',
+      '1h',
+    );
+  });
+});
