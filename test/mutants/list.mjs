@@ -5,9 +5,10 @@
  * second change in the same file says so under `and`.
  */
 import { core } from './core.mjs';
+import { dependencies } from './dependencies.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
 
-export const mutants = [...core, ...sqlite, ...redis, ...worker, ...schedules];
+export const mutants = [...core, ...sqlite, ...redis, ...worker, ...schedules, ...dependencies];
