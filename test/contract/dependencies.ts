@@ -35,6 +35,7 @@ export function dependencyContract(open: Open): void {
     if (a === undefined || b === undefined) return;
     await bench.settle(a, complete);
     expect(await bench.job('c')).toMatchObject({ parents: { of: 2, open: 1, bad: 0 } });
+    expect(await bench.story('c')).toEqual(['added']);
     expect(await bench.claimIds()).toEqual([]);
     bench.pass(7);
     await bench.settle(b, complete);

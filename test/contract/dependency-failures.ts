@@ -88,12 +88,9 @@ export function dependencyFailureContract(open: Open): void {
 
   it('refuses to cancel what others wait for, with their number, until it is told what to do with them', async () => {
     const bench = await open();
-    await bench.add(
-      { id: 'a' },
-      { id: 'b', dependsOn: ['a'] },
-      { id: 'c', dependsOn: ['a'] },
-      { id: 'd', dependsOn: ['c'] },
-    );
+    const policy = { onDependencyFailed: 'fail' } as const;
+    await bench.add({ id: 'a' }, { id: 'b', dependsOn: ['a'] });
+    await bench.add({ id: 'c', dependsOn: ['a'], policy }, { id: 'd', dependsOn: ['c'], policy });
     await bench.jobs.cancel([{ id: 'b' }]);
     const [refused] = await bench.jobs.cancel([{ id: 'a' }]);
     expect(refused).toEqual({
@@ -107,6 +104,7 @@ export function dependencyFailureContract(open: Open): void {
     expect(await bench.states('a', 'c', 'd')).toEqual(['waiting', 'waiting', 'waiting']);
     expect(await bench.jobs.cancel([{ id: 'a', dependents: 'cancel' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
     expect(await bench.states('a', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(await bench.story('d')).toEqual(['added', 'cancelled']);
   });
 
   it('takes along those who wait for a running job at once, and leaves the others to the end of it', async () => {
