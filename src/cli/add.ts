@@ -29,6 +29,7 @@ async function addJob(call: Call, target: Target, { queue, data }: { queue: stri
   const isDraft = files.length > 0 || call.flag('draft');
   const job = await target.longhaul.queue(queue).add(data, isDraft ? { ...options, draft: true } : options);
   if (job.outcome === 'exists') remark(`longhaul: job ${job.id} was there before; nothing was changed`);
+  if (job.outcome === 'replaced') remark(`longhaul: job ${job.id} waits with this unique key, and got the new data`);
   if (job.outcome === 'duplicate') remark(`longhaul: job ${job.id} holds this unique key; nothing was added`);
   if (job.outcome !== 'added' || files.length === 0) return job.id;
   await sendFiles(target, job.id, files);

@@ -13,6 +13,7 @@ const COLOURS: Readonly<Record<Label, Colour | null>> = {
   scheduled: 'blue',
   retrying: 'yellow',
   paused: 'yellow',
+  throttled: 'yellow',
   ready: null,
   starting: 'cyan',
   running: 'cyan',

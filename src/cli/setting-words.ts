@@ -17,6 +17,10 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   state: ({ state }) => state,
   note: ({ note }) => orNone(note),
   concurrency: ({ concurrency }) => String(concurrency),
+  maxRunning: ({ maxRunning }) => (maxRunning === null ? 'none' : String(maxRunning)),
+  keys: keyWords,
+  throttles: ({ throttles }) => throttles.join(', ') || 'none',
+  rate: ({ rate }) => (rate === null ? 'none' : `${rate.count}/${time(rate.ms)}`),
   priority: ({ priority }) => String(priority),
   lease: ({ leaseMs }) => time(leaseMs),
   heartbeat: ({ heartbeatMs }) => time(heartbeatMs),
@@ -51,6 +55,12 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
 export const SETTINGS: Readonly<Record<string, SettingWords>> = Object.fromEntries(
   Object.entries(SETTING_WORDS).map(([name, about]) => [name, { about, of: VALUES[name as keyof SettingsInput] }]),
 );
+
+function keyWords({ keys }: QueueSettings): string {
+  if (keys === null) return 'none';
+  const by = keys.by.length === 0 ? 'as given' : `by ${keys.by.join(', ')}`;
+  return keys.limit === null ? by : `${by}, ${keys.limit} at once`;
+}
 
 function backoffWords({ kind, delayMs, maxMs, delaysMs, jitter }: QueueSettings['backoff']): string {
   if (kind === 'list') return delaysMs.map(time).join(', ');

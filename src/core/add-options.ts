@@ -6,6 +6,7 @@ import type { Duration } from './duration.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { described, schemaOf } from './json-schema.ts';
+import { keyText, throttleNames } from './limit-input.ts';
 import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
@@ -29,6 +30,14 @@ export interface AddOptions extends PolicyInput {
   unique?: string | UniqueInput;
   /** Ids of jobs that must be done before. */
   dependsOn?: readonly string[];
+  /** A waiting job that holds the unique key: `replace` gives it the data of this one, `debounce` its time as well. */
+  onTaken?: 'keep' | 'replace' | 'debounce';
+  /** With `debounce`: how long after its own add it is put off at the most. */
+  maxWait?: Duration;
+  /** Names of throttles of which it needs a slot each, instead of the queue's. */
+  throttles?: readonly string[];
+  /** Where the queue has `keys`: its key, instead of what its data says. */
+  key?: string;
   /** Keep it back until `commit`. */
   draft?: boolean;
 }
@@ -62,7 +71,11 @@ export const ADD_SHAPE = {
   tags: listOf(tag, 100),
   unique,
   dependsOn: listOf(jobId, MAX_PARENTS),
+  onTaken: oneOf('keep', 'replace', 'debounce'),
+  maxWait: duration(1),
   draft: flag,
+  throttles: throttleNames,
+  key: keyText,
   retries: count,
   backoff,
   maxResends: count,
@@ -79,6 +92,12 @@ const addOptions: Check<GivenOptions> = (value, report, path) => {
 };
 
 export function checkTimes(options: GivenOptions, report: Report, path: string): void {
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const isPutOff = options.delay !== undefined || options.runAt !== undefined;
+  if (options.onTaken !== undefined && options.unique === undefined) report(at('onTaken'), 'needs a unique key');
+  if (options.maxWait !== undefined && options.onTaken !== 'debounce')
+    report(at('maxWait'), 'goes with onTaken debounce');
+  if (options.onTaken === 'debounce' && !isPutOff) report(at('onTaken'), 'debounce needs a delay or runAt');
   if (options.delay !== undefined && options.runAt !== undefined)
     report(path === '' ? 'delay' : `${path}.delay`, 'and runAt say the same thing; give one of them');
 }
@@ -97,7 +116,7 @@ export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob
 
 /** The same with options that have been checked already. */
 export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
-  const { id, name, priority, delay, runAt, tags, unique, dependsOn, draft, ...rest } = given;
+  const { id, name, priority, delay, runAt, tags, unique, dependsOn, onTaken, maxWait = null, draft, ...rest } = given;
   return {
     id: id ?? job.newId(),
     queue: job.queue,
@@ -109,6 +128,7 @@ export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
     ...(tags !== undefined && { tags: [...new Set(tags)] }),
     ...(unique !== undefined && { unique }),
     ...(dependsOn !== undefined && { dependsOn }),
+    ...(onTaken !== undefined && onTaken !== 'keep' && { onTaken: { kind: onTaken, maxWaitMs: maxWait } }),
     ...(draft !== undefined && { draft }),
     ...(Object.keys(rest).length > 0 && { policy: toPolicy(rest) }),
   };
@@ -118,9 +138,9 @@ function toPolicy({
   maxRuntime,
   maxSilence,
   ...rest
-}: Pick<
+}: Omit<
   GivenOptions,
-  'retries' | 'maxResends' | 'backoff' | 'maxRuntime' | 'maxSilence' | 'onDependencyFailed'
+  'id' | 'name' | 'priority' | 'delay' | 'runAt' | 'tags' | 'unique' | 'dependsOn' | 'onTaken' | 'maxWait' | 'draft'
 >): JobPolicy {
   return {
     ...rest,

@@ -7,6 +7,7 @@ import type { FailureGroup } from './job-store.ts';
 import type { Prunable } from './prunable.ts';
 import type { DayStatistics } from './statistics.ts';
 import { byText } from './text-order.ts';
+import type { Brake } from './throttle.ts';
 
 /** Every kind with what it is asked and what it answers. */
 export interface Insights {
@@ -18,6 +19,13 @@ export interface Insights {
   readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
   /** The tags that most jobs have, whatever their state. */
   readonly tags: { readonly question: { readonly limit: number }; readonly answer: readonly TagCount[] };
+  /** The throttles of which somebody holds a slot, keys among them, by address. */
+  readonly throttles: { readonly question: object; readonly answer: readonly ThrottleUse[] };
+  /** For each of these jobs: the limit that alone keeps it from being started now, if there is one. */
+  readonly brakes: {
+    readonly question: { readonly ids: readonly string[] };
+    readonly answer: readonly (Brake | null)[];
+  };
 }
 
 export interface FailuresQuestion {
@@ -35,6 +43,17 @@ export interface TagCount {
 export function tagOrder(a: TagCount, b: TagCount): number {
   return b.jobs - a.jobs || byText(a.tag, b.tag);
 }
+
+/** `waiting`: jobs that a claim came upon and set aside for want of a slot; others may stand behind them. */
+export interface ThrottleUse {
+  readonly address: string;
+  readonly max: number | null;
+  readonly held: number;
+  readonly waiting: number;
+  /** Ids of the first that hold one. */
+  readonly holders: readonly string[];
+}
+export const MOST_HOLDERS = 100;
 
 export interface StatisticsQuestion {
   readonly queue?: string;

@@ -35,19 +35,36 @@ export interface NewJob {
   readonly unique?: UniqueKey;
   /** Ids of the jobs that must be done before, also of those earlier in the same call. */
   readonly dependsOn?: readonly string[];
+  /** What becomes of a waiting job that holds the unique key; left out, it is kept as it is. */
+  readonly onTaken?: OnTaken;
   readonly draft?: boolean;
 }
 
-/** `duplicate`: another job holds the unique key, and `id` is that job's. Nothing was written then. */
+/**
+ * `replace`: it gets the data of the later one. `debounce`: and its time too, but none later than `maxWaitMs` after it
+ * was added.
+ */
+export interface OnTaken {
+  readonly kind: 'replace' | 'debounce';
+  readonly maxWaitMs: number | null;
+}
+
+/**
+ * `duplicate`: another job holds the unique key, and `id` is that job's. Nothing was written then. `replaced`: that job
+ * waits, and got what `onTaken` says.
+ */
 export type AddResult =
   | {
       readonly ok: true;
-      readonly outcome: 'added' | 'exists' | 'duplicate';
+      readonly outcome: AddOutcome;
       readonly id: string;
       readonly queue: string;
       readonly state: JobState;
     }
   | Refused;
+
+export const ADD_OUTCOMES = ['added', 'exists', 'duplicate', 'replaced'] as const;
+export type AddOutcome = (typeof ADD_OUTCOMES)[number];
 
 export interface ClaimRequest {
   readonly worker: string;
@@ -170,7 +187,7 @@ export interface JobQuery {
   readonly before?: number;
   /**
    * `newest`: latest added first. `claim`: the order in which the waiting jobs of one queue would be claimed now,
-   * with only what could be claimed (needs `queue`; a peek).
+   * with only those whose time has come, throttled or not (needs `queue`; a peek).
    */
   readonly order: 'newest' | 'claim';
   /** The `next` of the page before. */
@@ -253,10 +270,13 @@ export interface MaintenanceResult {
   readonly more: boolean;
 }
 
-export type StoreEventType = HistoryRow['event'] | 'progress' | 'deleted' | 'queue';
+export type StoreEventType = HistoryRow['event'] | 'progress' | 'deleted' | 'queue' | 'freed';
 export interface StoreEvent {
   readonly type: StoreEventType;
-  /** Empty for type `queue`, which says that a queue's settings changed. */
+  /**
+   * Empty for type `queue`, which says that a queue's settings changed, and for `freed`: jobs of the queue that
+   * waited for a limit may be claimed.
+   */
   readonly id: string;
   readonly queue: string;
   readonly state: JobState | null;
@@ -277,6 +297,7 @@ export const WORK_EVENTS: readonly StoreEventType[] = [
   'requeued',
   'deleted',
   'queue',
+  'freed',
 ];
 export type Unsubscribe = () => void;
 

@@ -74,10 +74,7 @@ export interface Parents {
   readonly bad: number;
 }
 
-/**
- * What one job overrides of its queue's settings. The store itself reads `retries`, `maxResends` and
- * `onDependencyFailed` alone.
- */
+/** What one job overrides of its queue's settings, and its key. Some of it is for the worker alone. */
 export interface JobPolicy {
   readonly retries?: number;
   readonly maxResends?: number;
@@ -85,6 +82,10 @@ export interface JobPolicy {
   readonly maxRuntimeMs?: number;
   readonly maxSilenceMs?: number;
   readonly onDependencyFailed?: OnDependencyFailed;
+  /** Names of throttles, instead of the queue's. */
+  readonly throttles?: readonly string[];
+  /** Instead of what the data says; counts where the queue has `keys`. */
+  readonly key?: string;
 }
 
 export interface Job {
@@ -110,6 +111,10 @@ export interface Job {
   readonly delayMs: number;
   /** Set while the job is returned work, which is claimed before everything else. */
   readonly returnedAt: number | null;
+  /** Its turn among the keys of its queue; 0 where keys take no turns. */
+  readonly turn: number;
+  /** Addresses of the throttles of which it holds a slot; only while it runs. */
+  readonly slots: readonly string[];
   readonly attempt: number;
   readonly failures: number;
   readonly resends: number;
@@ -123,6 +128,9 @@ export interface Job {
   readonly forwardedTo: string | null;
   readonly endedAt: number | null;
 }
+
+/** Of all jobs that hold none, so that it is one and the same list. */
+export const NO_SLOTS: readonly string[] = Object.freeze([]);
 
 export type RunningJob = Job & { readonly state: 'running'; readonly lease: Lease };
 

@@ -6,6 +6,8 @@
 import type { Job, Parents } from './job.ts';
 import { isBlocked, isRunning, type RunningJob } from './job.ts';
 import type { QueueSettings } from './settings.ts';
+import type { Brake } from './throttle.ts';
+import { brakeWords } from './throttle.ts';
 
 export const LABELS = [
   'draft',
@@ -13,6 +15,7 @@ export const LABELS = [
   'scheduled',
   'retrying',
   'paused',
+  'throttled',
   'ready',
   'starting',
   'running',
@@ -50,6 +53,11 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
     default:
       return { label: 'draft', reason: 'being prepared: waits for its commit' };
   }
+}
+
+/** A job that waits for a worker, and that no worker may start now. */
+export function unlessThrottled({ label, reason }: Labelled, brake: Brake | null): Labelled {
+  return label === 'ready' && brake !== null ? { label: 'throttled', reason: brakeWords(brake) } : { label, reason };
 }
 
 function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelled {

@@ -21,7 +21,7 @@ import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';
 import { MAX_NOTE_LENGTH } from './history.ts';
 import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from './job.ts';
-import { isEnded, isRunning } from './job.ts';
+import { isEnded, isRunning, NO_SLOTS } from './job.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from './job-store.ts';
 import type { RefusalCode } from './refusal.ts';
 import type { QueueSettings } from './settings.ts';
@@ -38,10 +38,12 @@ interface RowDetails {
   readonly note?: string | null;
 }
 
+/** Slots go with the lease, whatever ends it. */
 export function transition(job: Job, event: HistoryEvent, at: number, details: RowDetails = {}): Transition {
   const { token = null, by = null, note = null } = details;
   const cut = note === null ? null : note.slice(0, MAX_NOTE_LENGTH);
-  return { job, row: { at, event, state: job.state, attempt: job.attempt, token, by, note: cut } };
+  const row: HistoryRow = { at, event, state: job.state, attempt: job.attempt, token, by, note: cut };
+  return { job: job.lease === null && job.slots.length > 0 ? { ...job, slots: NO_SLOTS } : job, row };
 }
 
 // ── birth ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -75,6 +77,8 @@ export function born(input: NewJob, context: Birth): Transition {
     runAt: isDraft ? (input.runAt ?? now) : (input.runAt ?? now + delayMs),
     delayMs: isDraft ? delayMs : 0,
     returnedAt: null,
+    turn: 0,
+    slots: NO_SLOTS,
     attempt: 0,
     failures: 0,
     resends: 0,
@@ -104,9 +108,11 @@ export interface Claim {
   readonly token: number;
   readonly worker: string;
   readonly leaseMs: number;
+  /** Of throttles that have room: the caller has looked. */
+  readonly slots?: readonly string[];
 }
 
-export function claimed(job: Job, { now, token, worker, leaseMs }: Claim): Transition {
+export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOTS }: Claim): Transition {
   const lease = {
     token,
     worker,
@@ -118,7 +124,8 @@ export function claimed(job: Job, { now, token, worker, leaseMs }: Claim): Trans
     cancelAskedAt: null,
     pauseAskedAt: null,
   };
-  const next: Job = { ...job, state: 'running', attempt: job.attempt + 1, lease, returnedAt: null, progress: null };
+  const attempt = job.attempt + 1;
+  const next: Job = { ...job, state: 'running', attempt, lease, slots, returnedAt: null, progress: null };
   return transition(next, 'claimed', now, { token, by: worker });
 }
 
@@ -405,6 +412,15 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
   return transition(next, 'changed', now);
 }
 
+/** What a later job makes of the one that waits with its unique key; nothing where that is to be kept as it is. */
+export function replacedBy(job: Job, later: NewJob, now: number): Transition | undefined {
+  const { onTaken, data, delayMs = 0 } = later;
+  if (onTaken === undefined || job.state !== 'waiting') return undefined;
+  const latest = onTaken.maxWaitMs === null ? Number.POSITIVE_INFINITY : job.createdAt + onTaken.maxWaitMs;
+  const runAt = onTaken.kind === 'replace' ? job.runAt : Math.min(later.runAt ?? now + delayMs, latest);
+  return transition({ ...job, data, runAt }, 'changed', now);
+}
+
 // ── shapes that several of them share ────────────────────────────────────────────────────────────────────────
 
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
@@ -450,10 +466,17 @@ export function releasesKey(unique: UniqueKey, state: JobState): boolean {
 
 // ── order ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Returned work first and longest returned first; then priority, then time, then insertion. */
+/** Whether this event puts a job into line anew, so that it gets a new turn. */
+export function takesTurn({ event, state }: HistoryRow): boolean {
+  return state === 'waiting' && (event === 'added' || ENTERING.includes(event));
+}
+
+const ENTERING: readonly HistoryEvent[] = ['committed', 'advanced', 'requeued', 'moved'];
+
+/** Returned work first and longest returned first; then priority, then turn, then time, then insertion. */
 export function claimOrder(a: Job, b: Job): number {
   if (a.returnedAt !== null && b.returnedAt !== null) return a.returnedAt - b.returnedAt || a.seq - b.seq;
   if (a.returnedAt !== null) return -1;
   if (b.returnedAt !== null) return 1;
-  return a.priority - b.priority || a.runAt - b.runAt || a.seq - b.seq;
+  return a.priority - b.priority || a.turn - b.turn || a.runAt - b.runAt || a.seq - b.seq;
 }

@@ -8,6 +8,8 @@ import type { Duration } from './duration.ts';
 import { badInput } from './errors.ts';
 import { ENDED_STATES } from './job.ts';
 import { described, schemaOf } from './json-schema.ts';
+import type { KeysInput, RateInput } from './limit-input.ts';
+import { keys, rate, slotCount, throttleNames } from './limit-input.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
@@ -24,6 +26,10 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   state?: QueueState;
   note?: string | null;
   priority?: number;
+  maxRunning?: number | null;
+  keys?: KeysInput | null;
+  throttles?: readonly string[];
+  rate?: RateInput | null;
   lease?: Duration;
   heartbeat?: Duration;
   maxCrashes?: number;
@@ -134,6 +140,10 @@ const settingsShape = {
   state: oneOf('up', 'paused', 'down'),
   note: orNull(text({ max: 1_000 })),
   priority,
+  maxRunning: orNull(slotCount),
+  keys: orNull(keys),
+  throttles: throttleNames,
+  rate: orNull(rate),
   lease: duration(MIN_LEASE_MS),
   heartbeat: duration(25),
   retries: count,

@@ -44,11 +44,31 @@ export interface ScriptSettings {
   readonly stage: 'copy' | 'link';
 }
 
+/** The keys of a queue's jobs: which fields of the data make one, and how many jobs of one key run at once. */
+export interface KeySettings {
+  /** Paths such as `tenant` or `user.id`. */
+  readonly by: readonly string[];
+  /** Null: keys take turns, and no more. */
+  readonly limit: number | null;
+}
+
+/** So many starts in so much time. */
+export interface Rate {
+  readonly count: number;
+  readonly ms: number;
+}
+
 export interface QueueSettings extends ScriptSettings {
   readonly state: QueueState;
   readonly note: string | null;
   /** How many of its jobs one node runs at once. */
   readonly concurrency: number;
+  /** How many of its jobs run at once, over all workers; null is no limit. */
+  readonly maxRunning: number | null;
+  readonly keys: KeySettings | null;
+  /** Named throttles of which each of its jobs needs a slot. */
+  readonly throttles: readonly string[];
+  readonly rate: Rate | null;
   readonly priority: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -89,6 +109,10 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   umask: 0o077,
   limits: { cpuMs: null, memoryBytes: null, processes: null, fileBytes: null, logBytes: 1024 ** 3 },
   stage: 'copy',
+  maxRunning: null,
+  keys: null,
+  throttles: [],
+  rate: null,
   priority: 0,
   leaseMs: 60_000,
   heartbeatMs: 15_000,

@@ -48,7 +48,10 @@ export interface Table {
   /** Every queue that has or had a job. */
   queues(): readonly string[];
 
-  /** Waiting jobs whose time has come, in the order of claims. `forClaim` may reorganise indexes, a peek may not. */
+  /**
+   * Waiting jobs whose time has come, in the order of claims. `forClaim` leaves out those that are parked and may
+   * reorganise indexes, a peek may not.
+   */
   ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[];
   /** Running jobs whose lease ends at or before `until`, earliest end first. */
   leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[];
@@ -58,6 +61,34 @@ export interface Table {
   nextLeaseEnd(queue: string): number | null;
 
   /** Who holds a key, at this time. */
+  /** How many jobs of a queue run. */
+  running(queue: string): number;
+
+  /** The maximum of a named throttle; null where nobody set one. */
+  throttleMax(name: string): number | null;
+  /** How many jobs hold a slot of it, by their `slots`. */
+  held(address: string): number;
+  /**
+   * Takes a waiting job out of what `ready` gives to claims, until it is unparked or changed: the throttle has no slot
+   * for it. Nobody sees the difference but by what claims find.
+   */
+  park(job: Job, address: string): void;
+  /** The queues that have jobs parked under a throttle. */
+  parkedQueues(address: string): readonly string[];
+  parkedCount(address: string): number;
+  /** The first of them in the order of claims go back. Returns how many. */
+  unpark(address: string, queue: string, limit: number): number;
+
+  /** The turn that a queue has come to, and the last that a key of it was given; 0 where there is none. */
+  turnServed(queue: string): number;
+  lastTurn(queue: string, key: string): number;
+  /** Turns that were served may be forgotten. */
+  serveTurn(queue: string, turn: number): void;
+  giveTurn(queue: string, key: string, turn: number): void;
+  /** What rate.ts remembers of a queue; 0 where nothing. */
+  rateAt(queue: string): number;
+  setRateAt(queue: string, at: number): void;
+
   keyHolder(address: string, now: number): string | undefined;
   takeKey(address: string, id: string, until: number | null): void;
   /** Only if this job holds it. */

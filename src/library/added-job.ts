@@ -1,6 +1,7 @@
 /** What `add` gives back: the job's address, and a way to wait for its end. */
+
 import { LonghaulError } from '../core/errors.ts';
-import type { AddResult } from '../core/job-store.ts';
+import type { AddOutcome, AddResult } from '../core/job-store.ts';
 import { badEnding } from './bad-ending.ts';
 import type { Endings } from './endings.ts';
 
@@ -8,7 +9,7 @@ export interface AddedJob<Result = unknown> {
   readonly id: string;
   readonly queue: string;
   /** `exists`: this id was there before. `duplicate`: another job holds the unique key, and this is that job. */
-  readonly outcome: 'added' | 'exists' | 'duplicate';
+  readonly outcome: AddOutcome;
   /** The result once it is done. Rejects with `job-ended-badly` when it failed, was cancelled or deleted. */
   finished(options?: { signal?: AbortSignal }): Promise<Result>;
 }

@@ -26,6 +26,8 @@ import { DEFAULT_SETTINGS } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import type { DayStatistics } from '../core/statistics.ts';
 import type { Store } from '../core/store.ts';
+import type { ThrottleView } from '../core/throttle-views.ts';
+import { listThrottles, setThrottle, withBrakes } from '../core/throttle-views.ts';
 import { track, trackedJobs, untrack } from '../core/tracked-jobs.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
@@ -77,9 +79,10 @@ export class Longhaul implements AsyncDisposable {
 
   async find<Data = unknown, Result = unknown>(id: string): Promise<JobView<Data, Result> | null> {
     const [job] = await this.store.jobs.find([id]);
-    return job === null || job === undefined
-      ? null
-      : viewOf<Data, Result>(job, await this.#connection.settings.read(job.queue), Date.now());
+    if (job === null || job === undefined) return null;
+    const settings = await this.#connection.settings.read(job.queue);
+    const view = viewOf<Data, Result>(job, settings, Date.now());
+    return (await withBrakes(this.store.jobs, [view], () => settings))[0] ?? view;
   }
 
   async history(id: string): Promise<readonly HistoryRow[]> {
@@ -101,12 +104,23 @@ export class Longhaul implements AsyncDisposable {
       await Promise.all(queues.map(async (queue) => [queue, await this.#connection.settings.read(queue)] as const)),
     );
     const now = Date.now();
-    const jobs = page.jobs.map((job) => viewOf(job, settings.get(job.queue) ?? DEFAULT_SETTINGS, now));
-    return { jobs, next: page.next };
+    const settingsOf = (queue: string) => settings.get(queue) ?? DEFAULT_SETTINGS;
+    const views = page.jobs.map((job) => viewOf(job, settingsOf(job.queue), now));
+    return { jobs: await withBrakes(this.store.jobs, views, settingsOf), next: page.next };
   }
 
   async queues(): Promise<readonly QueueCounts[]> {
     return this.store.jobs.count();
+  }
+
+  /** The throttles that have a maximum or are in use, with who holds their slots and how many wait. */
+  async throttles(): Promise<readonly ThrottleView[]> {
+    return listThrottles(this.store);
+  }
+
+  /** How many jobs may hold a slot of a named throttle at once. Null takes the maximum away. */
+  async setThrottle(name: string, max: number | null): Promise<void> {
+    await setThrottle(this.store, name, max);
   }
 
   /** Failed jobs by what went wrong; with `past`, also what has no failed job left. */

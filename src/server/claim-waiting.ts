@@ -27,7 +27,8 @@ export async function claimWaiting(
     const unsubscribe = jobs.subscribe((events) => {
       if (
         events.some(
-          ({ type, state, queue }) => (state === 'waiting' || type === 'queue') && request.queues.includes(queue),
+          ({ type, state, queue }) =>
+            (state === 'waiting' || type === 'queue' || type === 'freed') && request.queues.includes(queue),
         )
       )
         work.abort();

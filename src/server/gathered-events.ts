@@ -31,6 +31,7 @@ export class GatheredEvents {
 
   add(events: readonly StoreEvent[]): void {
     for (const event of events) {
+      if (event.type === 'freed') continue;
       if (event.type === 'queue') this.#queues.add(event.queue);
       else this.#addJob(event);
     }

@@ -2,6 +2,7 @@
 import type { Job } from '../core/job.ts';
 import { refuse } from '../core/refusal.ts';
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
+import { withBrakes } from '../core/throttle-views.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { ServerContext } from './context.ts';
@@ -12,7 +13,9 @@ export async function viewsOf(context: ServerContext, jobs: readonly Job[]): Pro
   const read = queues.map(async (queue) => [queue, await context.settings.read(queue)] as const);
   const settings = new Map(await Promise.all(read));
   const now = context.now();
-  return jobs.map((job) => viewOf(job, settings.get(job.queue) ?? DEFAULT_SETTINGS, now));
+  const settingsFor = (queue: string) => settings.get(queue) ?? DEFAULT_SETTINGS;
+  const views = jobs.map((job) => viewOf(job, settingsFor(job.queue), now));
+  return withBrakes(context.store.jobs, views, settingsFor);
 }
 
 /** Throws the 404 when there is none. */

@@ -4,6 +4,7 @@
  */
 import { SCHEDULE_RECORD } from '../core/schedule.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
+import { THROTTLE_RECORD } from '../core/throttle.ts';
 import { CLOCK_RECORD } from '../node/store-time.ts';
 import type { Role } from '../wire/role.ts';
 import { AUDIT_RECORD } from './audit.ts';
@@ -30,8 +31,8 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
  */
 const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD]);
 
-/** What operators set up: queues and schedules, and the record by which schedules learn what time it is for the store. */
-const OPERATED_RECORDS: ReadonlySet<string> = new Set([QUEUE_RECORD, SCHEDULE_RECORD, CLOCK_RECORD]);
+/** What operators set up: queues, throttles and schedules, and the record by which schedules learn what time it is for the store. */
+const OPERATED_RECORDS: ReadonlySet<string> = new Set([QUEUE_RECORD, THROTTLE_RECORD, SCHEDULE_RECORD, CLOCK_RECORD]);
 
 /** The role that reading records of a kind needs. */
 export function roleToReadRecords(kind: string): Role {

@@ -25,6 +25,7 @@ import { scheduleRoutes } from './routes/schedules.ts';
 import { storeRoutes } from './routes/store.ts';
 import { recordRoutes } from './routes/store-records.ts';
 import { streamRoutes } from './routes/streams.ts';
+import { throttleRoutes } from './routes/throttles.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { workRoutes } from './routes/work.ts';
 import { workerRoutes } from './routes/workers.ts';
@@ -38,6 +39,7 @@ const OWN: readonly Route[] = [
   ...overviewRoutes,
   ...queueRoutes,
   ...scheduleRoutes,
+  ...throttleRoutes,
   ...workRoutes,
   ...workerRoutes,
   ...storeRoutes,

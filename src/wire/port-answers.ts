@@ -1,9 +1,10 @@
 /** What the calls of the ports answer when it travels: checks that describe it, and that tests hold the answers to. */
 import type { Check, Report } from '../core/check.ts';
-import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
+import { anyOf, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
 import { HISTORY_EVENTS } from '../core/history.ts';
 import type { InsightKind } from '../core/insight.ts';
 import { JOB_STATES } from '../core/job.ts';
+import { ADD_OUTCOMES } from '../core/job-store.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import type { CallName } from '../core/operations/perform.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
@@ -43,6 +44,8 @@ export const jobFields = {
   runAt: ms,
   delayMs: ms,
   returnedAt: orNull(ms),
+  turn: whole,
+  slots: listOf(word, 21),
   attempt: whole,
   failures: whole,
   resends: whole,
@@ -137,11 +140,26 @@ function orRefused(right: Check<unknown>): Check<unknown> {
   );
 }
 
+const throttleUse = fields({
+  address: word,
+  max: orNull(whole),
+  held: whole,
+  waiting: whole,
+  holders: listOf(word, MOST),
+});
+const brake = anyOf('by', {
+  queue: fields({ by: oneOf('queue'), held: whole, max: whole }),
+  rate: fields({ by: oneOf('rate'), until: ms }),
+  throttle: fields({ by: oneOf('throttle'), address: word, held: whole, max: whole }),
+});
+
 const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
   statistics: dayStatistics,
   tags: tagCounts,
   prunable: prunableJobs,
+  throttles: listOf(throttleUse, MOST),
+  brakes: listOf(orNull(brake), MOST),
 };
 /** An answer of any kind: it does not name its kind, since whoever asked knows it. */
 const insightAnswer = described(
@@ -165,9 +183,7 @@ const stateResult = orRefused(fields({ ok: isTrue, state }));
 const results = (check: Check<unknown>) => listOf(check, MOST);
 
 export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
-  add: results(
-    orRefused(fields({ ok: isTrue, outcome: oneOf('added', 'exists', 'duplicate'), id: word, queue: word, state })),
-  ),
+  add: results(orRefused(fields({ ok: isTrue, outcome: oneOf(...ADD_OUTCOMES), id: word, queue: word, state }))),
   commit: results(stateResult),
   claim: fields({ jobs: listOf(job, MOST), now: ms, nextAt: orNull(ms) }),
   heartbeat: results(orRefused(fields({ ok: isTrue, until: ms, cancelAsked: flag, pauseAsked: flag }))),

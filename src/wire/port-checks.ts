@@ -64,6 +64,8 @@ export const policyRecord = object({
   maxRuntimeMs: ms,
   maxSilenceMs: ms,
   onDependencyFailed: dependencyRule,
+  throttles: listOf(word, 20),
+  key: word,
 });
 export const uniqueRecord = fields({
   key: word,
@@ -91,6 +93,7 @@ const newJob = fields(
     policy: policyRecord,
     unique: uniqueRecord,
     dependsOn: jobIds,
+    onTaken: fields({ kind: oneOf('replace', 'debounce'), maxWaitMs: orNull(ms) }),
     draft: flag,
   },
 );
@@ -171,6 +174,8 @@ const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   prunable: fields({ kind: oneOf('prunable') }, { queue: queueName }),
   tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
+  throttles: fields({ kind: oneOf('throttles') }),
+  brakes: fields({ kind: oneOf('brakes'), ids: listOf(jobId, MOST) }),
 };
 const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);
 

@@ -1,6 +1,7 @@
 /** What the resources answer: checks that describe it, and that tests hold the answers to. */
 import type { Check, Report } from '../core/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
+import { ADD_OUTCOMES } from '../core/job-store.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
 import { dependencyRule } from '../core/policy-input.ts';
@@ -47,7 +48,7 @@ export function orRefusedItem<T>(check: Check<T>): Check<T> {
   );
 }
 
-export const added = fields({ id: word, queue: word, state, outcome: oneOf('added', 'exists', 'duplicate') });
+export const added = fields({ id: word, queue: word, state, outcome: oneOf(...ADD_OUTCOMES) });
 export const cancelled = fields({ outcome: oneOf('cancelled', 'asked'), job: jobView });
 /** What a call for many jobs came to: how many did, how many did not and why, and whether there are more to do. */
 export const bulkResult = fields({
@@ -82,6 +83,10 @@ const settings = fields({
     logBytes: orNull(whole),
   }),
   stage: oneOf('copy', 'link'),
+  maxRunning: orNull(whole),
+  keys: orNull(fields({ by: listOf(word, 5), limit: orNull(whole) })),
+  throttles: listOf(word, 20),
+  rate: orNull(fields({ count: whole, ms })),
   priority: anything,
   leaseMs: ms,
   heartbeatMs: ms,

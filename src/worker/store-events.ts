@@ -11,7 +11,9 @@ export interface EventWatch {
 }
 
 /** Somebody else did something to a job that may be running here: its next heartbeat says what, so it goes out now. */
-const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(WORK_EVENTS.filter((type) => type !== 'queue'));
+const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(
+  WORK_EVENTS.filter((type) => type !== 'queue' && type !== 'freed'),
+);
 
 export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventWatch): Unsubscribe {
   return jobs.subscribe((events) => {
@@ -24,7 +26,7 @@ export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventW
 
 /** Waiting work, or a queue that may have been unpaused. */
 function mayBeClaimed({ type, state }: StoreEvent): boolean {
-  return state === 'waiting' || type === 'queue';
+  return state === 'waiting' || type === 'queue' || type === 'freed';
 }
 
 function askAbout(id: string, attempts: Attempts): void {

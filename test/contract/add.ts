@@ -16,6 +16,8 @@ const NEW_BORN = {
   runAt: START,
   delayMs: 0,
   returnedAt: null,
+  turn: 0,
+  slots: [],
   attempt: 0,
   failures: 0,
   resends: 0,

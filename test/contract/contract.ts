@@ -21,6 +21,7 @@ import { eventContract } from './events.ts';
 import { heartbeatContract } from './heartbeat.ts';
 import { historyContract } from './history.ts';
 import { lifetimeContract } from './lifetime.ts';
+import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
 import { moveContract } from './move.ts';
@@ -33,6 +34,7 @@ import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
 import { textContract } from './texts.ts';
+import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { workerContract } from './workers.ts';
@@ -57,6 +59,8 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   moving: moveContract,
   'changing and deleting': changeContract,
   'unique keys': uniqueContract,
+  throttles: throttleContract,
+  'limits of a queue': limitContract,
   drafts: draftContract,
   dependencies: dependencyContract,
   'failed dependencies': dependencyFailureContract,

@@ -21,7 +21,56 @@ async function holderOf(bench: Workbench, wanted: UniqueKey = unique, queue = 'q
   return result.outcome === 'duplicate' ? result.id : null;
 }
 
+const debounce = (maxWaitMs: number | null) => ({ kind: 'debounce', maxWaitMs }) as const;
+const replace = { kind: 'replace', maxWaitMs: null } as const;
+
 export function uniqueContract(open: Open): void {
+  it('gives a waiting holder the data of a later one that wants to replace it, and its place stays', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a', unique, data: '1' }, { id: 'z' });
+    const later = { unique, onTaken: replace, data: '2' };
+    expect(await bench.add({ id: 'b', ...later }, { id: 'c', ...later, data: `"${'3'.repeat(2_000)}"` })).toEqual([
+      { ok: true, outcome: 'replaced', id: 'a', queue: 'q', state: 'waiting' },
+      { ok: true, outcome: 'replaced', id: 'a', queue: 'q', state: 'waiting' },
+    ]);
+    expect((await bench.job('a')).data).toBe(`"${'3'.repeat(2_000)}"`);
+    expect(await bench.story('a')).toEqual(['added', 'changed', 'changed']);
+    expect(await bench.states('b', 'c')).toEqual([null, null]);
+    expect(await bench.claimIds()).toEqual(['a', 'z']);
+    expect(await bench.add({ id: 'b', ...later })).toMatchObject([{ outcome: 'duplicate', id: 'a', state: 'running' }]);
+  });
+
+  it('puts a waiting holder off with each later one that debounces it, but not for ever', async () => {
+    const bench = await open();
+    const later = { unique, delayMs: 100, onTaken: debounce(250) };
+    await bench.add({ id: 'a', ...later, data: '0' });
+    const runAts: number[] = [];
+    for (const data of ['1', '2', '3']) {
+      bench.pass(80);
+      await bench.add({ id: 'b', ...later, data });
+      runAts.push((await bench.job('a')).runAt - bench.now);
+    }
+    expect(runAts).toEqual([100, 90, 10]);
+    bench.pass(9);
+    expect(await bench.claimIds()).toEqual([]);
+    bench.pass(1);
+    const { data } = await bench.claimOne();
+    expect(data).toBe('3');
+  });
+
+  it('adds both in one call and still makes one of them', async () => {
+    const bench = await open();
+    const results = await bench.add(
+      { id: 'a', unique },
+      { id: 'b', unique, delayMs: 50, onTaken: debounce(null), data: '7' },
+    );
+    expect(results).toMatchObject([{ outcome: 'added' }, { outcome: 'replaced', id: 'a' }]);
+    expect((await bench.jobs.count(['q']))[0]).toMatchObject({ waiting: 1, scheduled: 1 });
+    bench.pass(50);
+    expect(await bench.claimIds()).toEqual(['a']);
+    expect((await bench.jobs.count(['q']))[0]).toMatchObject({ waiting: 0, running: 1 });
+  });
+
   it('answers a duplicate with the job that holds the key, and writes nothing', async () => {
     const bench = await open();
     await bench.running({ id: 'a', unique });

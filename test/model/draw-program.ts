@@ -44,7 +44,7 @@ const seen = oneOf<Seen>('any', 'any', 'present', 'present', 'past');
 const leaseMs = oneOf(BRIEF_MS, SHORT_MS, LONG_MS);
 const delayMs = oneOf(0, 0, 0, 1, SHORT_MS);
 /** The last is too long to stand beside the rest of a record in every store. */
-const text = oneOf('1', '"two"', '{"n": 3}', `"${'l'.repeat(1_100)}"`);
+const text = oneOf('1', '"two"', '{"n": 3}', '{"n": "4"}', `"${'l'.repeat(1_100)}"`);
 const failure = fc.record({ group: oneOf('g', 'h'), message: oneOf('m', 'n'), detail: oneOf(null, 'd') });
 const unique = fc
   .record({
@@ -54,16 +54,27 @@ const unique = fc
   })
   .map((key) => ({ ...key, periodMs: key.until === 'period' ? SHORT_MS : 0 }));
 
+const policy = oneOf({ retries: 1 }, { retries: 2, maxResends: 1 }, { maxResends: 0 }, { throttles: ['t'], key: 'a' });
+const limitedPolicy = oneOf(
+  { throttles: ['t'] },
+  { throttles: ['u'] },
+  { throttles: ['t', 'u'] },
+  { throttles: ['u', 't', 'u'], retries: 1 },
+  { key: 'a' },
+  { key: 'a' },
+  { key: 'b' },
+  { key: 'b', throttles: ['t'] },
+);
+
+const onTaken = fc.record({ kind: oneOf('replace', 'debounce'), maxWaitMs: oneOf(null, 0, SHORT_MS) });
+
 /** Keys that are there in about every second case. */
 const maybe = <Model extends Record<string, fc.Arbitrary<unknown>>>(model: Model): fc.Arbitrary<Drawn<Model>> =>
   fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Drawn<Model>>;
 const relatives = fc.array(who, { minLength: 1, maxLength: 3 });
 const rule = oneOf('hold', 'fail', 'run');
 const richJob = both(
-  both(
-    fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text }),
-    maybe({ unique, policy: oneOf({ retries: 1 }, { retries: 2, maxResends: 1 }, { maxResends: 0 }) }),
-  ),
+  both(fc.record({ who, queue: oneOf('x', 'x', 'y'), data: text }), maybe({ unique, onTaken, policy })),
   upTo(2, {
     priority: oneOf(-1, 0, 1),
     runIn: oneOf(-SHORT_MS, -1, 0, SHORT_MS),
@@ -143,6 +154,21 @@ const settings = upTo(5, {
   retention: fc.record({ done: keep, failed: keep, cancelled: keep }),
 });
 
+const limits = upTo(2, {
+  maxRunning: oneOf(null, 1, 2),
+  keys: oneOf(null, { by: [], limit: 1 }, { by: ['n'], limit: 1 }, { by: ['n'], limit: null }, { by: ['n'], limit: 2 }),
+  throttles: oneOf([], ['t'], ['t', 'u']),
+  rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }),
+});
+const someQueue = oneOf('x', 'x', 'x', 'y');
+const setLimits = fc.record({ call: oneOf('settings'), queue: someQueue, settings: limits });
+const setThrottle = fc.record({ call: oneOf('throttle'), name: oneOf('t', 't', 'u'), max: oneOf(null, 1, 1, 1, 2) });
+const limiting = fc.oneof(setLimits, setThrottle);
+const limitedJob = both(
+  fc.record({ who, queue: someQueue, data: text, policy: limitedPolicy }),
+  upTo(1, { priority: oneOf(-1, 1), runIn: oneOf(-SHORT_MS, SHORT_MS), delayMs: oneOf(SHORT_MS), draft: oneOf(true) }),
+);
+
 const ago = oneOf(0, 1, -SHORT_MS, -LONG_MS);
 const query = both(
   upTo(2, {
@@ -172,6 +198,27 @@ const claim = both(
 
 /** Heeded only by what goes on to another queue. */
 const settledFor = upTo(1, { family: fc.record({ add: relatives }) });
+/** What moves slots, and who waits for them. */
+function limitedStep(): fc.Arbitrary<Step> {
+  const target = fc.record({ who, seen: oneOf<Seen>('any') });
+  const onlyLatest = oneOf<Which>('latest');
+  return fc.oneof(
+    { weight: 4, arbitrary: items('add', limitedJob, 4) },
+    { weight: 14, arbitrary: claim },
+    { weight: 10, arbitrary: items('settle', fc.record({ who, which: onlyLatest, said })) },
+    { weight: 3, arbitrary: items('cancel', target) },
+    { weight: 2, arbitrary: items('delete', fc.record({ who })) },
+    { weight: 3, arbitrary: items('change', changes) },
+    { weight: 2, arbitrary: items('requeue', both(target, upTo(1, { queue }))) },
+    { weight: 2, arbitrary: items('move', both(target, fc.record({ queue, steal: fc.boolean() }))) },
+    { weight: 1, arbitrary: items('commit', fc.record({ who })) },
+    { weight: 1, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail') }) },
+    { weight: 2, arbitrary: limiting },
+    { weight: 1, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(100) }) },
+    { weight: 1, arbitrary: fc.record({ call: oneOf('list'), query: throttledQuery }) },
+  ) as fc.Arbitrary<Step>;
+}
+const throttledQuery = fc.record({ label: oneOf('throttled', 'ready'), order: oneOf('newest'), limit: oneOf(5) });
 
 function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
   const target = fc.record({ who, seen });
@@ -192,14 +239,24 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
     },
     { weight: 1, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail', 'deregister') }) },
     { weight: 4, arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'y'), settings }) },
+    { weight: 1, arbitrary: limiting },
     { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(...limits) }) },
     { weight: 1, arbitrary: both(fc.record({ call: oneOf('list'), query }), upTo(1, { sinceIn: ago, beforeIn: ago })) },
   ) as fc.Arbitrary<Step>;
 }
 
 export function aProgram(profile: Profile): fc.Arbitrary<Program> {
-  const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step: anyStep(profile) });
-  const first = items('add', newJob, profile.ids.length).map((step) => ({ wait: 0, times: 1, step: step as Step }));
+  const step = profile.isLimited === true ? limitedStep() : anyStep(profile);
+  const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step });
+  const first = profile.isLimited === true ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });
-  return fc.tuple(first, others).map(([add, rest]) => [add, ...rest]);
+  const begin = fc.tuple(...first).map((steps) => steps.map((each) => ({ wait: 0, times: 1, step: each as Step })));
+  return fc.tuple(begin, others).map(([before, rest]) => [...before, ...rest]);
+}
+
+function beginLimited({ ids }: Profile): fc.Arbitrary<object>[] {
+  const one = (name: string) => fc.record({ call: oneOf('throttle'), name: oneOf(name), max: oneOf(1, 1, 2) });
+  const keys = oneOf(null, { by: [], limit: null }, { by: ['n'], limit: 2 }, { by: [], limit: 1 });
+  const first = fc.record({ call: oneOf('settings'), queue: oneOf('x'), settings: fc.record({ keys }) });
+  return [one('t'), one('u'), first, items('add', limitedJob, ids.length)];
 }

@@ -12,12 +12,13 @@ import { isReadOnly } from '../../src/core/operations/perform.ts';
 import { QUEUE_RECORD } from '../../src/core/settings.ts';
 import { dayOf, dayText } from '../../src/core/statistics.ts';
 import type { Store } from '../../src/core/store.ts';
+import { THROTTLE_RECORD } from '../../src/core/throttle.ts';
 import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
 import * as chores from './model-chores.ts';
 import * as looks from './model-looks.ts';
 import { nearly, statistics } from './model-statistics.ts';
-import { FUTURE_TOKEN, type Profile, type Program, QUEUES, WORKERS } from './program.ts';
+import { FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
 /** What is compared with what, in words for whoever reads the failure. */
@@ -94,6 +95,7 @@ export class Duel {
       ),
       ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
       ...QUEUES.map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+      ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
     ]);
     const left = await jobs.count(QUEUES, time);
     const isEmpty = left.every(({ queue: _queue, ...counts }) => Object.values(counts).every((count) => count === 0));
@@ -102,6 +104,7 @@ export class Duel {
 
   async #perform(call: Call, where: string): Promise<void> {
     if (call.name === 'settings') return this.#setQueue(call.queue, call.settings);
+    if (call.name === 'throttle') return this.#setThrottle(call.throttle, call.max);
     if (call.name === 'list') return this.#compareList(call.argument, where);
     const moment = this.#model.moment(isReadOnly(call.name) ? 'look' : 'call');
     const expected = expectedOf(this.#model, call, moment);
@@ -122,6 +125,18 @@ export class Duel {
     this.#model.setQueue(queue, settings);
     const record = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(settings) };
     await this.#store.records.put(record, { now: this.now });
+  }
+
+  async #setThrottle(name: string, max: number | null): Promise<void> {
+    const { records } = this.#store;
+    if (this.#isGuarded) await this.#perform({ name: 'maintain', argument: { limit: 0 } }, 'before a throttle');
+    if (max === null) {
+      delete this.#model.maxima[name];
+      await records.delete(THROTTLE_RECORD, name, { now: this.now });
+    } else {
+      this.#model.maxima[name] = max;
+      await records.put({ kind: THROTTLE_RECORD, key: name, value: JSON.stringify({ max }) }, { now: this.now });
+    }
   }
 
   #learnTokens(expected: unknown, actual: unknown, where: string): void {

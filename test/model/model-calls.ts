@@ -8,6 +8,7 @@ import { refuseDependents } from '../../src/core/dependencies.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type {
+  AddOutcome,
   AddResult,
   Cancel,
   CancelResult,
@@ -34,7 +35,7 @@ const isClosed = (model: Model, from: string, to: string): boolean =>
   from !== to && model.settings(to).state === 'down';
 
 export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
-  const answer = (outcome: 'added' | 'exists' | 'duplicate', job: Job): AddResult => {
+  const answer = (outcome: AddOutcome, job: Job): AddResult => {
     return { ok: true, outcome, id: job.id, queue: job.queue, state: job.state };
   };
   const known = model.get(input.id);
@@ -43,7 +44,12 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
   const wanted = { id: input.id, unique: input.unique ?? null };
   const rival = input.draft === true ? undefined : model.rivalOf(wanted, input.queue, now);
-  if (rival !== undefined) return answer('duplicate', rival);
+  if (rival !== undefined) {
+    const change = life.replacedBy(rival, input, now);
+    if (change === undefined) return answer('duplicate', rival);
+    model.become(change, now);
+    return answer('replaced', change.job);
+  }
   const parents = input.dependsOn === undefined ? [] : findParents(model, input, input.dependsOn);
   if ('ok' in parents) return parents;
   const born = life.born(input, { now, seq: model.nextSeq(), settings });
@@ -88,11 +94,14 @@ function take(model: Model, { worker, queues, limit, leaseMs }: ClaimRequest, mo
     const settings = model.settings(queue);
     if (taken.length >= limit || settings.state !== 'up') continue;
     overtake(model, queue, 1_000, moment);
-    for (const job of model.ready(queue, moment.now).slice(0, limit - taken.length)) {
+    for (const job of model.ready(queue, moment.now)) {
+      const hasRoom = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
+      if (taken.length >= limit || !hasRoom) continue;
       const token = model.nextToken(job.id);
       const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
-      const change = life.claimed(job, lease);
+      const change = life.claimed(job, { ...lease, slots: model.limits.slots(job) });
       model.become(change, moment.now);
+      model.limits.started(job, moment.now);
       taken.push(model.get(job.id) as RunningJob);
     }
   }
@@ -118,7 +127,8 @@ function nextTimes(model: Model, queue: string, now: number): readonly number[] 
   if (state !== 'up') return [];
   const later = model.in(queue, 'waiting').filter((job) => job.runAt > now && !model.isBlocked(job));
   const ends = model.running().filter((job) => job.queue === queue && onLost !== 'hold');
-  return [...later.map((job) => job.runAt), ...ends.map((job) => job.lease.until + lostGraceMs)];
+  const times = [...later.map((job) => job.runAt), ...ends.map((job) => job.lease.until + lostGraceMs)];
+  return [...times, ...model.limits.nextStart(queue, now)];
 }
 
 export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): HeartbeatResult {

@@ -24,9 +24,15 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
     child === undefined || model.edges.some((edge) => edge.to === model.get(child)?.seq && edge.from === job.seq),
     since === undefined || since <= job.createdAt,
     before === undefined || job.createdAt < before,
-    label === undefined || labelOf(job, model.settings(job.queue), now).label === label,
+    label === undefined || nameOf(model, job, now) === label,
   ];
   return checks.every(Boolean);
+}
+
+function nameOf(model: Model, job: Job, now: number): string {
+  const { label } = labelOf(job, model.settings(job.queue), now);
+  const isFree = model.limits.roomIn(job.queue, now) > 0 && model.limits.hasRoom(job);
+  return label === 'ready' && !isFree ? 'throttled' : label;
 }
 
 export function count(model: Model, queue: string, now: number): QueueCounts {

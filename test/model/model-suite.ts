@@ -22,6 +22,7 @@ const PROGRAMS: Readonly<Record<ProfileName, number>> = {
   'few jobs': proofSize({ small: 400, full: 10_000 }) * SHARE,
   'many jobs': proofSize({ small: 200, full: 5_000 }) * SHARE,
   "a clock like the store's own": proofSize({ small: 200, full: 5_000 }) * SHARE,
+  'limited jobs': proofSize({ small: 200, full: 10_000 }) * SHARE,
 };
 const TIMEOUT_MS = proofSize({ small: 300_000, full: 3_600_000 });
 /** Between two programs, so that nothing of the one can reach into the other. */
@@ -84,7 +85,8 @@ class Arena {
   constructor(open: OpenStore, { profile, isDeafToProgress }: { profile: Profile; isDeafToProgress: boolean }) {
     this.#open = open;
     this.#profile = profile;
-    this.#isHeard = ({ type }) => !isDeafToProgress || type !== 'progress';
+    // That a slot became free is told where somebody waited for it, and who waits where is a store's own affair.
+    this.#isHeard = ({ type }) => type !== 'freed' && (!isDeafToProgress || type !== 'progress');
   }
 
   async run(program: Program): Promise<void> {

@@ -11,6 +11,7 @@ import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
 import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
 import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
 
 interface HeldKey {
@@ -56,6 +57,8 @@ export class Model {
   now: number;
   readonly #isGuarded: boolean;
   readonly #settings: Record<string, Partial<QueueSettings>> = {};
+  readonly maxima: Record<string, number> = {};
+  readonly #limits = new ModelLimits(this);
   #rows: readonly { readonly id: string; readonly row: HistoryRow }[] = [];
   #keys: readonly HeldKey[] = [];
   #clock: ClockMemory = NEVER_SEEN;
@@ -81,6 +84,7 @@ export class Model {
 
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
     this.#settings[queue] = settings;
+    this.#limits.changed(queue);
     this.events.push({ type: 'queue', id: '', queue, state: null });
   }
 
@@ -127,6 +131,11 @@ export class Model {
     });
   }
 
+  /** What stands in the way of a job that is ready. */
+  get limits(): ModelLimits {
+    return this.#limits;
+  }
+
   rows(id: string): readonly HistoryRow[] {
     return this.#rows.filter((each) => each.id === id).map(({ row }) => row);
   }
@@ -143,7 +152,9 @@ export class Model {
   }
 
   /** A job's next record, with all that follows from it. */
-  become({ job, row }: Transition, now: number): void {
+  become(transition: Transition, now: number): void {
+    const { row } = transition;
+    const job = this.#limits.inLine(transition);
     const before = this.get(job.id);
     const fact = before === undefined ? null : factOf(before, job, row);
     if (fact !== null) this.facts.push(fact);

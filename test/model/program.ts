@@ -19,6 +19,7 @@ import type { QueueSettings } from '../../src/core/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 
 export const QUEUES = ['x', 'y'] as const;
+export const THROTTLES = ['t', 'u'] as const;
 export const WORKERS = ['v', 'w'] as const;
 
 /** Of the tokens that were given for a job: the latest, the one before; one of another job; one not yet given. */
@@ -64,6 +65,7 @@ export type Step =
     }
   | { readonly call: 'endWorker'; readonly worker: string; readonly kind: 'fail' | 'deregister' }
   | { readonly call: 'maintain'; readonly limit: number }
+  | { readonly call: 'throttle'; readonly name: string; readonly max: number | null }
   | { readonly call: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> }
   | {
       readonly call: 'list';
@@ -103,6 +105,9 @@ const GUARDED_WAITS = often(16, 0).concat(
   [-1, -SHORT_MS, -60_000, -60_001],
 );
 
+/** A step back too: what stood ready may then not be due. */
+const LIMITED_WAITS = often(20, 0).concat([1, SHORT_MS, SHORT_MS, LONG_MS, -SHORT_MS]);
+
 /** What programs are like. */
 export interface Profile {
   readonly clock: 'caller' | 'guarded';
@@ -111,6 +116,8 @@ export interface Profile {
   /** Of maintenance. */
   readonly limits: readonly number[];
   readonly maxSteps: number;
+  /** Jobs that wait for one another's slots, and little else. */
+  readonly isLimited?: true;
 }
 const FEW = ['a', 'b', 'c'];
 export const MANY = [...FEW, 'd', 'e', 'f', 'g', 'h'];
@@ -119,4 +126,5 @@ export const PROFILES = {
   'many jobs': { clock: 'caller', ids: MANY, waits: WAITS, limits: [1, 3, 100], maxSteps: 30 },
   /** A small limit would ask which of the leases that a gap prolonged come first. */
   "a clock like the store's own": { clock: 'guarded', ids: FEW, waits: GUARDED_WAITS, limits: [0, 100], maxSteps: 30 },
+  'limited jobs': { clock: 'caller', ids: MANY, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, isLimited: true },
 } as const satisfies Readonly<Record<string, Profile>>;

@@ -12,6 +12,7 @@ export type PortCall = {
 }[CallName];
 export type Call =
   | PortCall
+  | { readonly name: 'throttle'; readonly throttle: string; readonly max: number | null }
   | { readonly name: 'settings'; readonly queue: string; readonly settings: Partial<QueueSettings> };
 
 /** For which jobs each call is meant; a step that is about one of them mostly picks one of these. */
@@ -57,6 +58,8 @@ export function resolve(step: Step, model: Model, freshRequest: () => string): C
       return { name: 'endWorker', argument: { id: step.worker, kind: step.kind } };
     case 'maintain':
       return { name: 'maintain', argument: { limit: step.limit } };
+    case 'throttle':
+      return { name: 'throttle', throttle: step.name, max: step.max };
     case 'settings':
       return { name: 'settings', queue: step.queue, settings: step.settings };
     case 'list':

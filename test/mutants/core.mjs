@@ -5,6 +5,48 @@ const rules = ['test/contract/memory.test.ts'];
 
 export const core = [
   {
+    name: 'a slot that is given back calls nobody',
+    file: 'src/core/operations/throttles.ts',
+    find: 'for (const address of before.slots) freed(table, address);',
+    replace: 'void freed;',
+    suites: memory,
+  },
+  {
+    name: 'one slot too many',
+    file: 'src/core/operations/throttles.ts',
+    find: 'if (held >= max) return',
+    replace: 'if (held > max) return',
+    suites: memory,
+  },
+  {
+    name: 'who leaves the line without a slot leaves it to nobody',
+    file: 'src/core/operations/throttles.ts',
+    find: "if (before.state === 'waiting' && after.state !== 'running') passOn(table, before);",
+    replace: '',
+    suites: memory,
+  },
+  {
+    name: 'who waits for another throttle keeps others from this one',
+    file: 'src/core/operations/claim.ts',
+    find: 'if (passOn(table, job)) break;',
+    replace: '',
+    suites: memory,
+  },
+  {
+    name: 'keys take no turns',
+    file: 'src/core/lifecycle.ts',
+    find: ' || a.turn - b.turn',
+    replace: '',
+    suites: rules,
+  },
+  {
+    name: 'a debounced job is put off for ever',
+    file: 'src/core/lifecycle.ts',
+    find: 'job.createdAt + onTaken.maxWaitMs',
+    replace: 'now + onTaken.maxWaitMs',
+    suites: rules,
+  },
+  {
     name: 'no fence on settle',
     file: 'src/core/operations/attempt.ts',
     find: 'if (!holds(job, settlement.token)) return answerLate',

@@ -179,6 +179,20 @@ export const redis = [
     suites,
   },
   {
+    name: 'redis: a slot is taken that nobody counts',
+    file: lua('prelude'),
+    find: 'counts[addresses[i]] = throttles.held(addresses[i]) + 1 end',
+    replace: 'counts[addresses[i]] = throttles.held(addresses[i]) end',
+    suites,
+  },
+  {
+    name: 'redis: the plain way knows no limits',
+    file: lua('swift'),
+    find: 'if swift.isLimited(settings) then return false end',
+    replace: '',
+    suites,
+  },
+  {
     name: 'redis: figures are added without the distance of their means',
     file: lua('tally'),
     find: '+ distance * distance * count * n / total',

@@ -101,6 +101,13 @@ export const sqlite = [
     suites: one,
   },
   {
+    name: 'sqlite: slots outlive their lease',
+    file: 'src/stores/sqlite/throttle-rows.ts',
+    find: 'for (const address of before) if (!after.includes(address)) execute(this.#free, address, seq);',
+    replace: '',
+    suites: one,
+  },
+  {
     name: 'sqlite: a draft has the birth of a waiting job',
     file: 'src/stores/sqlite/history-text.ts',
     find: "event === 'added' && state === 'waiting' &&",

@@ -30,6 +30,16 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('../pause.ts')).resume,
   },
   {
+    name: 'throttle',
+    usage: ['', 'NAME MAX', 'NAME --delete'],
+    summary: 'list throttles and who holds their slots, or set how many jobs one lets run',
+    about:
+      'A job names its throttles when it is added; a queue names those of jobs that name none. Keys are listed too.',
+    options: { delete: { type: 'flag', about: 'take its maximum away' }, ...JSON_OUTPUT, ...TARGET },
+    examples: [{ line: 'longhaul throttle database 5', says: 'at most five jobs that name it run at once' }],
+    load: async () => (await import('../throttle.ts')).throttle,
+  },
+  {
     name: 'drain',
     usage: ['[--timeout TIME] [--note TEXT]'],
     summary: 'pause the queues of this node and wait until nothing of it runs',

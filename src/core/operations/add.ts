@@ -2,13 +2,14 @@
 import type { Moment } from '../clock.ts';
 import { ruleOf, tally } from '../dependencies.ts';
 import type { Job } from '../job.ts';
-import type { AddResult, NewJob, TargetResult } from '../job-store.ts';
+import type { AddOutcome, AddResult, NewJob, TargetResult } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
-import { born, committed } from '../lifecycle.ts';
+import { born, committed, replacedBy } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
+import { withTurn } from './throttles.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   return jobs.map((input) => addOne(table, input, now));
@@ -20,7 +21,7 @@ function addOne(table: Table, input: NewJob, now: number): AddResult {
   const settings = table.settings(input.queue);
   if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);
-  if (holder !== undefined) return answer('duplicate', holder);
+  if (holder !== undefined) return meet(table, holder, input, now);
   if (input.dependsOn !== undefined) return addChild(table, input, input.dependsOn, now);
   return answer('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));
 }
@@ -35,11 +36,20 @@ function addChild(table: Table, input: NewJob, ids: readonly string[], now: numb
   return answer('added', table.get(job.id) ?? job);
 }
 
-function insert(table: Table, { job, row }: Transition, now: number): Job {
+function insert(table: Table, transition: Transition, now: number): Job {
+  const { job, row } = withTurn(table, transition);
   table.insert(job, row);
   if (job.state === 'waiting') takeKey(table, job, now);
   table.emit(eventOf(job, 'added'));
   return job;
+}
+
+/** The key is taken: by whoever keeps it as it is, or by a waiting job that gets what is new. */
+function meet(table: Table, holder: Job, later: NewJob, now: number): AddResult {
+  const change = replacedBy(holder, later, now);
+  if (change === undefined) return answer('duplicate', holder);
+  apply(table, holder, change, now);
+  return answer('replaced', change.job);
 }
 
 function holderOf(table: Table, input: NewJob, now: number): Job | undefined {
@@ -47,7 +57,7 @@ function holderOf(table: Table, input: NewJob, now: number): Job | undefined {
   return holder === undefined ? undefined : table.get(holder);
 }
 
-function answer(outcome: 'added' | 'exists' | 'duplicate', { id, queue, state }: Job): AddResult {
+function answer(outcome: AddOutcome, { id, queue, state }: Job): AddResult {
   return { ok: true, outcome, id, queue, state };
 }
 

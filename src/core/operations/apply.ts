@@ -1,4 +1,4 @@
-/** Carries a transition out: the record, its history, what is counted of it, its unique key and the event: always all five. */
+/** Carries a transition out: the record, its history, what is counted of it, its key, its throttles and the event, always all. */
 import type { Job } from '../job.ts';
 import type { StoreEvent, Target } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
@@ -7,13 +7,16 @@ import type { Refused } from '../refusal.ts';
 import { refuse } from '../refusal.ts';
 import { measurementOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
+import { followThrottles, withTurn } from './throttles.ts';
 
-export function apply(table: Table, before: Job, change: Transition, now: number): void {
+export function apply(table: Table, before: Job, transition: Transition, now: number): void {
+  const change = withTurn(table, transition);
   const { job: after, row } = change;
   const measurement = measurementOf(before, change);
   table.replace(before, after, row);
   if (measurement !== null) table.measure(measurement);
   followKey(table, before, after, now);
+  followThrottles(table, before, after);
   table.emit(eventOf(after, row.event));
 }
 

@@ -8,18 +8,25 @@ import type { Moment } from '../clock.ts';
 import type { Job } from '../job.ts';
 import type { ClaimRequest, ClaimResult } from '../job-store.ts';
 import { claimed, holds, isOvertakable, lost } from '../lifecycle.ts';
+import { rateAfter, rateNextAt, rateRoom } from '../rate.ts';
 import type { Table } from '../table.ts';
+import { throttlesOf } from '../throttle.ts';
 import { apply } from './apply.ts';
 import { applyWithDependents } from './dependents.ts';
+import { fullAmong, passOn } from './throttles.ts';
 
 /** How many lost leases one claim brings back at the most; the next one goes on. */
 export const MAX_OVERTAKEN = 1_000;
+/** How many jobs one claim parks under throttles; then it says that there is more to do at once. */
+export const MAX_PARKED = 500;
 
 export function claim(table: Table, request: ClaimRequest, moment: Moment): ClaimResult {
   const repeated = repeat(table, request);
-  const jobs = repeated ?? take(table, request, moment);
+  const { jobs, isCutShort } =
+    repeated === undefined ? take(table, request, moment) : { jobs: repeated, isCutShort: false };
   if (repeated === undefined && jobs.length > 0) remember(table, request, jobs);
-  return { jobs, now: moment.now, nextAt: nextAt(table, request.queues, moment.now) };
+  const next = isCutShort ? moment.now + 1 : nextAt(table, request.queues, moment.now);
+  return { jobs, now: moment.now, nextAt: next };
 }
 
 function repeat(table: Table, { worker, requestId }: ClaimRequest): readonly Job[] | undefined {
@@ -31,27 +38,78 @@ function repeat(table: Table, { worker, requestId }: ClaimRequest): readonly Job
   });
 }
 
-function take(table: Table, request: ClaimRequest, moment: Moment): readonly Job[] {
-  const jobs: Job[] = [];
-  for (const queue of request.queues) {
-    if (jobs.length >= request.limit) break;
-    jobs.push(...takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment));
-  }
-  return jobs;
+interface Taken {
+  readonly jobs: readonly Job[];
+  /** It parked as many as one claim may: there may be more to take behind them. */
+  readonly isCutShort: boolean;
 }
 
-function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): readonly Job[] {
+function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
+  const jobs: Job[] = [];
+  let isCutShort = false;
+  for (const queue of request.queues) {
+    if (jobs.length >= request.limit) break;
+    const taken = takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment);
+    jobs.push(...taken.jobs);
+    isCutShort ||= taken.isCutShort;
+  }
+  return { jobs, isCutShort };
+}
+
+function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): Taken {
   const settings = table.settings(queue);
-  if (settings.state !== 'up') return [];
+  if (settings.state !== 'up') return { jobs: [], isCutShort: false };
   overtake(table, queue, MAX_OVERTAKEN, moment);
   const { now } = moment;
-  const waiting = table.ready(queue, now, { limit: request.limit, offset: 0, forClaim: true });
-  return waiting.map((job) => {
-    const leaseMs = request.leaseMs ?? settings.leaseMs;
-    const change = claimed(job, { now, token: table.takeToken(), worker: request.worker, leaseMs });
-    apply(table, job, change, now);
-    return change.job;
-  });
+  const limit = Math.min(request.limit, roomIn(table, queue, now));
+  const taken = serve(table, queue, { ...request, limit }, now);
+  const started = taken.jobs.length;
+  if (settings.keys !== null && started > 0)
+    table.serveTurn(queue, Math.max(...taken.jobs.map(({ turn }) => turn), table.turnServed(queue)));
+  if (settings.rate !== null && started > 0)
+    table.setRateAt(queue, rateAfter(settings.rate, table.rateAt(queue), { now, started }));
+  return taken;
+}
+
+/** How many the queue's own limits let start now. */
+function roomIn(table: Table, queue: string, now: number): number {
+  const { maxRunning, rate } = table.settings(queue);
+  const places = maxRunning === null ? Number.MAX_SAFE_INTEGER : maxRunning - table.running(queue);
+  return rate === null ? places : Math.min(places, rateRoom(rate, table.rateAt(queue), now));
+}
+
+/** In the order of claims; what finds a throttle full is parked under it, and what was parked may come back meanwhile. */
+function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
+  const jobs: Job[] = [];
+  let parked = 0;
+  for (let isOver = request.limit <= 0; !isOver; ) {
+    const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
+    const before = parked;
+    for (const job of ready) {
+      const slots = throttlesOf(job, table.settings(queue));
+      const full = slots.length === 0 ? undefined : fullAmong(table, slots);
+      if (full === undefined) {
+        jobs.push(start(table, job, { request, slots, now }));
+        continue;
+      }
+      table.park(job, full.address);
+      parked += 1;
+      if (passOn(table, job)) break;
+    }
+    isOver = parked === before || jobs.length >= request.limit || parked >= MAX_PARKED;
+  }
+  return { jobs, isCutShort: parked >= MAX_PARKED && jobs.length < request.limit };
+}
+
+function start(
+  table: Table,
+  job: Job,
+  { request, slots, now }: { request: ClaimRequest; slots: readonly string[]; now: number },
+): Job {
+  const { worker, leaseMs = table.settings(job.queue).leaseMs } = request;
+  const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs, slots });
+  apply(table, job, change, now);
+  return change.job;
 }
 
 /** Ends the attempts of a queue whose lease nobody renewed. Returns how many. */
@@ -74,7 +132,8 @@ function nextAt(table: Table, queues: readonly string[], now: number): number | 
     const settings = table.settings(queue);
     if (settings.state !== 'up') return [];
     const leaseEnd = settings.onLost === 'hold' ? null : table.nextLeaseEnd(queue);
-    return [table.nextRunAt(queue, now), leaseEnd === null ? null : leaseEnd + settings.lostGraceMs];
+    const startAt = settings.rate === null ? null : rateNextAt(settings.rate, table.rateAt(queue), now);
+    return [table.nextRunAt(queue, now), leaseEnd === null ? null : leaseEnd + settings.lostGraceMs, startAt];
   });
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.min(...known);

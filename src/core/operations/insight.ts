@@ -9,6 +9,7 @@ import { DRAFT_LIFE_MS } from '../settings.ts';
 import { dayOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
 import { keptCells, statistics } from './statistics.ts';
+import { brakes, throttles } from './throttle-looks.ts';
 
 type Answerer<Kind extends InsightKind> = (
   table: Table,
@@ -21,6 +22,8 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   statistics,
   prunable,
   tags: (table, { limit }) => table.topTags(limit),
+  throttles,
+  brakes,
 };
 
 export function insight(table: Table, question: Question, moment: Moment): AnswerOf<Question> {

@@ -9,6 +9,7 @@ import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { apply, eventOf, holdsKey, isRefused, keyHolderAgainst, takeKey, target } from './apply.ts';
 import { applyWithDependents, countWaiting, leaveParents, tellDependents, waitingBelow } from './dependents.ts';
+import { passOn } from './throttles.ts';
 
 export function cancel(table: Table, targets: readonly Cancel[], moment: Moment): readonly CancelResult[] {
   return targets.map((ask) => cancelOne(table, ask, moment));
@@ -105,6 +106,7 @@ export function remove(table: Table, ids: readonly string[], { now }: Moment): r
 export function removeWithKey(table: Table, job: Job, now: number): void {
   leaveParents(table, job);
   table.remove(job);
+  if (job.state === 'waiting') passOn(table, job);
   if (job.unique !== null) table.releaseKey(keyAddress(job.unique, job.queue), job.id);
   table.emit(eventOf(job, 'deleted'));
   if (job.dependents > 0) tellDependents(table, [{ before: job, after: null }], now);

@@ -2,8 +2,9 @@
 import type { Moment } from '../clock.ts';
 import type { Job } from '../job.ts';
 import type { JobPage, JobQuery, QueueCounts } from '../job-store.ts';
-import { labelOf } from '../label.ts';
+import { labelOf, unlessThrottled } from '../label.ts';
 import type { Table } from '../table.ts';
+import { brakeOn } from './throttles.ts';
 
 const SCAN_STEP = 500;
 const MAX_SCANNED = 5_000;
@@ -37,7 +38,10 @@ function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
 }
 
 function matches(table: Table, query: JobQuery, job: Job, now: number): boolean {
-  return query.label === undefined || labelOf(job, table.settings(job.queue), now).label === query.label;
+  if (query.label === undefined) return true;
+  const labelled = labelOf(job, table.settings(job.queue), now);
+  const brake = labelled.label === 'ready' ? brakeOn(table, job, now) : null;
+  return unlessThrottled(labelled, brake).label === query.label;
 }
 
 /** What a scan must honour; a table may use an index for any of it. */

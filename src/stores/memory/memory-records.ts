@@ -3,6 +3,7 @@ import type { CallOptions } from '../../core/job-store.ts';
 import type { PutRecord, RecordQuery, Records, StoredRecord } from '../../core/records.ts';
 import { refuse } from '../../core/refusal.ts';
 import { QUEUE_RECORD } from '../../core/settings.ts';
+import { THROTTLE_RECORD } from '../../core/throttle.ts';
 
 export class MemoryRecords implements Records {
   readonly #records = new Map<string, StoredRecord>();
@@ -60,10 +61,11 @@ export class MemoryRecords implements Records {
     return { ok: true as const };
   }
 
-  /** Those that have expired go. Settings of queues stay: the table goes by them whatever their time. */
+  /** Those that have expired go. Settings of queues and throttles stay: the table goes by them whatever their time. */
   forgetExpired(now: number): void {
     for (const [at, record] of this.#records)
-      if (record.kind !== QUEUE_RECORD && !isLiving(record, now)) this.#records.delete(at);
+      if (record.kind !== QUEUE_RECORD && record.kind !== THROTTLE_RECORD && !isLiving(record, now))
+        this.#records.delete(at);
   }
 
   #living(kind: string, key: string, now: number): StoredRecord | undefined {

@@ -1,3 +1,4 @@
+// Long because a table is one thing to the operations; most of it is a line or two a question.
 /**
  * The table of the memory store: rows in maps. The reference: plain before fast.
  *
@@ -18,6 +19,7 @@ import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
 import { failureGroups, topTags } from './memory-looks.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
+import { MemoryThrottles } from './memory-throttles.ts';
 import { SortedList } from './sorted-list.ts';
 
 interface Lane {
@@ -27,6 +29,7 @@ interface Lane {
 
 export interface MemoryTableOptions {
   settings(queue: string): QueueSettings;
+  throttleMax(name: string): number | null;
   emit(event: StoreEvent): void;
 }
 
@@ -41,11 +44,15 @@ export class MemoryTable implements Table {
   readonly #statistics = new MemoryStatistics();
   #seq = 0;
   #token = 0;
+  #claimedAt = 0;
   readonly settings: (queue: string) => QueueSettings;
+  readonly throttleMax: (name: string) => number | null;
+  readonly #throttles = new MemoryThrottles();
   readonly emit: (event: StoreEvent) => void;
 
   constructor(options: MemoryTableOptions) {
     this.settings = options.settings;
+    this.throttleMax = options.throttleMax;
     this.emit = options.emit;
   }
 
@@ -94,9 +101,74 @@ export class MemoryTable implements Table {
     return [...this.#lanes.keys()].sort();
   }
 
-  ready(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
+  ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[] {
+    const { limit, offset, forClaim } = page;
+    if (forClaim) this.#noticeTime(now);
     const due = this.#lane(queue).waiting.items.filter((job) => job.runAt <= now);
-    return due.slice(offset, offset + limit);
+    const found = forClaim ? due.filter((job) => !this.#throttles.isParked(job)) : due;
+    return found.slice(offset, offset + limit);
+  }
+
+  /** Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew. */
+  #noticeTime(now: number): void {
+    if (now < this.#claimedAt) this.#throttles.leaveAll();
+    this.#claimedAt = now;
+  }
+
+  running(queue: string): number {
+    return this.#lane(queue).running.items.length;
+  }
+
+  held(address: string): number {
+    return this.allRunning().filter((job) => job.slots.includes(address)).length;
+  }
+
+  park(job: Job, address: string): void {
+    this.#throttles.park(job, address);
+  }
+
+  parkedQueues(address: string): readonly string[] {
+    return this.#throttles.queues(address);
+  }
+
+  parkedCount(address: string): number {
+    return this.#throttles.count(address);
+  }
+
+  unpark(address: string, queue: string, limit: number): number {
+    return this.#throttles.unpark(this.#lane(queue).waiting.items, address, limit);
+  }
+
+  /** A queue's settings changed: what its jobs were parked for may no longer be so, and what is not limited is forgotten. */
+  queueChanged(queue: string): void {
+    const { keys, rate } = this.settings(queue);
+    for (const job of this.#lane(queue).waiting.items) this.#throttles.leave(job);
+    if (keys === null) this.#throttles.forgetTurns(queue);
+    if (rate === null) this.#throttles.rates.delete(queue);
+  }
+
+  turnServed(queue: string): number {
+    return this.#throttles.served(queue);
+  }
+
+  lastTurn(queue: string, key: string): number {
+    return this.#throttles.lastTurn(queue, key);
+  }
+
+  serveTurn(queue: string, turn: number): void {
+    this.#throttles.serve(queue, turn);
+  }
+
+  giveTurn(queue: string, key: string, turn: number): void {
+    this.#throttles.give(queue, key, turn);
+  }
+
+  rateAt(queue: string): number {
+    return this.#throttles.rates.get(queue) ?? 0;
+  }
+
+  setRateAt(queue: string, at: number): void {
+    this.#throttles.rates.set(queue, at);
   }
 
   leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[] {
@@ -277,6 +349,7 @@ export class MemoryTable implements Table {
 
   #leave(job: Job): void {
     const lane = this.#lane(job.queue);
+    this.#throttles.leave(job);
     if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.remove(job);
     if (isRunning(job)) lane.running.remove(job);
   }

@@ -11,9 +11,11 @@ import { restartedLease } from '../../core/lifecycle.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
+import { throttleChanged } from '../../core/operations/throttles.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
 import type { Store } from '../../core/store.ts';
+import { namedAddress, THROTTLE_RECORD } from '../../core/throttle.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 
@@ -54,6 +56,7 @@ class MemoryStore {
     );
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
+      throttleMax: (name) => this.#throttleMax(name),
       emit: (event) => this.#events.push(event),
     });
     this.jobs = portOver(
@@ -116,9 +119,17 @@ class MemoryStore {
     return settingsOf(record === undefined ? undefined : (JSON.parse(record.value) as Partial<QueueSettings>));
   }
 
+  #throttleMax(name: string): number | null {
+    const record = this.records.peek(THROTTLE_RECORD, name);
+    return record === undefined ? null : (JSON.parse(record.value) as { max: number }).max;
+  }
+
   #recordChanged(kind: string, key: string): void {
-    if (kind !== QUEUE_RECORD) return;
-    this.#events.push({ type: 'queue', id: '', queue: key, state: null });
+    if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
+    if (kind === QUEUE_RECORD) {
+      this.#table.queueChanged(key);
+      this.#events.push({ type: 'queue', id: '', queue: key, state: null });
+    }
     this.#publish();
   }
 

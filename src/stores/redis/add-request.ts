@@ -3,7 +3,7 @@ import type { UniqueKey } from '../../core/job.ts';
 import type { NewJob } from '../../core/job-store.ts';
 import { checksum } from './job-record.ts';
 import { escapeText, FIELD, INLINE_LIMIT } from './layout.ts';
-import { tagsValue, textWord, word } from './words.ts';
+import { listValue, textWord, word } from './words.ts';
 
 interface Run {
   readonly head: string;
@@ -56,13 +56,16 @@ function birthFields(job: NewJob): string {
     word('runAt', job.runAt) +
     word('delayMs', job.delayMs) +
     word('draft', job.draft === true ? 'yes' : undefined) +
-    word('tags', tags === undefined || tags.length === 0 ? undefined : tagsValue(tags)) +
+    word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
     word('unique', unique === undefined ? undefined : uniqueValue(unique)) +
+    word('onTaken', job.onTaken === undefined ? undefined : `${job.onTaken.kind} ${job.onTaken.maxWaitMs ?? '-'}`) +
     textWord('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
     word('retries', policy?.retries) +
     word('maxResends', policy?.maxResends) +
     word('onDependencyFailed', policy?.onDependencyFailed) +
-    word('dependsOn', job.dependsOn?.join(' '))
+    word('dependsOn', job.dependsOn?.join(' ')) +
+    word('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
+    textWord('key', policy?.key)
   );
 }
 

@@ -2,6 +2,7 @@
 import { type DependencyProblem, refuseDependency, refuseDependents } from '../../core/dependencies.ts';
 import type { JobState } from '../../core/job.ts';
 import type {
+  AddOutcome,
   AddResult,
   CancelResult,
   EndWorkerResult,
@@ -79,7 +80,7 @@ export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddRes
         ? refuse('queue-down', `queue ${asked?.queue}`)
         : (refusalIn(outcome, `job ${asked?.id}`) ?? {
             ok: true,
-            outcome: outcome as 'added' | 'exists' | 'duplicate',
+            outcome: outcome as AddOutcome,
             id,
             queue,
             state: state as JobState,

@@ -8,7 +8,7 @@ import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
 import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies.ts';
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
-import { MAX_OVERTAKEN } from '../../core/operations/claim.ts';
+import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
 import { MAX_CELLS } from '../../core/statistics.ts';
 import { EVENT_LETTERS } from './layout.ts';
@@ -32,6 +32,10 @@ const STORE_SETTINGS = [
   'retention',
   'statsDays',
   'histogramDays',
+  'maxRunning',
+  'keys',
+  'throttles',
+  'rate',
 ] as const;
 
 export function constantsText(): string {
@@ -44,6 +48,7 @@ export function constantsText(): string {
     MAX_LATE_ROWS,
     MAX_NOTE_LENGTH,
     MAX_OVERTAKEN,
+    MAX_PARKED,
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
     MAX_PARENTS,

@@ -1,9 +1,11 @@
 /** The questions of insight, each to the script that answers it. None of them writes. */
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
+import { MOST_HOLDERS } from '../../core/insight.ts';
 import { dayNumber } from '../../core/statistics.ts';
 import { readFailures, readPrunable, readTags } from './read-groups.ts';
 import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
-import type { Ask } from './script-runner.ts';
+import { readBrake, readThrottles } from './read-throttles.ts';
+import { type Ask, listOf } from './script-runner.ts';
 
 type Answerer<Kind extends InsightKind> = (ask: Ask, question: QuestionOf<Kind>) => Promise<Insights[Kind]['answer']>;
 
@@ -16,6 +18,8 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
     const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];
     return readStatistics(await ask('statistics', [KIND_LETTERS[by], ...days.map(String), ...(queue ? [queue] : [])]));
   },
+  throttles: async (ask) => readThrottles(await ask('throttles', [String(MOST_HOLDERS)])),
+  brakes: async (ask, { ids }) => listOf(await ask('brakes', ids)).map(readBrake),
 };
 
 export function insight(ask: Ask, question: Question): Promise<AnswerOf<Question>> {

@@ -6,6 +6,7 @@
 import { crc32 } from 'node:zlib';
 import { LonghaulError } from '../../core/errors.ts';
 import type { Failure, Job, JobPolicy, JobState, Lease, Parents, Progress, UniqueKey } from '../../core/job.ts';
+import { NO_SLOTS } from '../../core/job.ts';
 import { FIELD, PART, PLACES, unescapeText } from './layout.ts';
 
 type Fields = Record<string, string | undefined>;
@@ -90,6 +91,8 @@ function readJob(id: string, record: string, fields: Fields): Job {
     runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
     delayMs: numberOf(fields['delayMs']),
     returnedAt: timeOf(fields['returnedAt']),
+    turn: numberOf(fields['turn']),
+    slots: fields['slots'] === undefined ? NO_SLOTS : fields['slots'].split(PART).map(unescapeText),
     attempt: numberOf(fields['attempt']),
     failures: numberOf(fields['failures']),
     resends: numberOf(fields['resends']),

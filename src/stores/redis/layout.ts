@@ -17,11 +17,12 @@ export const PART = '\x1e';
 /** Longer texts stand apart from the record, so that a heartbeat does not write them again. In characters. */
 export const INLINE_LIMIT = 1_000;
 
-/** The first letter of a record. Waiting are `f`, in the fifo of plain jobs, `w`, in the sorted sets, and `b`, for other jobs. */
+/** The first letter of a record. Waiting are `f`, in the fifo of plain jobs, `w`, in the sorted sets, `b`, for other jobs, and `k`, for a slot. */
 export const PLACES: Readonly<Record<string, JobState>> = {
   f: 'waiting',
   w: 'waiting',
   b: 'waiting',
+  k: 'waiting',
   p: 'draft',
   r: 'running',
   d: 'done',

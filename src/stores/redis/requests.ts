@@ -1,6 +1,6 @@
 /** Writes what the scripts are asked about a list of jobs: for each its id and its words (words.ts). */
 import type { Cancel, Heartbeat, JobChanges, JobQuery, Move, Requeue, Settlement } from '../../core/job-store.ts';
-import { tagsValue, textWord, Words, word } from './words.ts';
+import { listValue, textWord, Words, word } from './words.ts';
 
 export function idArguments(ids: readonly string[]): string[] {
   return ids.flatMap((id) => [id, '']);
@@ -79,7 +79,7 @@ export function changeArguments(changes: readonly JobChanges[]): string[] {
     const words =
       word('attempt', attempt) +
       word('priority', priority) +
-      word('tags', tags === undefined || tags.length === 0 ? undefined : tagsValue(tags)) +
+      word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
       word('untag', tags?.length === 0 ? 'yes' : undefined) +
       word('runAt', runAt) +
       textWord('name', name) +

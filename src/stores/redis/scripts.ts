@@ -35,6 +35,8 @@ export const LOOKING_SCRIPTS = [
   'statistics',
   'prunable',
   'tags',
+  'throttles',
+  'brakes',
   'workers',
   'records-get',
   'records-list',

@@ -11,8 +11,8 @@ export const word = (name: string, value: Said): string => (value === undefined 
 export const textWord = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `${FIELD}${name}=${escapeText(value)}`;
 
-/** A job's tags as one value; an empty list is said by leaving it out. */
-export const tagsValue = (tags: readonly string[]): string => tags.map(escapeText).join(PART);
+/** Several texts as one value. An empty list is an empty text, or is said by leaving it out. */
+export const listValue = (texts: readonly string[]): string => texts.map(escapeText).join(PART);
 
 /** The words of one request, with the long texts taken out of them. */
 export class Words {

@@ -28,6 +28,8 @@ const FULL: Job = {
   runAt: 1_700_000_000_001,
   delayMs: 9,
   returnedAt: 1_700_000_000_002,
+  turn: 12,
+  slots: ['t:db'],
   attempt: 4,
   failures: 3,
   resends: 2,

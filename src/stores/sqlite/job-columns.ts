@@ -33,6 +33,7 @@ const NO_LEASE = 1 << 12;
 const REST = 1 << 13;
 const FAILED = 1 << 14;
 const DRAFT = 1 << 15;
+const TURN = 1 << 22;
 /** From here on three bits: 0 as it was, else the place of the new state and one. */
 const STATE_SHIFT = 16;
 /** And two: 0 as it was, else the place of what it becomes and one. */
@@ -61,6 +62,7 @@ export function difference(before: Job, after: Job, at: number | null): Differen
   if (at !== null && (before.state === 'waiting' || after.state === 'waiting'))
     key |= (READINESS.indexOf(readyColumn(after, at)) + 1) << READY_SHIFT;
   if (isBlocked(before) !== isBlocked(after)) key |= put(values, blockedColumn(after), BLOCKED);
+  if (before.turn !== after.turn) key |= put(values, after.turn, TURN);
   return { key, values };
 }
 
@@ -126,7 +128,7 @@ export function blockedColumn(job: Job): SqlValue {
   return isBlocked(job) ? 1 : null;
 }
 
-/** Null: does not wait, or for other jobs. 0: waits for its time. 1: waits for a worker. */
+/** Null: does not wait, or for other jobs. 0: waits for its time. 1: waits for a worker. (2 is for throttle-rows.ts: waits for a slot.) */
 export function readyColumn(job: Job, at: number): 0 | 1 | null {
   if (job.state !== 'waiting' || isBlocked(job)) return null;
   return job.runAt <= at ? 1 : 0;
@@ -145,6 +147,7 @@ export function assignmentsOf(key: number): readonly string[] {
   set(FAILED, ['failed_at', 'failure_group']);
   set(DRAFT, ['draft_at']);
   set(BLOCKED, ['blocked']);
+  set(TURN, ['turn']);
   const state = JOB_STATES[((key >> STATE_SHIFT) & 7) - 1];
   if (state !== undefined) sets.push(`state = '${state}'`);
   const ready = READINESS[((key >> READY_SHIFT) & 3) - 1];

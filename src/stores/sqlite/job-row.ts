@@ -1,5 +1,6 @@
 /** A job as a row, read; and the rest: the parts that few jobs have, as one text. Parses only what is there. */
 import type { Job, JobPolicy, JobState, Lease } from '../../core/job.ts';
+import { NO_SLOTS } from '../../core/job.ts';
 
 /** In the order of JOB_COLUMNS; WAITING_COLUMNS are the same without the end. */
 export type JobRow = readonly [
@@ -54,6 +55,8 @@ type Rest = Pick<
   | 'resends'
   | 'crashes'
   | 'interruptions'
+  | 'turn'
+  | 'slots'
   | 'progress'
   | 'failure'
   | 'forwardedTo'
@@ -69,6 +72,8 @@ const NO_REST: Rest = Object.freeze({
   resends: 0,
   crashes: 0,
   interruptions: 0,
+  turn: 0,
+  slots: NO_SLOTS,
   progress: null,
   failure: null,
   forwardedTo: null,
@@ -82,12 +87,12 @@ export function readJob(row: JobRow): Job {
     endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
   ] = row;
   const {
-    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions,
+    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions, turn, slots,
     progress, failure, forwardedTo,
   } = rest === null ? NO_REST : readRest(rest);
   return {
     id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
-    createdAt, seq, runAt, delayMs, returnedAt, attempt, failures, resends, crashes, interruptions,
+    createdAt, seq, runAt, delayMs, returnedAt, turn, slots, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
@@ -124,6 +129,8 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.resends === b.resends &&
     a.crashes === b.crashes &&
     a.interruptions === b.interruptions &&
+    a.turn === b.turn &&
+    a.slots === b.slots &&
     a.progress === b.progress &&
     a.failure === b.failure &&
     a.forwardedTo === b.forwardedTo
@@ -134,12 +141,14 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
 export function restText(job: Job): string | null {
   const tags = job.tags.length === 0 ? NO_REST.tags : job.tags;
   const policy = isEmpty(job.policy) ? NO_REST.policy : job.policy;
-  if (hasSameRest({ ...job, tags, policy }, NO_REST)) return null;
+  const slots = job.slots.length === 0 ? NO_SLOTS : job.slots;
+  if (hasSameRest({ ...job, tags, policy, slots }, NO_REST)) return null;
   const rest: Record<string, unknown> = {
     ...(tags === job.tags && { tags }),
     ...(policy === job.policy && { policy }),
   };
   for (const part of REST_VALUES) if (job[part] !== NO_REST[part]) rest[part] = job[part];
+  if (slots === NO_SLOTS) delete rest['slots'];
   return JSON.stringify(rest);
 }
 
@@ -157,6 +166,8 @@ const REST_VALUES = [
   'resends',
   'crashes',
   'interruptions',
+  'turn',
+  'slots',
   'progress',
   'failure',
   'forwardedTo',

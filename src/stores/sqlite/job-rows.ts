@@ -33,7 +33,7 @@ const MAX_REMEMBERED_DATA = 4_096;
 /** Beyond the bits of a job's own columns. */
 const HISTORY = 1 << 24;
 
-const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt,
+const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt, turn,
   token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, ended_at,
   draft_at, failed_at, failure_group, blocked, name, rest, result, checkpoint, data, history`;
 
@@ -159,9 +159,9 @@ const NO_LEASE = Array<null>(9).fill(null);
 
 /** As COLUMNS, up to the rest. */
 function allColumns(job: Job, at: number): readonly SqlValue[] {
-  const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, lease, endedAt, name } = job;
+  const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, turn, lease, endedAt, name } = job;
   const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
-  const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt];
+  const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt, turn];
   return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
 }
 

@@ -48,7 +48,8 @@ function packJobs(jobs: readonly NewJob[]): PackedJobs | readonly NewJob[] {
 }
 
 function isUsual(job: NewJob): boolean {
-  const isUnnamed = job.name === undefined && job.tags === undefined && job.unique === undefined;
+  const isUnnamed =
+    job.name === undefined && job.tags === undefined && job.unique === undefined && job.onTaken === undefined;
   const isForNow = job.runAt === undefined && job.delayMs === undefined && job.draft === undefined;
   const isAlone = job.dependsOn === undefined;
   return isUnnamed && isForNow && isAlone && job.priority === undefined && job.policy === undefined;

@@ -13,7 +13,9 @@ const APPLICATION_ID = 0x4c4f4e47;
 
 /** Schema 1 was never released, and nothing leads from it to here. */
 const OLDEST_VERSION = 2;
-const STEPS: readonly URL[] = ['002', '003', '004'].map((step) => new URL(`./schema/${step}.sql`, import.meta.url));
+const STEPS: readonly URL[] = ['002', '003', '004', '005'].map(
+  (step) => new URL(`./schema/${step}.sql`, import.meta.url),
+);
 
 export const SCHEMA_VERSION = OLDEST_VERSION + STEPS.length - 1;
 

@@ -10,6 +10,8 @@ import type { Moment } from '../../core/clock.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import { restartedLease } from '../../core/lifecycle.ts';
 import { perform } from '../../core/operations/perform.ts';
+import { throttleChanged } from '../../core/operations/throttles.ts';
+import { namedAddress } from '../../core/throttle.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
 import type { Request } from './messages.ts';
@@ -58,13 +60,16 @@ export class Session {
     const db = openConnection(path, durability);
     const emit = (event: StoreEvent): void => void this.#events.push(event);
     const settings = (queue: string) => this.#records.settings(queue);
-    const changed = (queue: string) => emit({ type: 'queue', id: '', queue, state: null });
+    const throttleMax = (name: string) => this.#records.throttleMax(name);
     this.path = realpathSync(path);
     this.#clock = clock;
     this.#db = db;
     this.#numbers = new StoreNumbers(db);
-    this.#records = new SqliteRecords(db, { numbers: this.#numbers, changed });
-    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, emit });
+    this.#records = new SqliteRecords(db, {
+      numbers: this.#numbers,
+      changed: (kind, key) => this.#changed(kind, key),
+    });
+    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, emit });
     this.others = new Others(db, { ...options, path: this.path });
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
@@ -184,6 +189,12 @@ export class Session {
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     }
+  }
+
+  #changed(kind: 'queue' | 'throttle', key: string): void {
+    if (kind === 'throttle') return throttleChanged(this.#table, namedAddress(key));
+    this.#table.queueChanged(key);
+    this.#events.push({ type: 'queue', id: '', queue: key, state: null });
   }
 
   #noticeOthers(): void {

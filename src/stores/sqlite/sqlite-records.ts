@@ -8,6 +8,7 @@ import type { Refused } from '../../core/refusal.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
+import { THROTTLE_RECORD } from '../../core/throttle.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, firstRow } from './sqlite-database.ts';
 import type { StoreNumbers } from './store-numbers.ts';
@@ -26,8 +27,8 @@ const MAX_CLEARED = 100;
 
 export interface SqliteRecordsOptions {
   readonly numbers: StoreNumbers;
-  /** A queue's settings changed. */
-  changed(queue: string): void;
+  /** Settings that the table goes by changed: a queue's, or a throttle's. */
+  changed(kind: typeof QUEUE_RECORD | typeof THROTTLE_RECORD, key: string): void;
 }
 
 export class SqliteRecords {
@@ -38,6 +39,7 @@ export class SqliteRecords {
   readonly #clear: Statement;
   readonly #list: Statement;
   readonly #settings = new Map<string, QueueSettings>();
+  readonly #maxima = new Map<string, number | null>();
 
   constructor(db: Database, options: SqliteRecordsOptions) {
     this.#options = options;
@@ -46,7 +48,7 @@ export class SqliteRecords {
     this.#delete = db.prepare('DELETE FROM records WHERE kind = ? AND key = ?');
     this.#clear = db.prepare(`DELETE FROM records WHERE (kind, key) IN
       (SELECT kind, key FROM records INDEXED BY records_expiring
-       WHERE expires_at IS NOT NULL AND expires_at <= ? AND kind <> '${QUEUE_RECORD}' LIMIT ${MAX_CLEARED})`);
+       WHERE expires_at IS NOT NULL AND expires_at <= ? AND kind NOT IN ('${QUEUE_RECORD}', '${THROTTLE_RECORD}') LIMIT ${MAX_CLEARED})`);
     // Bytes decide the order, so the prefix with a byte that no text contains ends the range.
     this.#list = db.prepare(`SELECT ${COLUMNS} FROM records
       WHERE kind = ?1 AND key >= ?2 AND key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT) AND (?3 IS NULL OR key > ?3)
@@ -56,6 +58,7 @@ export class SqliteRecords {
 
   forget(): void {
     this.#settings.clear();
+    this.#maxima.clear();
   }
 
   settings(queue: string): QueueSettings {
@@ -66,6 +69,17 @@ export class SqliteRecords {
       this.#settings.set(queue, settings);
     }
     return settings;
+  }
+
+  /** Null where nobody set one. */
+  throttleMax(name: string): number | null {
+    let max = this.#maxima.get(name);
+    if (max === undefined) {
+      const value = firstRow<RecordRow>(this.#get, THROTTLE_RECORD, name)?.[3];
+      max = value === undefined ? null : (JSON.parse(value) as { max: number }).max;
+      this.#maxima.set(name, max);
+    }
+    return max;
   }
 
   get(kind: string, key: string, now: number): StoredRecord | null {
@@ -99,9 +113,10 @@ export class SqliteRecords {
   }
 
   #changed(kind: string, key: string): void {
-    if (kind !== QUEUE_RECORD) return;
+    if (kind !== QUEUE_RECORD && kind !== THROTTLE_RECORD) return;
     this.#settings.delete(key);
-    this.#options.changed(key);
+    this.#maxima.delete(key);
+    this.#options.changed(kind, key);
   }
 }
 

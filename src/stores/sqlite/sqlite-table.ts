@@ -1,3 +1,4 @@
+// Long because a table is one thing to the operations; most of it hands a question on to the part that knows.
 /**
  * The table of the SQLite store: what the operations of the core ask for, put together from its parts.
  *
@@ -18,10 +19,12 @@ import { JobEdges } from './job-edges.ts';
 import { JobRows } from './job-rows.ts';
 import { JobSearch } from './job-search.ts';
 import { LeasedJobs } from './leased-jobs.ts';
+import { PaceRows } from './pace-rows.ts';
 import { QueueCounters } from './queue-counters.ts';
 import type { Database } from './sqlite-database.ts';
 import { StatisticsRows } from './statistics-rows.ts';
 import type { StoreNumbers } from './store-numbers.ts';
+import { ThrottleRows } from './throttle-rows.ts';
 import { UniqueKeys } from './unique-keys.ts';
 import { WaitingJobs } from './waiting-jobs.ts';
 import { WorkerRows } from './worker-rows.ts';
@@ -29,11 +32,13 @@ import { WorkerRows } from './worker-rows.ts';
 export interface SqliteTableOptions {
   readonly numbers: StoreNumbers;
   settings(queue: string): QueueSettings;
+  throttleMax(name: string): number | null;
   emit(event: StoreEvent): void;
 }
 
 export class SqliteTable implements Table {
   readonly settings: (queue: string) => QueueSettings;
+  readonly throttleMax: (name: string) => number | null;
   readonly emit: (event: StoreEvent) => void;
   readonly #numbers: StoreNumbers;
   readonly #jobs: JobRows;
@@ -45,10 +50,13 @@ export class SqliteTable implements Table {
   readonly #statistics: StatisticsRows;
   readonly #edges: JobEdges;
   readonly #keys: UniqueKeys;
+  readonly #throttles: ThrottleRows;
+  readonly #paces: PaceRows;
   readonly #workers: WorkerRows;
 
-  constructor(db: Database, { numbers, settings, emit }: SqliteTableOptions) {
+  constructor(db: Database, { numbers, settings, throttleMax, emit }: SqliteTableOptions) {
     this.settings = settings;
+    this.throttleMax = throttleMax;
     this.emit = emit;
     this.#numbers = numbers;
     this.#jobs = new JobRows(db);
@@ -60,6 +68,8 @@ export class SqliteTable implements Table {
     this.#statistics = new StatisticsRows(db);
     this.#edges = new JobEdges(db);
     this.#keys = new UniqueKeys(db);
+    this.#throttles = new ThrottleRows(db);
+    this.#paces = new PaceRows(db);
     this.#workers = new WorkerRows(db);
   }
 
@@ -104,6 +114,7 @@ export class SqliteTable implements Table {
   replace(before: Job, after: Job, row: HistoryRow | null): void {
     if (row !== null) this.#numbers.readyAt(row.at);
     this.#jobs.update(before, after, row);
+    if (before.slots !== after.slots) this.#throttles.follow(before.slots, after.slots, after.seq);
     this.#counters.move(before, after);
   }
 
@@ -146,6 +157,62 @@ export class SqliteTable implements Table {
 
   nextLeaseEnd(queue: string): number | null {
     return this.#leased.nextEnd(queue);
+  }
+
+  running(queue: string): number {
+    return this.#counters.of(queue).running;
+  }
+
+  held(address: string): number {
+    return this.#throttles.held(address);
+  }
+
+  park(job: Job, address: string): void {
+    this.#throttles.park(job, address);
+  }
+
+  parkedQueues(address: string): readonly string[] {
+    return this.#throttles.queues(address);
+  }
+
+  parkedCount(address: string): number {
+    return this.#throttles.count(address);
+  }
+
+  unpark(address: string, queue: string, limit: number): number {
+    return this.#throttles.unpark(address, queue, limit);
+  }
+
+  /** A queue's settings changed: what its jobs were parked for may no longer be so, and what is not limited is forgotten. */
+  queueChanged(queue: string): void {
+    const { keys, rate } = this.settings(queue);
+    this.#throttles.unparkAll(queue);
+    if (keys === null) this.#paces.forgetTurns(queue);
+    if (rate === null) this.#paces.setRateAt(queue, 0);
+  }
+
+  turnServed(queue: string): number {
+    return this.#paces.served(queue);
+  }
+
+  lastTurn(queue: string, key: string): number {
+    return this.#paces.last(queue, key);
+  }
+
+  serveTurn(queue: string, turn: number): void {
+    this.#paces.serve(queue, turn);
+  }
+
+  giveTurn(queue: string, key: string, turn: number): void {
+    this.#paces.give(queue, key, turn);
+  }
+
+  rateAt(queue: string): number {
+    return this.#paces.rateAt(queue);
+  }
+
+  setRateAt(queue: string, at: number): void {
+    this.#paces.setRateAt(queue, at);
   }
 
   keyHolder(address: string, now: number): string | undefined {

@@ -20,6 +20,7 @@ function openTable(): { table: SqliteTable; save: () => void; counted: () => num
   const table = new SqliteTable(db, {
     numbers: new StoreNumbers(db),
     settings: () => settingsOf(undefined),
+    throttleMax: () => null,
     emit: () => undefined,
   });
   const save = (): void => table.save({ seenAt: 0, gap: { from: 0, to: 0 } });

@@ -16,9 +16,12 @@ import type { StoreNumbers } from './store-numbers.ts';
 export class WaitingJobs {
   readonly #numbers: StoreNumbers;
   readonly #mark: Statement;
+  readonly #unpark: Statement;
   readonly #unmark: readonly Statement[];
   readonly #returned: Statement;
   readonly #ready: Statement;
+  readonly #parked: Statement;
+  readonly #parkedReturned: Statement;
   readonly #due: Statement;
   readonly #next: Statement;
   readonly #later: Statement;
@@ -32,6 +35,7 @@ export class WaitingJobs {
     this.#mark = db.prepare(
       'UPDATE jobs INDEXED BY jobs_later SET ready = 1 WHERE ready = 0 AND queue = ? AND run_at <= ?',
     );
+    this.#unpark = db.prepare('UPDATE jobs INDEXED BY jobs_parked SET ready = 1 WHERE ready = 2');
     this.#unmark = [
       db.prepare(`UPDATE jobs INDEXED BY jobs_returned SET ready = 0 WHERE ${isReturned} AND run_at > ?`),
       db.prepare(`UPDATE jobs INDEXED BY jobs_ready SET ready = 0 WHERE ${isReady} AND run_at > ?`),
@@ -39,10 +43,14 @@ export class WaitingJobs {
     this.#returned = db.prepare(`${select} INDEXED BY jobs_returned
       WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
     this.#ready = db.prepare(`${select} INDEXED BY jobs_ready
-      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, run_at, seq LIMIT +?`);
+      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
+    this.#parked = db.prepare(`${select} INDEXED BY jobs_parked
+      WHERE ready = 2 AND returned_at IS NULL AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
+    this.#parkedReturned = db.prepare(`${select} INDEXED BY jobs_parked
+      WHERE ready = 2 AND returned_at IS NOT NULL AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
     this.#due = db.prepare(`${select} INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at <= ?
       ORDER BY returned_at IS NULL, returned_at, iif(returned_at IS NULL, priority, 0),
-        iif(returned_at IS NULL, run_at, 0), seq LIMIT +?`);
+        iif(returned_at IS NULL, turn, 0), iif(returned_at IS NULL, run_at, 0), seq LIMIT +?`);
     this.#next = db.prepare(
       'SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
     );
@@ -51,7 +59,8 @@ export class WaitingJobs {
     );
     this.#tooEarly = db.prepare(
       `SELECT (SELECT count(*) FROM jobs INDEXED BY jobs_returned WHERE ${isReturned} AND queue = ?1 AND run_at > ?2)
-        + (SELECT count(*) FROM jobs INDEXED BY jobs_ready WHERE ${isReady} AND queue = ?1 AND run_at > ?2)`,
+        + (SELECT count(*) FROM jobs INDEXED BY jobs_ready WHERE ${isReady} AND queue = ?1 AND run_at > ?2)
+        + (SELECT count(*) FROM jobs INDEXED BY jobs_parked WHERE ready = 2 AND queue = ?1 AND run_at > ?2)`,
     );
   }
 
@@ -62,11 +71,13 @@ export class WaitingJobs {
     return this.#marked(queue, now, limit);
   }
 
-  /** The same order, but nothing is marked: what is due and not yet marked is sorted in here. */
+  /** The same order with those that are parked, but nothing is marked: what is due and not yet marked is sorted in here. */
   peek(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
     const marked = this.#marked(queue, now, offset + limit);
-    const due = allRows<JobRow>(this.#due, queue, now, offset + limit).map(readJob);
-    const jobs = due.length === 0 ? marked : [...marked, ...due].sort(claimOrder);
+    const others = [this.#due, this.#parked, this.#parkedReturned].flatMap((statement) =>
+      allRows<JobRow>(statement, queue, now, offset + limit).map(readJob),
+    );
+    const jobs = others.length === 0 ? marked : [...marked, ...others].sort(claimOrder);
     return jobs.slice(offset, offset + limit);
   }
 
@@ -91,6 +102,8 @@ export class WaitingJobs {
 
   #unmarkAfter(now: number): void {
     if (now >= this.#numbers.readyUntil) return;
+    // What stood for others among the ready ones may not be due now: all that are parked come back, and are seen anew.
+    this.#unpark.run();
     for (const statement of this.#unmark) statement.run(now);
     this.#numbers.lowerReadyUntil(now);
   }

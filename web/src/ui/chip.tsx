@@ -7,6 +7,7 @@ type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
 const TONES: Readonly<Record<Label | QueueState, Tone>> = {
   draft: 'calm',
   blocked: 'later',
+  throttled: 'later',
   scheduled: 'later',
   retrying: 'warn',
   paused: 'warn',

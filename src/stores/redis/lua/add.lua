@@ -66,21 +66,45 @@ local function placeOf(job)
   if fields.draft then return 'p' end
   life.wait(job)
   if job.place == 'b' then return 'b' end
-  if fields.priority or fields.runAt or clock.isBehind then return 'w' end
+  if fields.priority or fields.runAt or fields.turn or clock.isBehind then return 'w' end
   table.insert(fifoOf(job.queue), job.seq)
   return 'f'
 end
 
--- Answers the holder of its unique key, if there is one; or why it cannot wait for others.
+-- What a later job makes of the one that waits with its unique key. Answers whether it makes anything of it.
+local function replace(job, later, at)
+  local kind, mostMs = (later.onTaken or ''):match('^(%a+) (.*)$')
+  if not kind or STATE[job.place] ~= 'waiting' then return false end
+  local isNew, runAt = job.isTouched, record.runAt(job)
+  work.touch(job)
+  throttles.passOn(job)
+  if job.place == 'k' then job.place = 'w' end
+  record.setText(job, 'd', args[at]:sub(3), later.apart and args[at + 1])
+  if kind == 'debounce' then
+    local latest = mostMs == '-' and math.huge or job.createdAt + mostMs
+    record.setRunAt(job, math.min(tonumber(later.runAt) or clock.now + number(later.delayMs), latest))
+  end
+  if job.place == 'f' and record.runAt(job) ~= runAt then
+    job.place = 'w'
+    -- One that this very call has put into the fifo leaves it like any other.
+    if isNew then job.wasIn = job.wasIn or job.queue end
+  end
+  life.apply(job, 'changed', {})
+  return true
+end
+
+-- Answers the holder of its unique key, if there is one, and what became of that; or why it cannot wait for others.
 local function addSpecial(id, queue, fields, at)
   local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
   local holder = not fields.draft and keys.holderAgainst(job, queue)
   if holder then record.load({ holder }) end
-  if holder and jobs[holder] then return holder end
+  if holder and jobs[holder] then
+    return holder, replace(jobs[holder], fields, at) and 'replaced' or 'duplicate'
+  end
   local ids, parents, refusal = fields.dependsOn, nil, nil
   if ids then parents, refusal = edges.find(id, ids) end
   if refusal then return nil, refusal end
-  fields.dependsOn = nil
+  fields.dependsOn, fields.onTaken = nil, nil
   clock.seq = clock.seq + 1
   births.ids[#births.ids + 1], job.seq = id, text(clock.seq)
   if fields.apart then
@@ -90,6 +114,7 @@ local function addSpecial(id, queue, fields, at)
   record.setNumber(job, 'priority', tonumber(fields.priority or queues.settings(queue).priority))
   record.setRunAt(job, timeOf(job))
   if parents then edges.join(job, parents, true) end
+  if not fields.draft and queues.orNil(queues.settings(queue).keys) then throttles.enter(job) end
   job.place = placeOf(job)
   jobs[id], job.isTouched = job, true
   work.touched[#work.touched + 1] = job
@@ -102,6 +127,7 @@ local function addRun(at, first)
   local kind, queue, fields, count = args[at], args[at + 1], args[at + 2], tonumber(args[at + 3])
   local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queues.settings(queue), clock.seq
   local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and settings.state ~= 'down'
+    and not queues.orNil(settings.keys)
   if isPlain then addPlain(queue, fields, at + 4, count, first) end
   for i = isPlain and count or 0, count - 1 do
     local itemAt = at + 4 + width * i
@@ -111,11 +137,11 @@ local function addRun(at, first)
     elseif settings.state == 'down' then
       answers[#answers + 1] = first + i .. '\31!queue-down'
     else
-      local holder, refusal = addSpecial(id, queue, record.fields(fields), itemAt + 1)
+      local holder, outcome = addSpecial(id, queue, record.fields(fields), itemAt + 1)
       if holder then
-        answer(first + i, 'duplicate', holder)
-      elseif refusal then
-        answers[#answers + 1] = first + i .. '\31' .. refusal
+        answer(first + i, outcome, holder)
+      elseif outcome then
+        answers[#answers + 1] = first + i .. '\31' .. outcome
       elseif jobs[id].place == 'x' then
         answer(first + i, 'added', id)
       end

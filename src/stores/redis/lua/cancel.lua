@@ -11,6 +11,7 @@ end
 
 local function stop(job, details)
   work.touch(job)
+  if STATE[job.place] == 'waiting' then throttles.passOn(job) end
   life.ended(job, 'c')
   life.apply(job, 'cancelled', details)
   return 'cancelled'

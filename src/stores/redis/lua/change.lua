@@ -51,6 +51,8 @@ return forEach(function(job, said)
   if said.waitFor then parents, refusal = edges.find(job.id, said.waitFor, job) end
   if refusal then return refusal end
   work.touch(job)
+  if STATE[job.place] == 'waiting' then throttles.passOn(job) end
+  if job.place == 'k' then job.place = 'w' end
   if said.tags or said.untag then job.fields.tags = said.tags end
   changeOrder(job, said)
   if said.name then job.fields.name = said.name end

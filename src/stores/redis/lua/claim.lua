@@ -6,7 +6,7 @@ begin()
 local _, worker, requestId, limit, leaseMs = unpack(args)
 local names = { select(6, unpack(args)) }
 limit = tonumber(limit)
-local taken = {}
+local taken, parked = {}, 0
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 
 -- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing.
@@ -73,21 +73,24 @@ local function plainReader(queue)
   end
 end
 
--- Whether the ready job goes before the plain one, whose priority is 0.
+-- Whether the ready job goes before the plain one, whose priority is 0 and who has no turn.
 local function isBefore(job, plain)
   local priority = number(job.fields.priority)
   if job.fields.returnedAt or priority < 0 then return true end
-  if priority > 0 then return false end
+  if priority > 0 or job.fields.turn then return false end
   local a, b = record.runAt(job), record.runAt(plain)
   return a < b or (a == b and tonumber(job.seq) < tonumber(plain.seq))
 end
 
-local function take(job, queue, ms)
+local function leaveLine(job, queue)
   if job.place == 'f' then
     job.isPopped = true
     work.pop(queue, job.fifoAt)
   end
   work.touch(job)
+end
+
+local function take(job, ms)
   clock.token = clock.token + 1
   local fields, token = job.fields, text(clock.token)
   job.place = 'r'
@@ -98,17 +101,49 @@ local function take(job, queue, ms)
   taken[#taken + 1] = job
 end
 
-local function serve(queue, ms)
+-- Takes the job, or parks it under a throttle that is full. Answers whether somebody came back into line by that.
+local function takeOrPark(job, queue, ms, settings)
+  local isPlain = not job.fields.throttles and #settings.throttles == 0 and not queues.orNil(settings.keys)
+  local addresses = isPlain and {} or throttles.of(job, settings)
+  local full = not isPlain and throttles.fullAmong(addresses)
+  leaveLine(job, queue)
+  if not full then
+    if #addresses > 0 then throttles.take(job, addresses) end
+    if queues.orNil(settings.maxRunning) then job.fields.counted = queue end
+    take(job, ms)
+    return false
+  end
+  job.place, job.fields.parked, parked = 'k', full, parked + 1
+  return throttles.passOn(job)
+end
+
+-- Answers whether the line must be looked at anew, since somebody came back into it.
+local function serveLine(queue, ms, settings, most)
   local nextReady, nextPlain = readyReader(queue), plainReader(queue)
   local ready, plain = nextReady(), nextPlain()
-  while #taken < limit and (ready or plain) do
-    if ready and (not plain or isBefore(ready, plain)) then
-      take(ready, queue, ms)
-      ready = #taken < limit and nextReady()
-    else
-      take(plain, queue, ms)
-      plain = #taken < limit and nextPlain()
-    end
+  while #taken < most and parked < K.MAX_PARKED and (ready or plain) do
+    local isReady = ready and (not plain or isBefore(ready, plain))
+    if takeOrPark(isReady and ready or plain, queue, ms, settings) then return true end
+    if isReady then ready = #taken < most and nextReady() else plain = #taken < most and nextPlain() end
+  end
+  return false
+end
+
+local function serve(queue, ms, settings)
+  local rate, before = queues.orNil(settings.rate), #taken
+  local isLimited = rate or queues.orNil(settings.maxRunning)
+  if isLimited and #work.touched > 0 then work.flush() end
+  local most = isLimited and math.min(limit, #taken + throttles.roomIn(queue, settings)) or limit
+  while #taken < most and serveLine(queue, ms, settings, most) do
+    rememberClaim()
+    work.flush()
+  end
+  if #taken == before then return end
+  if rate then throttles.countStarts(queue, rate, #taken - before) end
+  if queues.orNil(settings.keys) then
+    local turn = 0
+    for i = before + 1, #taken do turn = math.max(turn, number(taken[i].fields.turn)) end
+    throttles.serve(queue, turn)
   end
 end
 
@@ -124,6 +159,8 @@ local function takeFrom(queue)
   local settings = queues.settings(queue)
   if settings.state ~= 'up' then return end
   rememberClaim()
+  -- Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew.
+  if clock.isBehind and throttles.unpark('parked:' .. queue, math.huge) > 0 then work.flush() end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
   if leaseEnd and leaseEnd <= clock.now and loss.overtake(queue, K.MAX_OVERTAKEN) > 0 then
     -- What failed with them may have set free what waited for it, also in queues that were looked at before.
@@ -131,7 +168,7 @@ local function takeFrom(queue)
   end
   if runAt and runAt <= clock.now then promote(queue) else runAts[queue] = runAt or math.huge end
   local ms, before = tonumber(leaseMs) or settings.leaseMs, #taken
-  serve(queue, ms)
+  serve(queue, ms, settings)
   local mine = #taken > before and clock.now + ms or math.huge
   if isAlone and (not leaseEnd or leaseEnd > clock.now) then leaseEnds[queue] = math.min(leaseEnd or math.huge, mine) end
 end
@@ -162,6 +199,8 @@ local function nextAt()
     if settings.state == 'up' then
       next = math.min(next, runAts[queue] or nextRunAt(queue))
       for _, job in ipairs(census.notDue(queue)) do next = math.min(next, record.runAt(job)) end
+      local rate = queues.orNil(settings.rate)
+      next = math.min(next, rate and throttles.rateNextAt(queue, rate) or math.huge)
       local leaseEnd = settings.onLost ~= 'hold' and (leaseEnds[queue] or soonest('running:' .. queue))
       if leaseEnd then next = math.min(next, leaseEnd + settings.lostGraceMs) end
     end
@@ -182,6 +221,7 @@ end
 work.flush()
 work.publish()
 
-local answer = { clock.nowText, nextAt() }
+local isCutShort = parked >= K.MAX_PARKED and #taken < limit
+local answer = { clock.nowText, isCutShort and text(clock.now + 1) or nextAt() }
 for i = 1, #taken do record.show(answer, taken[i]) end
 return answer

@@ -11,6 +11,7 @@ return forEach(function(job)
   life.wait(job)
   record.setRunAt(job, math.max(record.runAt(job), clock.now + number(job.fields.delayMs)))
   job.fields.delayMs = nil
+  throttles.enter(job)
   life.apply(job, 'committed', {})
   keys.take(job)
   return 'waiting'

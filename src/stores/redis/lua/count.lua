@@ -12,7 +12,8 @@ for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byNam
   local blocked = card('blocked', queue)
   local scheduled = call('ZCOUNT', P .. 'later:' .. queue, '(' .. clock.nowText, '+inf') + #census.notDue(queue)
   answer[#answer + 1] = table.concat({
-    queue, card('draft', queue), plain + card('ready', queue) + card('later', queue) + blocked, card('running', queue),
+    queue, card('draft', queue), plain + card('ready', queue) + card('later', queue) + card('parked', queue) + blocked,
+    card('running', queue),
     card('done', queue), card('failed', queue), card('cancelled', queue), scheduled, card('relayed', queue),
     blocked,
   }, '\31')

@@ -18,9 +18,11 @@ local function labelOf(job)
   end
   if place == 'd' then return fields.forwardedTo and 'relayed' or 'done' end
   if place == 'b' then return 'blocked' end
-  if place ~= 'f' and place ~= 'w' then return STATE[place] end
+  if STATE[place] ~= 'waiting' then return STATE[place] end
   if record.runAt(job) > clock.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
-  return settings.state ~= 'up' and 'paused' or 'ready'
+  if settings.state ~= 'up' then return 'paused' end
+  local isHeldBack = throttles.roomIn(job.queue, settings) <= 0 or throttles.fullAmong(throttles.of(job, settings))
+  return isHeldBack and 'throttled' or 'ready'
 end
 
 local function hasTag(job, tag)
@@ -71,7 +73,9 @@ end
 local function namesOf(queue, state)
   if want.group then return { 'group:' .. queue .. ':' .. want.group } end
   if want.worker then return { 'running:' .. queue } end
-  if state == 'waiting' then return { 'fifo:' .. queue, 'ready:' .. queue, 'later:' .. queue, 'blocked:' .. queue } end
+  if state == 'waiting' then
+    return { 'fifo:' .. queue, 'ready:' .. queue, 'later:' .. queue, 'blocked:' .. queue, 'parked:' .. queue }
+  end
   return { state .. ':' .. queue }
 end
 

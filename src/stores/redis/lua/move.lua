@@ -21,11 +21,13 @@ return forEach(function(job, said)
   if refusal then return refusal end
   work.touch(job)
   local token = isStolen and record.lease(job).token or nil
+  if STATE[job.place] == 'waiting' then throttles.passOn(job) end
   if job.place ~= 'p' then life.wait(job) end
   record.endLease(job)
   rare.goTo(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil
   if isStolen then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  if job.place == 'w' then throttles.enter(job) end
   life.apply(job, 'moved', { token = token, note = queue, from = from })
   return STATE[job.place]
 end)

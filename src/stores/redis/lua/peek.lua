@@ -13,6 +13,8 @@ local function claimOrder(a, b)
   if not returnedA then
     first, second = number(a.fields.priority), number(b.fields.priority)
     if first ~= second then return first < second end
+    first, second = number(a.fields.turn), number(b.fields.turn)
+    if first ~= second then return first < second end
     first, second = record.runAt(a), record.runAt(b)
     if first ~= second then return first < second end
   end
@@ -29,6 +31,7 @@ end
 local function page()
   local found = {}
   collect(found, 'w', call('ZRANGE', P .. 'ready:' .. queue, 0, clock.isBehind and -1 or offset + limit - 1))
+  collect(found, 'k', call('ZRANGE', P .. 'parked:' .. queue, 0, clock.isBehind and -1 or offset + limit - 1))
   collect(found, 'w', call('ZRANGEBYSCORE', P .. 'later:' .. queue, '-inf', clock.nowText, 'LIMIT', 0, MAX_SORTED))
   local gone = math.min(MAX_SORTED, call('SCARD', P .. 'gone:' .. queue))
   collect(found, 'f', call('LRANGE', P .. 'fifo:' .. queue, 0, offset + limit + gone - 1))
@@ -38,7 +41,7 @@ end
 
 -- The common case: nothing but plain jobs, and none that left from the middle.
 local function plainPage()
-  if clock.isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue) > 0 then return nil end
+  if clock.isBehind or call('EXISTS', P .. 'ready:' .. queue, P .. 'gone:' .. queue, P .. 'parked:' .. queue) > 0 then return nil end
   local soonest = call('ZRANGE', P .. 'later:' .. queue, 0, 0, 'WITHSCORES')[2]
   if soonest and tonumber(soonest) <= clock.now then return nil end
   local found = {}

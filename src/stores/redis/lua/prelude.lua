@@ -9,6 +9,9 @@
 --   fifo:<queue>    list   seqs of plain jobs, in the order they are claimed; gone:<queue>: those that left otherwise
 --   ready:, later:  zset   the other waiting jobs: by priority (returned work at -inf), and by time
 --   blocked:<queue> zset   those that wait for other jobs; wait:, kids:<seq> the open and all edges from a parent, up:<seq> to a child
+--   parked:<queue>  zset   those that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one
+--   parks:<address> zset   the queues that have such; slots:<address>: the running jobs that hold one
+--   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
@@ -24,8 +27,8 @@
 -- takes as many steps as there are locals which some function has captured; tables are written whole, because growing
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
-local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, census, record, work, rare, keys, edges, life, loss
+local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', k = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
+local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -157,6 +160,7 @@ census = later(function(census)
       end
     end
     collect('w', call('ZRANGE', P .. 'ready:' .. queue, 0, -1))
+    collect('k', call('ZRANGE', P .. 'parked:' .. queue, 0, -1))
     collect('f', call('LRANGE', P .. 'fifo:' .. queue, 0, -1))
     return found
   end
@@ -313,6 +317,7 @@ record = {
   endLease = function(job)
     local fields = job.fields
     job.lease, fields.lease = nil, nil
+    if fields.slots or fields.counted then throttles.free(job) end
     fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
   end,
 
@@ -410,8 +415,10 @@ work = {
 
   -- Ready jobs of one priority stand by time, then insertion; returned work by when it came back.
   readyMember = function(job)
-    local time = tonumber(job.fields.returnedAt) or record.runAt(job)
-    return ('%011x'):format(math.max(0, math.min(time, 17592186044415))) .. work.hex(job)
+    local returnedAt, turn = tonumber(job.fields.returnedAt), job.fields.turn
+    local time = ('%011x'):format(math.max(0, math.min(returnedAt or record.runAt(job), 17592186044415)))
+    -- A turn comes before the time, and after those that have none: no digit goes as far as z.
+    return (turn and not returnedAt and 'z' .. ('%011x'):format(turn) or '') .. time .. work.hex(job)
   end,
 
   -- The index a job stands in, its member and its score. The fifo is none of them.
@@ -424,14 +431,18 @@ work = {
       if runAt > clock.now then return 'later:' .. queue, work.hex(job), text(runAt) end
       return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'
     end
+    if place == 'k' then
+      return 'parked:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'
+    end
     if place == 'p' then return 'draft:' .. queue, work.hex(job), job.createdAt end
     if place == 'b' then return 'blocked:' .. queue, work.hex(job), job.seq end
     if place ~= 'f' then return STATE[place] .. ':' .. queue, work.hex(job), fields.endedAt end
   end,
 
-  -- The indexes besides: groups of failures, and what was handed on.
+  -- The indexes besides: groups of failures, what was handed on, and who is parked under which throttle.
   side = function(job)
     local fields = job.fields
+    if job.place == 'k' then return 'park:' .. job.queue .. ':' .. fields.parked end
     if job.place == 'x' then return 'group:' .. job.queue .. ':' .. fields.group end
     if job.place == 'd' and fields.forwardedTo then return 'relayed:' .. job.queue end
   end,
@@ -441,7 +452,7 @@ work = {
     if job.isTouched then return end
     job.isTouched = true
     work.touched[#work.touched + 1] = job
-    job.oldTags, job.oldLease = job.fields.tags, nil
+    job.oldTags, job.oldSlots, job.oldLease = job.fields.tags, job.fields.slots, nil
     local place = job.place
     if place == 'f' then
       job.wasIn = job.queue
@@ -449,6 +460,8 @@ work = {
       job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
     elseif place == 'b' then
       job.oldKey, job.oldMember = 'blocked:' .. job.queue, work.hex(job)
+    elseif place == 'k' then
+      job.oldKey, job.oldMember, job.oldSide = 'parked:' .. job.queue, work.readyMember(job), work.side(job)
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
       job.oldLease = job.fields.lease
@@ -458,6 +471,7 @@ work = {
   -- Once it is changed: it enters what it is in now, and leaves what it is no longer in.
   settleIn = function(job)
     local key, member, score, side, tags
+    if job.fields.parked and job.place ~= 'k' then job.fields.parked = nil end
     if not job.isDeleted then
       key, member, score = work.place(job)
       side, tags = work.side(job), job.fields.tags
@@ -468,6 +482,7 @@ work = {
     if oldLater and oldLater ~= key then work.drop(oldLater, work.hex(job)) end
     if side or oldSide then rare.settleSide(job, side, oldSide) end
     if tags ~= job.oldTags then rare.settleTags(job, tags) end
+    if job.fields.slots ~= job.oldSlots then throttles.settleSlots(job, job.fields.slots, job.oldSlots) end
   end,
 
   -- Entries of a fifo that are taken from its head, and those among them that were only leftovers.
@@ -580,9 +595,12 @@ work = {
     for i = 1, #order do work.writeMany('ZADD', order[i].key, order[i].entries) end
     for i = 1, #order do work.writeMany('ZREM', order[i].key, order[i].members) end
     for _, key in ipairs(work.groups or {}) do
-      -- A group of failures that has lost its last member is no group, and so with a tag.
-      local queue, name = key:match('^group:([^:]*):(.*)$')
-      if queue and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'groups:' .. queue, name) end
+      -- A group of failures that has lost its last member is no group, so with a tag, and who has nobody parked does not wait.
+      local kind, queue, name = key:match('^(%l+):([^:]*):(.*)$')
+      if queue and call('EXISTS', P .. key) == 0 then
+        if kind == 'group' then write('ZREM', P .. 'groups:' .. queue, name) end
+        if kind == 'park' then write('ZREM', P .. 'parks:' .. name, queue) end
+      end
       local tag = key:match('^tag:(.*)$')
       if tag and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'tags', tag) end
     end
@@ -641,10 +659,17 @@ work = {
 
 rare = later(function(rare)
   function rare.settleSide(job, side, oldSide)
-    if side then work.put(side, job.fields.endedAt, work.hex(job)) end
+    local member, isParked = work.hex(job), job.place == 'k'
+    if side and isParked then
+      local _, parkedMember, score = work.place(job)
+      work.put(side, score, parkedMember)
+      work.put('parks:' .. job.fields.parked, 0, job.queue)
+    elseif side then
+      work.put(side, job.fields.endedAt, member)
+    end
     if side and job.place == 'x' then work.put('groups:' .. job.queue, 0, job.fields.group) end
-    if oldSide and oldSide ~= side then
-      work.drop(oldSide, work.hex(job))
+    if oldSide and (oldSide ~= side or (isParked and job.oldMember ~= work.readyMember(job))) then
+      work.drop(oldSide, oldSide:sub(1, 5) == 'park:' and job.oldMember or member)
       work.groups = work.groups or {}
       work.groups[#work.groups + 1] = oldSide
     end
@@ -1407,6 +1432,7 @@ loss = later(function(loss)
   function loss.remove(job)
     work.touch(job)
     if job.fields.parents then edges.leave(job) end
+    if STATE[job.place] == 'waiting' then throttles.passOn(job) end
     job.isDeleted = true
     work.deleted = work.deleted or { ids = {} }
     table.insert(work.deleted, job)
@@ -1423,6 +1449,244 @@ loss = later(function(loss)
     end
     work.emit('deleted', job.queue, STATE[job.place], job.id)
     if job.fields.dependents then edges.tell({ { job = job, wasBad = edges.isBad(job) } }) end
+  end
+end)
+
+-- ── throttles: core/throttle.ts, core/rate.ts and core/operations/throttles.ts, restated ────────────────────────────────
+
+throttles = later(function(throttles)
+  local counts, lasts, served = {}, {}, {}
+
+  local function parts(words)
+    return (words ~= '' and words .. '\30' or ''):gmatch('([^\30]*)\30')
+  end
+
+  -- What a field of the data makes of a key, if anything.
+  local function keyPart(value)
+    if type(value) == 'boolean' then return tostring(value) end
+    if type(value) == 'number' then
+      return value % 1 == 0 and value > -1e15 and value < 1e15 and ('%d'):format(value) or nil
+    end
+    if type(value) ~= 'string' or value:find('[%z\1-\31]') then return nil end
+    return (value:gsub('[\\|]', '\\%0'))
+  end
+
+  local function dataOf(job)
+    local address = 'd' .. job.id
+    local isApart = (job.fields.apart or ''):find('d', 1, true)
+    if not isApart then return job.data:sub(11) end
+    return ((work.bigTexts and work.bigTexts[address]) or call('HGET', P .. 'big', address) or ''):sub(9)
+  end
+
+  local function keyIn(job, paths)
+    local isRead, whole = pcall(cjson.decode, dataOf(job))
+    local found = {}
+    for i = 1, #paths do
+      local at = isRead and whole or nil
+      for name in paths[i]:gmatch('[^.]+') do at = type(at) == 'table' and at[name] or nil end
+      found[i] = keyPart(at)
+      if not found[i] then return nil end
+    end
+    return table.concat(found, '|')
+  end
+
+  function throttles.keyOf(job, keys)
+    if job.fields.key then return job.fields.key end
+    return #keys.by > 0 and keyIn(job, keys.by) or nil
+  end
+
+  -- The addresses of which a job needs a slot each, in their order.
+  function throttles.of(job, settings)
+    local found, known, keys = {}, {}, queues.orNil(settings.keys)
+    local key = keys and throttles.keyOf(job, keys)
+    if key then found[1] = 'k:' .. job.queue .. ':' .. key end
+    local function name(address)
+      if not known[address] then found[#found + 1] = address end
+      known[address] = true
+    end
+    if job.fields.throttles then
+      for each in parts(job.fields.throttles) do name('t:' .. each) end
+    else
+      for i = 1, #settings.throttles do name('t:' .. settings.throttles[i]) end
+    end
+    return found
+  end
+
+  function throttles.maxOf(address)
+    local queue = address:match('^k:([^:]*):')
+    if queue then
+      local keys = queues.orNil(queues.settings(queue).keys)
+      return keys and queues.orNil(keys.limit)
+    end
+    local stored = call('HGET', P .. 'records:throttle', address:sub(3))
+    return stored and cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')).max
+  end
+
+  -- With what this call has taken and given back, written or not.
+  function throttles.held(address)
+    counts[address] = counts[address] or call('ZCARD', P .. 'slots:' .. address)
+    return counts[address]
+  end
+
+  function throttles.isFull(address)
+    local max = throttles.maxOf(address)
+    return max and throttles.held(address) >= max
+  end
+
+  function throttles.fullAmong(addresses)
+    for i = 1, #addresses do
+      if throttles.isFull(addresses[i]) then return addresses[i] end
+    end
+  end
+
+  function throttles.take(job, addresses)
+    for i = 1, #addresses do counts[addresses[i]] = throttles.held(addresses[i]) + 1 end
+    job.fields.slots = #addresses > 0 and table.concat(addresses, '\30') or nil
+  end
+
+  -- The lease has ended: its slots go, and whoever waited for them comes back.
+  function throttles.free(job)
+    local slots, counted = job.fields.slots, job.fields.counted
+    job.fields.slots, job.fields.counted = nil, nil
+    for address in parts(slots or '') do counts[address] = throttles.held(address) - 1 end
+    for address in parts(slots or '') do
+      for _, queue in ipairs(call('ZRANGE', P .. 'parks:' .. address, 0, -1)) do throttles.letIn(address, queue) end
+    end
+    if counted then work.emit('freed', counted, '', '') end
+  end
+
+  function throttles.settleSlots(job, slots, oldSlots)
+    for address in parts(slots or '') do work.put('slots:' .. address, 0, work.hex(job)) end
+    for address in parts(oldSlots or '') do
+      if not ('\30' .. (slots or '') .. '\30'):find('\30' .. address .. '\30', 1, true) then
+        work.drop('slots:' .. address, work.hex(job))
+      end
+    end
+  end
+
+  -- Those that are parked, in the order of claims, go back to the ready ones. Returns how many.
+  function throttles.unpark(key, limit, but)
+    local offset, back = 0, 0
+    while back < limit do
+      local members = call('ZRANGE', P .. key, offset, offset + math.min(limit - back, 1000) - 1)
+      if #members == 0 then return back end
+      local found = record.bySeqs(record.seqsOf(members))
+      offset = offset + #members
+      for i = 1, #members do
+        local job = found[i]
+        if job and job ~= but and job.place == 'k' then
+          work.touch(job)
+          job.place = 'w'
+          back = back + 1
+        end
+      end
+    end
+    return back
+  end
+
+  function throttles.letIn(address, queue, but)
+    if throttles.isFull(address) or throttles.unpark('park:' .. queue .. ':' .. address, 1, but) == 0 then return false end
+    work.emit('freed', queue, '', '')
+    return true
+  end
+
+  -- A job goes without a slot: who waits behind it may have what it left. Answers whether somebody came back.
+  function throttles.passOn(job)
+    local cameBack, addresses = false, throttles.of(job, queues.settings(job.queue))
+    for i = 1, #addresses do cameBack = throttles.letIn(addresses[i], job.queue, job) or cameBack end
+    return cameBack
+  end
+
+  -- Whoever enters a queue whose keys take turns gets one.
+  function throttles.enter(job)
+    local queue, keys = job.queue, queues.orNil(queues.settings(job.queue).keys)
+    job.fields.turn = nil
+    if not keys then return end
+    local key = throttles.keyOf(job, keys) or ''
+    lasts[queue] = lasts[queue] or {}
+    local last = lasts[queue][key] or number(call('ZSCORE', P .. 'turns:' .. queue, key))
+    local turn = math.max(throttles.served(queue), last) + 1
+    lasts[queue][key], job.fields.turn = turn, text(turn)
+    work.put('turns:' .. queue, text(turn), key)
+  end
+
+  function throttles.served(queue)
+    served[queue] = served[queue] or number(call('HGET', P .. 'paces', queue))
+    return served[queue]
+  end
+
+  function throttles.serve(queue, turn)
+    if turn <= throttles.served(queue) then return end
+    served[queue] = turn
+    write('HSET', P .. 'paces', queue, text(turn))
+    write('ZREMRANGEBYSCORE', P .. 'turns:' .. queue, '-inf', text(turn))
+  end
+
+  -- ── rates ──
+
+  local SLIGHT = 0.01
+
+  local function fullAt(queue, rate)
+    local at = number(call('HGET', P .. 'rates', queue))
+    return math.max(clock.now, math.min(at, clock.now + rate.ms))
+  end
+
+  function throttles.rateRoom(queue, rate)
+    return math.floor((clock.now + rate.ms - fullAt(queue, rate) + SLIGHT) / (rate.ms / rate.count))
+  end
+
+  function throttles.countStarts(queue, rate, started)
+    write('HSET', P .. 'rates', queue, text(fullAt(queue, rate) + (started * rate.ms) / rate.count))
+  end
+
+  function throttles.rateNextAt(queue, rate)
+    if throttles.rateRoom(queue, rate) > 0 then return nil end
+    return math.max(clock.now + 1, math.ceil(fullAt(queue, rate) + rate.ms / rate.count - rate.ms - SLIGHT))
+  end
+
+  -- How many the queue's own limits let start now. All that was decided before must be written.
+  function throttles.roomIn(queue, settings)
+    local most, rate = queues.orNil(settings.maxRunning), queues.orNil(settings.rate)
+    local room = most and most - call('ZCARD', P .. 'running:' .. queue) or math.huge
+    return rate and math.min(room, throttles.rateRoom(queue, rate)) or room
+  end
+
+  -- ── settings that change ──
+
+  local function words(value)
+    local settings = value and cjson.decode(value) or {}
+    local keys, names = queues.orNil(settings.keys), settings.throttles or {}
+    local by = keys and table.concat(keys.by, '\31') .. '\30' .. (queues.orNil(keys.limit) or '') or ''
+    return by .. '\30' .. table.concat(names, '\31'), keys, queues.orNil(settings.rate)
+  end
+
+  -- What a queue's jobs were parked for may no longer be so, and what is not limited is forgotten.
+  function throttles.queueChanged(queue, old, new)
+    local before, after, keys, rate = words(old), words(new)
+    if before ~= after then throttles.unpark('parked:' .. queue, math.huge) end
+    if not keys and call('HEXISTS', P .. 'paces', queue) == 1 then write('HDEL', P .. 'paces', queue) end
+    if not keys and call('EXISTS', P .. 'turns:' .. queue) == 1 then write('DEL', P .. 'turns:' .. queue) end
+    if not rate and call('HEXISTS', P .. 'rates', queue) == 1 then write('HDEL', P .. 'rates', queue) end
+  end
+
+  -- Somebody set the maximum anew: as many go back as there is room.
+  function throttles.maxChanged(name, max)
+    local address = 't:' .. name
+    local room = max and max - throttles.held(address) or math.huge
+    for _, queue in ipairs(room > 0 and call('ZRANGE', P .. 'parks:' .. address, 0, -1) or {}) do
+      if throttles.unpark('park:' .. queue .. ':' .. address, room) > 0 then work.emit('freed', queue, '', '') end
+    end
+  end
+
+  -- Before a record of this kind is written or deleted; `old` and `new` are its values. What is let in too early, were
+  -- the record not to follow, is parked again by the next claim.
+  function throttles.recordChanges(kind, key, old, new)
+    if kind == 'queue' then
+      throttles.queueChanged(key, old, new)
+    else
+      throttles.maxChanged(key, new and cjson.decode(new).max)
+    end
+    if #work.touched > 0 then work.flush() end
   end
 end)
 
@@ -1450,7 +1714,10 @@ local function mend()
     local side, hex = work.side(job), work.hex(job)
     if key then enters(key, score, member) end
     if side then rare.settleSide(job, side) end
-    if side then rightful[side .. '\31' .. hex] = true end
+    if side then rightful[side .. '\31' .. (job.place == 'k' and member or hex)] = true end
+    for address in (job.fields.slots and job.fields.slots .. '\30' or ''):gmatch('([^\30]*)\30') do
+      enters('slots:' .. address, 0, hex)
+    end
     for tagKey in pairs(rare.tagKeys(job.fields.tags)) do
       enters(tagKey, tonumber(job.seq), hex)
       work.put('tags', 0, tagKey:sub(5))

@@ -1,16 +1,15 @@
 -- records-delete: ARGV: clock, kind, key, the version it must have or ''. Returns ok or a refusal.
-clock.look()
-
 local _, kind, key, ifVersion = unpack(args)
+local isLimiting = kind == 'queue' or kind == 'throttle'
+if isLimiting then begin() else clock.look() end
 local known = call('HGET', P .. 'records:' .. kind, key)
 if not known or not record.isLiving(known) then return '!not-found' end
 if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(known:match('^[^\31]*')) then return '!version-conflict' end
 
+if isLimiting then throttles.recordChanges(kind, key, known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), nil) end
 write('ZREM', P .. 'names:' .. kind, key)
 write('ZREM', P .. 'expiring', kind .. '\31' .. key)
 write('HDEL', P .. 'records:' .. kind, key)
-if kind == 'queue' then
-  work.emit('queue', key, '', '')
-  work.publish()
-end
+if kind == 'queue' then work.emit('queue', key, '', '') end
+work.publish()
 return 'ok'

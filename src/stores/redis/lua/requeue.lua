@@ -27,6 +27,7 @@ return forEach(function(job, said)
   rare.goTo(job, queue)
   record.setRunAt(job, clock.now + number(said.delayMs))
   if held then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  throttles.enter(job)
   life.apply(job, 'requeued', { token = token, from = from })
   if job.fields.dependents then edges.tell({ { job = job, wasBad = wasBad } }) end
   keys.take(job)

@@ -24,6 +24,7 @@ function settle.complete(job, said)
   record.setRunAt(job, clock.now + number(said.delayMs))
   record.setText(job, 'v', nil)
   job.fields.interruptions = nil
+  throttles.enter(job)
   return 'advanced', said.next
 end
 

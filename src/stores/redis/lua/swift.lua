@@ -168,6 +168,12 @@ swift = {
     return setmetatable(cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')), { __index = EVERYDAY })
   end,
 
+  isLimited = function(settings)
+    local null, throttles = cjson.null, settings.throttles
+    return (settings.maxRunning and settings.maxRunning ~= null) or (settings.keys and settings.keys ~= null)
+      or (settings.rate and settings.rate ~= null) or (throttles and #throttles > 0)
+  end,
+
   -- The score of the first member of an index.
   soonest = function(key)
     return tonumber(call('ZRANGE', P .. key, 0, 0, 'WITHSCORES')[2])
@@ -204,6 +210,7 @@ swift = {
   serve = function(queue, worker, leaseMs, limit)
     local settings = swift.settings(queue)
     if settings.state ~= 'up' then return true end
+    if swift.isLimited(settings) then return false end
     local leaseEnd, nextEnd = swift.leaseEnd(queue)
     if leaseEnd and leaseEnd <= swift.now then return false end
     if call('EXISTS', P .. 'ready:' .. queue, P .. 'later:' .. queue) > 0 then

@@ -1,0 +1,76 @@
+/** Limits as people give them: keys, throttles and rates, with what is wrong with them in words. */
+import type { Check, Report } from './check.ts';
+import { duration, fields, integer, listOf, orNull, show, text } from './check.ts';
+import type { Duration } from './duration.ts';
+import { parseDuration } from './duration.ts';
+import { described, schemaOf } from './json-schema.ts';
+import type { KeySettings, Rate } from './settings.ts';
+
+export interface KeysInput {
+  /** A field of the data, or several: 'tenant', ['tenant', 'user.id']. */
+  by?: string | readonly string[];
+  /** How many jobs of one key run at once. Left out: keys only take turns. */
+  limit?: number | null;
+}
+
+/** `'100/1m'` is the same as `{ count: 100, per: '1m' }`. */
+export type RateInput = string | { count: number; per: Duration };
+
+export const MOST_SLOTS = 1_000_000;
+const CONTROL = '\\u0000-\\u001f\\u007f';
+
+export const slotCount: Check<number> = integer(1, MOST_SLOTS);
+
+export const throttleName: Check<string> = text({
+  max: 128,
+  pattern: /^[A-Za-z0-9_][A-Za-z0-9_.:~-]*$/,
+  must: 'must begin with a letter, digit or _ and go on with those or . : ~ -',
+});
+export const throttleNames: Check<readonly string[]> = listOf(throttleName, 20);
+
+export const keyText: Check<string> = text({
+  max: 512,
+  pattern: new RegExp(`^[^${CONTROL}]+$`),
+  must: 'must be 1 to 512 characters without control characters',
+});
+
+const fieldPath = text({
+  max: 256,
+  pattern: new RegExp(`^[^.${CONTROL}]+(\\.[^.${CONTROL}]+)*$`),
+  must: "must be the path of a field, such as 'tenant' or 'user.id'",
+});
+const paths = listOf(fieldPath, 5);
+const keysRule = fields(
+  {},
+  {
+    by: described({ anyOf: [schemaOf(fieldPath), schemaOf(paths)] }, (value: unknown, report: Report, path: string) =>
+      typeof value === 'string' ? [fieldPath(value, report, path)] : paths(value, report, path),
+    ),
+    limit: orNull(slotCount),
+  },
+);
+export const keys: Check<KeySettings> = described(
+  schemaOf(keysRule),
+  (value: unknown, report: Report, path: string) => {
+    const given = keysRule(value, report, path) ?? {};
+    return { by: given.by ?? [], limit: given.limit ?? null };
+  },
+);
+
+const MOST_MS = 366 * 86_400_000;
+const rateRule = fields({ count: slotCount, per: duration(1) });
+export const rate: Check<Rate> = described(
+  { anyOf: [{ type: 'string', description: "such as '100/1m'" }, schemaOf(rateRule)] },
+  (value: unknown, report: Report, path: string): Rate => {
+    const given = rateRule(typeof value === 'string' ? fromText(value, report, path) : value, report, path);
+    if (given?.per !== undefined && given.per > MOST_MS) report(path, 'must be a count in at most a year');
+    return { count: given?.count ?? 1, ms: given?.per ?? 1 };
+  },
+);
+
+function fromText(value: string, report: Report, path: string): unknown {
+  const [, count, per = ''] = /^(\d{1,9})\/(.+)$/.exec(value) ?? [];
+  const isRight = count !== undefined && parseDuration(per) !== null;
+  if (!isRight) report(path, `must be a count in a time, such as '100/1m' or '5/1h30m', not ${show(value)}`);
+  return isRight ? { count: Number(count), per } : { count: 1, per: 1 };
+}

@@ -1,0 +1,62 @@
+/** Throttles: their maxima, who holds their slots, and how many wait for one. */
+import { fields, listOf, orNull } from '../../core/check.ts';
+import { slotCount, throttleName } from '../../core/limit-input.ts';
+import { listThrottles, setThrottle } from '../../core/throttle-views.ts';
+import { whole, word } from '../../wire/port-checks.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const MOST = 100_000;
+const params = { name: throttleName };
+const throttleView = fields({
+  name: orNull(word),
+  queue: orNull(word),
+  key: orNull(word),
+  max: orNull(whole),
+  held: whole,
+  waiting: whole,
+  holders: listOf(word, MOST),
+});
+const maxBody = fields({ max: slotCount });
+const maximum = fields({ name: word, max: orNull(whole) });
+
+export const throttleRoutes: readonly Route[] = [
+  route({
+    name: 'throttles.list',
+    method: 'GET',
+    path: '/api/throttles',
+    about: 'Every throttle that has a maximum or is in use, and the keys in use, with the jobs that hold their slots.',
+    role: 'read',
+    answer: fields({ throttles: listOf(throttleView, MOST) }),
+    handle: async ({ context }) => json({ throttles: await listThrottles(context.store) }),
+  }),
+  route({
+    name: 'throttles.set',
+    method: 'PUT',
+    path: '/api/throttles/{name}',
+    about: 'Sets how many jobs may hold a slot of it at once. A lower one lets those that run finish.',
+    role: 'operate',
+    params,
+    body: maxBody,
+    answer: maximum,
+    handle: async (call) => {
+      const [name, { max }] = [call.params.name, call.body];
+      await setThrottle(call.context.store, name, max);
+      return json({ name, max });
+    },
+  }),
+  route({
+    name: 'throttles.delete',
+    method: 'DELETE',
+    path: '/api/throttles/{name}',
+    about: 'Takes its maximum away: it holds nobody back.',
+    role: 'operate',
+    params,
+    answer: maximum,
+    handle: async ({ params: { name }, context }) => {
+      await setThrottle(context.store, name, null);
+      return json({ name, max: null });
+    },
+  }),
+];

@@ -1,0 +1,77 @@
+/**
+ * What the memory table keeps for throttles: who is parked under which, the turns of keys, and rates. Slots stand in the
+ * jobs that hold them.
+ */
+import type { Job } from '../../core/job.ts';
+
+interface Turns {
+  served: number;
+  readonly last: Map<string, number>;
+}
+
+export class MemoryThrottles {
+  readonly #parked = new Map<string, { readonly queue: string; readonly address: string }>();
+  readonly #turns = new Map<string, Turns>();
+  /** By queue: see core/rate.ts. */
+  readonly rates = new Map<string, number>();
+
+  isParked({ id }: Job): boolean {
+    return this.#parked.has(id);
+  }
+
+  park({ id, queue }: Job, address: string): void {
+    this.#parked.set(id, { queue, address });
+  }
+
+  leave({ id }: Job): void {
+    this.#parked.delete(id);
+  }
+
+  leaveAll(): void {
+    this.#parked.clear();
+  }
+
+  queues(address: string): readonly string[] {
+    const under = [...this.#parked.values()].filter((parked) => parked.address === address);
+    return [...new Set(under.map(({ queue }) => queue))];
+  }
+
+  count(address: string): number {
+    return [...this.#parked.values()].filter((parked) => parked.address === address).length;
+  }
+
+  /** `waiting`: of one queue, in the order of claims. */
+  unpark(waiting: readonly Job[], address: string, limit: number): number {
+    const back = waiting.filter(({ id }) => this.#parked.get(id)?.address === address).slice(0, limit);
+    for (const job of back) this.leave(job);
+    return back.length;
+  }
+
+  served(queue: string): number {
+    return this.#turns.get(queue)?.served ?? 0;
+  }
+
+  lastTurn(queue: string, key: string): number {
+    return this.#turns.get(queue)?.last.get(key) ?? 0;
+  }
+
+  serve(queue: string, turn: number): void {
+    const { last } = this.#of(queue);
+    this.#turns.set(queue, { served: turn, last });
+    for (const [key, given] of last) if (given <= turn) last.delete(key);
+  }
+
+  give(queue: string, key: string, turn: number): void {
+    this.#of(queue).last.set(key, turn);
+  }
+
+  forgetTurns(queue: string): void {
+    this.#turns.delete(queue);
+  }
+
+  #of(queue: string): Turns {
+    const turns = this.#turns.get(queue) ?? { served: 0, last: new Map<string, number>() };
+    this.#turns.set(queue, turns);
+    return turns;
+  }
+}

@@ -1,0 +1,24 @@
+-- brakes: which limit alone keeps jobs from being started now. ARGV: clock, ids.
+-- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address.
+clock.look()
+
+local function brakeOn(job)
+  local settings = queues.settings(job.queue)
+  local most, rate = queues.orNil(settings.maxRunning), queues.orNil(settings.rate)
+  local running = most and call('ZCARD', P .. 'running:' .. job.queue)
+  if most and running >= most then return { 'queue', running, text(most) } end
+  local startAt = rate and throttles.rateNextAt(job.queue, rate)
+  if startAt then return { 'rate', text(startAt) } end
+  local full = throttles.fullAmong(throttles.of(job, settings))
+  return full and { 'throttle', throttles.held(full), text(throttles.maxOf(full)), full } or {}
+end
+
+local ids, answer = { select(2, unpack(args)) }, {}
+record.load(ids)
+for i = 1, #ids do
+  local job = record.jobs[ids[i]]
+  local isReady = job and STATE[job.place] == 'waiting' and record.runAt(job) <= clock.now
+    and queues.settings(job.queue).state == 'up'
+  answer[i] = isReady and table.concat(brakeOn(job), '\31') or ''
+end
+return answer

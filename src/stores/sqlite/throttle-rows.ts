@@ -1,0 +1,96 @@
+/**
+ * Slots of throttles, and the jobs that are parked for want of one.
+ *
+ * Invariant: a job's `ready` is the truth about its being parked; a row here that says otherwise is only left over.
+ */
+import type { Job } from '../../core/job.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, execute, firstRow } from './sqlite-database.ts';
+
+const COLUMNS = 'address, queue, is_fresh, returned_at, priority, turn, run_at, seq';
+type ParkedRow = readonly (string | number)[];
+
+/** How many parked rows are looked at in one go. */
+const STEP = 100;
+
+export class ThrottleRows {
+  readonly #held: Statement;
+  readonly #take: Statement;
+  readonly #free: Statement;
+  readonly #hide: Statement;
+  readonly #park: Statement;
+  readonly #nextQueue: Statement;
+  readonly #first: Statement;
+  readonly #count: Statement;
+  readonly #forget: Statement;
+  readonly #show: Statement;
+  readonly #showQueue: Statement;
+
+  constructor(db: Database) {
+    this.#held = db.prepare('SELECT count(*) FROM slots WHERE address = ?');
+    this.#take = db.prepare('INSERT OR IGNORE INTO slots (address, seq) VALUES (?, ?)');
+    this.#free = db.prepare('DELETE FROM slots WHERE address = ? AND seq = ?');
+    this.#hide = db.prepare('UPDATE jobs SET ready = 2 WHERE seq = ?');
+    this.#park = db.prepare(`INSERT OR IGNORE INTO parked (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#nextQueue = db.prepare('SELECT min(queue) FROM parked WHERE address = ? AND queue > ?');
+    this.#first = db.prepare(`SELECT ${COLUMNS} FROM parked WHERE address = ? AND queue = ?
+      ORDER BY is_fresh, returned_at, priority, turn, run_at, seq LIMIT +?`);
+    this.#count = db.prepare(`SELECT count(DISTINCT jobs.seq) FROM parked JOIN jobs ON jobs.seq = parked.seq
+      WHERE parked.address = ? AND jobs.ready = 2 AND jobs.queue = parked.queue`);
+    this.#forget = db.prepare(`DELETE FROM parked WHERE (${COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#show = db.prepare('UPDATE jobs SET ready = 1 WHERE seq = ? AND queue = ? AND ready = 2 RETURNING seq');
+    this.#showQueue = db.prepare('UPDATE jobs INDEXED BY jobs_parked SET ready = 1 WHERE queue = ? AND ready = 2');
+  }
+
+  held(address: string): number {
+    return firstRow<readonly [number]>(this.#held, address)?.[0] ?? 0;
+  }
+
+  /** Slots follow the jobs that hold them. */
+  follow(before: readonly string[], after: readonly string[], seq: number): void {
+    for (const address of before) if (!after.includes(address)) execute(this.#free, address, seq);
+    for (const address of after) if (!before.includes(address)) execute(this.#take, address, seq);
+  }
+
+  park(job: Job, address: string): void {
+    const { seq, queue, returnedAt, priority, turn, runAt } = job;
+    const order = returnedAt === null ? [1, 0, priority, turn, runAt] : [0, returnedAt, 0, 0, 0];
+    execute(this.#hide, seq);
+    execute(this.#park, address, queue, ...order, seq);
+  }
+
+  /** One by one, so that it costs by the queues and not by the jobs. */
+  queues(address: string): readonly string[] {
+    const found: string[] = [];
+    for (let queue = this.#queueAfter(address, ''); queue !== null; queue = this.#queueAfter(address, queue))
+      found.push(queue);
+    return found;
+  }
+
+  count(address: string): number {
+    return firstRow<readonly [number]>(this.#count, address)?.[0] ?? 0;
+  }
+
+  unpark(address: string, queue: string, limit: number): number {
+    let back = 0;
+    while (back < limit) {
+      const rows = allRows<ParkedRow>(this.#first, address, queue, Math.min(STEP, limit - back));
+      if (rows.length === 0) return back;
+      for (const row of rows) back += this.#bringBack(row);
+    }
+    return back;
+  }
+
+  unparkAll(queue: string): void {
+    execute(this.#showQueue, queue);
+  }
+
+  #queueAfter(address: string, queue: string): string | null {
+    return firstRow<readonly [string | null]>(this.#nextQueue, address, queue)?.[0] ?? null;
+  }
+
+  #bringBack(row: ParkedRow): 0 | 1 {
+    execute(this.#forget, ...row);
+    return firstRow(this.#show, row.at(-1), row[1]) === undefined ? 0 : 1;
+  }
+}

@@ -1,0 +1,143 @@
+/** The limits of a queue: how many of its jobs run, how often they start, and how its keys share the turns. */
+import { expect, test } from 'vitest';
+import type { Open } from './contract.ts';
+import { complete } from './workbench.ts';
+
+const of = (tenant: unknown) => JSON.stringify({ tenant });
+
+export function limitContract(open: Open): void {
+  test('No more jobs of a queue run than it may, over all workers, and each that ends makes room.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { maxRunning: 2 });
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd', queue: 'other' });
+    expect(await bench.claimIds({ worker: 'v', limit: 1 })).toEqual(['a']);
+    expect(await bench.claimIds({ worker: 'w', queues: ['q', 'other'] })).toEqual(['b', 'd']);
+    expect(await bench.claimIds({ worker: 'v' })).toEqual([]);
+    const log = await bench.listen();
+    await bench.settle((await bench.job('a')) as never, complete);
+    await log.until((events) => events.some(({ type, queue }) => type === 'freed' && queue === 'q'));
+    expect(await bench.claimIds({ worker: 'v' })).toEqual(['c']);
+  });
+
+  test('What waits for room in its queue is throttled; a limit that is lifted lets all of it in.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { maxRunning: 1 });
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    await bench.claim();
+    const { jobs } = await bench.jobs.list({ label: 'throttled', order: 'newest', limit: 10 });
+    expect(jobs.map(({ id }) => id)).toEqual(['c', 'b']);
+    await bench.setQueue('q', { maxRunning: null });
+    expect(await bench.claimIds()).toEqual(['b', 'c']);
+  });
+
+  test('So many jobs start in a time, and the claim says when the next one may.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    const first = await bench.ask({ leaseMs: 10_000_000 });
+    expect([first.jobs.length, first.nextAt]).toEqual([2, bench.now + 500]);
+    bench.pass(499);
+    expect(await bench.claimIds()).toEqual([]);
+    const { jobs } = await bench.jobs.list({ label: 'throttled', order: 'newest', limit: 10 });
+    expect(jobs.map(({ id }) => id)).toEqual(['d', 'c']);
+    bench.pass(1);
+    expect(await bench.claimIds()).toEqual(['c']);
+    bench.pass(1_000);
+    expect(await bench.claimIds()).toEqual(['d']);
+  });
+
+  test('A rate is no debt: a long rest gives no more than one filling.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { rate: { count: 3, ms: 1_000 } });
+    bench.pass(1_000_000);
+    await bench.add(...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id })));
+    expect(await bench.claimIds()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('One key runs as many jobs as it may, and does not hold others back.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
+    await bench.add(
+      { id: 'a1', data: of('a') },
+      { id: 'a2', data: of('a') },
+      { id: 'b1', data: of('b') },
+      { id: 'none', data: '{}' },
+      { id: 'none2', data: '[7]' },
+    );
+    const running = await bench.claim();
+    expect(running.map(({ id }) => id)).toEqual(expect.arrayContaining(['a1', 'b1', 'none', 'none2']));
+    expect(running.find(({ id }) => id === 'a1')?.slots).toEqual(['k:q:a']);
+    expect(await bench.claimIds()).toEqual([]);
+    await bench.settle((await bench.job('a1')) as never, complete);
+    expect(await bench.claimIds()).toEqual(['a2']);
+  });
+
+  test.each([
+    ['texts', of('ä"|\\'), of('ä"|\\'), true],
+    ['long data', of('x').replace('}', `,"more":"${'l'.repeat(2_000)}"}`), of('x'), true],
+    ['whole numbers', of(7), '{"tenant": 7.0}', true],
+    ['a number and a text', of(7), of('7'), true],
+    ['true', of(true), of(true), true],
+    ['fractions, which are no keys', of(0.5), of(0.5), false],
+    ['null, which is no key', of(null), of(null), false],
+    ['objects, which are no keys', of({ a: 1 }), of({ a: 1 }), false],
+    ['other texts', of('a'), of('b'), false],
+  ])('Keys of the data: %s.', async (_what, one, other, isSame) => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
+    await bench.add({ id: 'one', data: one }, { id: 'other', data: other });
+    expect(await bench.claimIds()).toEqual(isSame ? ['one'] : ['one', 'other']);
+  });
+
+  test('A key may be made of several fields, some of them below others; it needs all of them.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['a', 'b.c'], limit: 1 } });
+    const datas = [
+      '{"a":"1|","b":{"c":"2"}}',
+      '{"a":"1","b":{"c":"|2"}}',
+      '{"a":"1|","b":{"c":"2"}}',
+      '{"a":1}',
+      '{"a":1}',
+    ];
+    await bench.add(...datas.map((data, n) => ({ id: `j${n}`, data })));
+    expect([...(await bench.claimIds())].sort()).toEqual(['j0', 'j1', 'j3', 'j4']);
+  });
+
+  test('A key that was given counts before what the data says.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
+    await bench.add({ id: 'a', data: of('x') }, { id: 'b', data: of('y'), policy: { key: 'x' } });
+    expect(await bench.claimIds()).toEqual(['a']);
+  });
+
+  test('Keys take turns: who has many jobs waits behind each of the others once.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: null } });
+    await bench.add(...[1, 2, 3, 4].map((n) => ({ id: `a${n}`, data: of('a') })));
+    await bench.add({ id: 'b1', data: of('b') }, { id: 'b2', data: of('b') }, { id: 'c1', data: of('c') });
+    expect(await bench.claimIds({ limit: 5 })).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
+    await bench.add({ id: 'd1', data: of('d') }, { id: 'c2', data: of('c') });
+    expect(await bench.claimIds()).toEqual(['a3', 'd1', 'c2', 'a4']);
+  });
+
+  test('A limit of keys that is raised or taken away is heeded at once, with those that wait for it.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
+    await bench.add(...[1, 2, 3, 4].map((n) => ({ id: `a${n}`, data: of('a') })));
+    expect([await bench.claimIds(), await bench.claimIds()]).toEqual([['a1'], []]);
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 2 } });
+    expect([await bench.claimIds(), await bench.claimIds()]).toEqual([['a2'], []]);
+    await bench.setQueue('q', {});
+    expect(await bench.claimIds()).toEqual(['a3', 'a4']);
+  });
+
+  test('A job that goes to another queue is limited there, and by that alone.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });
+    await bench.add({ id: 'a', data: of('x') }, { id: 'b', data: of('x') });
+    const a = await bench.claimOne();
+    await bench.settle(a, { kind: 'complete', next: { queue: 'next', delayMs: 0 } });
+    expect(await bench.claimIds({ queues: ['next', 'q'] })).toEqual(['a', 'b']);
+    expect((await bench.job('a')).slots).toEqual([]);
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * Limits on the model: each is counted afresh from what runs. Nothing is parked here, so nothing can be forgotten.
+ *
+ * It takes from the core which throttles a job has and how a rate counts, and nothing of how jobs wait for them.
+ */
+import type { Job } from '../../src/core/job.ts';
+import type { Transition } from '../../src/core/lifecycle.ts';
+import { rateAfter, rateNextAt, rateRoom } from '../../src/core/rate.ts';
+import { keyOf, readAddress, throttlesOf } from '../../src/core/throttle.ts';
+import type { Model } from './model.ts';
+
+const ENTERING = ['added', 'committed', 'advanced', 'requeued', 'moved'];
+
+export class ModelLimits {
+  readonly #model: Model;
+  readonly #served: Record<string, number> = {};
+  readonly #last: Record<string, number> = {};
+  readonly #rates: Record<string, number> = {};
+
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  /** Where keys take no turns none are remembered, and where there is no rate, nothing of it. */
+  changed(queue: string): void {
+    const { keys, rate } = this.#model.settings(queue);
+    if (rate === null) delete this.#rates[queue];
+    if (keys !== null) return;
+    delete this.#served[queue];
+    for (const line of Object.keys(this.#last)) if (line.startsWith(`${queue} `)) delete this.#last[line];
+  }
+
+  slots(job: Job): readonly string[] {
+    return throttlesOf(job, this.#model.settings(job.queue));
+  }
+
+  /** Whether each of its throttles has a slot left. */
+  hasRoom(job: Job): boolean {
+    return this.slots(job).every((address) => {
+      const held = this.#model.running().filter((other) => other.slots.includes(address)).length;
+      return held < this.#maxOf(address);
+    });
+  }
+
+  /** How many jobs the queue's own limits let start. */
+  roomIn(queue: string, now: number): number {
+    const { maxRunning, rate } = this.#model.settings(queue);
+    const places = (maxRunning ?? Number.POSITIVE_INFINITY) - this.#model.in(queue, 'running').length;
+    return rate === null ? places : Math.min(places, rateRoom(rate, this.#rates[queue] ?? 0, now));
+  }
+
+  started({ queue, turn }: Job, now: number): void {
+    const { keys, rate } = this.#model.settings(queue);
+    if (keys !== null) this.#served[queue] = Math.max(this.#served[queue] ?? 0, turn);
+    if (rate !== null) this.#rates[queue] = rateAfter(rate, this.#rates[queue] ?? 0, { now, started: 1 });
+  }
+
+  nextStart(queue: string, now: number): readonly number[] {
+    const { rate } = this.#model.settings(queue);
+    const at = rate === null ? null : rateNextAt(rate, this.#rates[queue] ?? 0, now);
+    return at === null ? [] : [at];
+  }
+
+  /** One that enters a queue stands behind the last of its key, but never before what was served. */
+  inLine({ job, row }: Transition): Job {
+    if (job.state !== 'waiting' || !ENTERING.includes(row.event)) return job;
+    const settings = this.#model.settings(job.queue);
+    if (settings.keys === null) return { ...job, turn: 0 };
+    const line = `${job.queue} ${keyOf(job, settings) ?? ''}`;
+    const turn = Math.max(this.#served[job.queue] ?? 0, this.#last[line] ?? 0) + 1;
+    this.#last[line] = turn;
+    return { ...job, turn };
+  }
+
+  #maxOf(address: string): number {
+    const what = readAddress(address);
+    const max = 'name' in what ? this.#model.maxima[what.name] : this.#model.settings(what.queue).keys?.limit;
+    return max ?? Number.POSITIVE_INFINITY;
+  }
+}
