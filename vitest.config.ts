@@ -44,9 +44,10 @@ const suites = [
   'processes',
   'node',
   'faults',
+  'relay',
   'web',
 ];
-const lastSuites = new Set(['processes', 'node', 'faults', 'files', 'web']);
+const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
 
 const project = (name: string, include: string[]) => ({
   plugins: [builtEntryFiles()],

@@ -1,4 +1,5 @@
 /** `longhaul add`: one job into a queue, with its files. */
+import { isAddress } from '../core/relay-order.ts';
 import type { Call } from './call.ts';
 import { checkQueueIsKnown } from './known-names.ts';
 import { newJobOptions, parseJson } from './new-job.ts';
@@ -8,12 +9,17 @@ import { print, printJson, remark } from './screen.ts';
 import { sendFiles } from './send-files.ts';
 
 export async function add(call: Call): Promise<number> {
+  return addTo(call, { isKnown: call.flag('create') });
+}
+
+/** `isKnown`: the queue is taken as it is named. */
+export async function addTo(call: Call, { isKnown }: { readonly isKnown: boolean }): Promise<number> {
   const [queue, text, ...more] = call.positionals;
   if (queue === undefined || more.length > 0)
     throw call.wrong(queue === undefined ? 'QUEUE is missing' : 'too many words');
   const data = text === undefined ? null : parseJson('DATA', text);
   return withTarget(call, async (target) => {
-    if (!call.flag('create')) await checkQueueIsKnown(target, queue, ' (--create adds to it all the same)');
+    if (!isKnown && !isAddress(queue)) await checkQueueIsKnown(target, queue, ' (--create adds to it all the same)');
     const id = await addJob(call, target, { queue, data });
     if (call.flag('json')) printJson(await target.longhaul.find(id));
     else print(id);
@@ -25,7 +31,11 @@ export async function add(call: Call): Promise<number> {
 async function addJob(call: Call, target: Target, { queue, data }: { queue: string; data: unknown }): Promise<string> {
   const files = call.list('attach');
   const after = call.list('after');
-  const options = { ...newJobOptions(call, ['delay', 'unique']), ...(after.length > 0 && { dependsOn: after }) };
+  const options = {
+    ...newJobOptions(call, ['delay', 'unique']),
+    ...(after.length > 0 && { dependsOn: after }),
+    ...(call.flag('force-remote') && { forceRemote: true }),
+  };
   const isDraft = files.length > 0 || call.flag('draft');
   const job = await target.longhaul.queue(queue).add(data, isDraft ? { ...options, draft: true } : options);
   if (job.outcome === 'exists') remark(`longhaul: job ${job.id} was there before; nothing was changed`);

@@ -12,7 +12,8 @@ import { withTarget } from './open-target.ts';
 import { print, printJson, screenOf } from './screen.ts';
 import { SETTINGS } from './setting-words.ts';
 
-const NODE_WORDS: Readonly<Record<keyof NodeSettings, string>> = {
+/** Where it may call is left out: it holds tokens. */
+const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound'>, string>> = {
   url: 'the address of this node, as others reach it',
   aliases: 'other addresses of the same node',
   port: 'the port it listens on',
@@ -50,7 +51,7 @@ function nodeRows(call: Call): Row[] {
     if (Array.isArray(value)) return value.join(', ') || 'none';
     return typeof value === 'string' ? value : JSON.stringify(value);
   };
-  const rows = (Object.keys(NODE_WORDS) as (keyof NodeSettings)[]).map((name) => {
+  const rows = (Object.keys(NODE_WORDS) as (keyof typeof NODE_WORDS)[]).map((name) => {
     const value = words(set[name]);
     return { name, value, about: NODE_WORDS[name], isSet: value !== words(usual[name]) };
   });

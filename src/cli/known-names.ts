@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { LonghaulError } from '../core/errors.ts';
+import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
 import type { JobView } from '../library/index.ts';
 import type { Target } from './open-target.ts';
@@ -22,7 +23,7 @@ export async function knownQueues({ longhaul, home }: Target): Promise<readonly 
 
 export async function checkQueueIsKnown(target: Target, queue: string, hint = ''): Promise<void> {
   const known = await knownQueues(target);
-  if (known.includes(queue)) return;
+  if (known.includes(queue) || BUILT_IN_QUEUES.includes(queue)) return;
   const near =
     didYouMean(queue, known) ||
     (known.length === 0 ? '; there is none yet' : `; there are ${known.slice(0, 10).join(', ')}`);

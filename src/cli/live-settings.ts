@@ -2,16 +2,22 @@
  * The settings of a node while it runs: HUP reads node.json and the queues again and says what is different since the
  * last look. What cannot change under a running node is said to wait for the next start.
  */
+import { statSync } from 'node:fs';
+import { badInput } from '../core/errors.ts';
 import type { Home } from '../node/home.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
 import { nodeSettings } from '../node/node-settings.ts';
+import type { OutboundSettings } from '../node/outbound-settings.ts';
 import { readQueueFolder } from '../node/queue-folder.ts';
 import { readIfThere } from './serve-settings.ts';
 
 type Queues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** Taken up at once: scripts that start from now on see them. */
-const LIVE: ReadonlySet<string> = new Set(['url', 'aliases', 'env']);
+/** Taken up at once: scripts that start and calls that are made from now on see them. */
+const LIVE: ReadonlySet<string> = new Set(['url', 'aliases', 'env', 'allowDestinations', 'destinations', 'relay']);
+
+/** Holds tokens: its value is never shown. */
+const SECRET: ReadonlySet<string> = new Set(['destinations']);
 
 export class LiveSettings implements NodeSettings {
   readonly #home: Home;
@@ -24,6 +30,7 @@ export class LiveSettings implements NodeSettings {
     this.#home = home;
     this.#port = port;
     this.#now = nodeSettings(readIfThere(home.settings), port);
+    mustBeOurs(home.settings, this.#now);
     this.#file = parsed(readIfThere(home.settings));
   }
 
@@ -48,6 +55,10 @@ export class LiveSettings implements NodeSettings {
     return this.#now.rq;
   }
 
+  get outbound(): OutboundSettings {
+    return this.#now.outbound;
+  }
+
   async remember(): Promise<void> {
     this.#queues = await readQueues(this.#home);
   }
@@ -56,6 +67,7 @@ export class LiveSettings implements NodeSettings {
   async takeUp(): Promise<readonly string[]> {
     const text = readIfThere(this.#home.settings);
     const next = nodeSettings(text, this.#port);
+    mustBeOurs(this.#home.settings, next);
     const file = parsed(text);
     const queues = await readQueues(this.#home);
     const lines = [...fileChanges(this.#file, file), ...queueChanges(this.#queues, queues)];
@@ -64,6 +76,17 @@ export class LiveSettings implements NodeSettings {
     this.#queues = queues;
     return lines;
   }
+}
+
+const READABLE_BY_OTHERS = 0o077;
+
+/** A file with tokens in it is for one pair of eyes. */
+function mustBeOurs(path: string, { outbound }: NodeSettings): void {
+  const hasToken = [...outbound.destinations.values()].some(({ token }) => token !== null);
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if (!hasToken || (mode & READABLE_BY_OTHERS) === 0) return;
+  const message = `holds tokens and may be read by others (mode 0${(mode & 0o777).toString(8)}): chmod 0600 ${path}`;
+  throw badInput('node.json', [{ path: '', message }]);
 }
 
 /** It was checked a moment ago. */
@@ -77,7 +100,9 @@ async function readQueues(home: Home): Promise<Queues> {
 
 function fileChanges(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
   return differing(before, after).map((key) => {
-    const change = `node.json: ${key} is ${shown(after[key])} now, was ${shown(before[key])}`;
+    const change = SECRET.has(key)
+      ? `node.json: ${key} changed`
+      : `node.json: ${key} is ${shown(after[key])} now, was ${shown(before[key])}`;
     return LIVE.has(key) ? change : `${change}; takes effect with the next start`;
   });
 }

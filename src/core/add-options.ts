@@ -3,6 +3,7 @@ import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
 import { MAX_PARENTS } from './dependencies.ts';
 import type { Duration } from './duration.ts';
+import { badInput } from './errors.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { described, schemaOf } from './json-schema.ts';
@@ -10,6 +11,7 @@ import { keyText, throttleNames } from './limit-input.ts';
 import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
+import { isAddress, relayJob } from './relay-order.ts';
 
 export interface UniqueInput {
   key: string;
@@ -40,6 +42,8 @@ export interface AddOptions extends PolicyInput {
   key?: string;
   /** Keep it back until `commit`. */
   draft?: boolean;
+  /** Only with an address as the queue: over the network even where the address is the node's own. */
+  forceRemote?: boolean;
 }
 
 const uniqueRule = object({
@@ -74,6 +78,7 @@ export const ADD_SHAPE = {
   onTaken: oneOf('keep', 'replace', 'debounce'),
   maxWait: duration(1),
   draft: flag,
+  forceRemote: flag,
   throttles: throttleNames,
   key: keyText,
   retries: count,
@@ -110,12 +115,19 @@ interface JobBasis {
 
 /** What a producer asks for, checked, as a job for the store. */
 export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob {
-  if (options === undefined) return { id: job.newId(), queue: job.queue, data: job.data };
-  return newJobOf(job, checked('job options', options, addOptions));
+  if (options === undefined && !isAddress(job.queue)) return { id: job.newId(), queue: job.queue, data: job.data };
+  return newJobOf(job, checked('job options', options ?? {}, addOptions));
 }
 
-/** The same with options that have been checked already. */
-export function newJobOf(job: JobBasis, given: GivenOptions): NewJob {
+/** The same with options that have been checked already. One for an address goes to the queue `relay`. */
+export function newJobOf(job: JobBasis, { forceRemote, ...given }: GivenOptions): NewJob {
+  if (isAddress(job.queue)) return relayJob(plainJobOf(job, given), { forceRemote: forceRemote === true });
+  if (forceRemote !== undefined)
+    throw badInput('job options', [{ path: 'forceRemote', message: 'is for a queue that is given as an address' }]);
+  return plainJobOf(job, given);
+}
+
+function plainJobOf(job: JobBasis, given: Omit<GivenOptions, 'forceRemote'>): NewJob {
   const { id, name, priority, delay, runAt, tags, unique, dependsOn, onTaken, maxWait = null, draft, ...rest } = given;
   return {
     id: id ?? job.newId(),

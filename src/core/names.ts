@@ -1,6 +1,8 @@
 /** What ids, queues and other names may look like. They stand in URLs, file names and keys, so they are narrow. */
 import type { Check } from './check.ts';
 import { text } from './check.ts';
+import { described } from './json-schema.ts';
+import { isAddress, parseDestination } from './relay-order.ts';
 
 /** None begins with @ or #: stores keep what is not a job beside jobs under such names. */
 export const ID_PATTERN = /^(?!@|\.{1,2}$)[A-Za-z0-9._:~@-]{1,128}$/;
@@ -23,6 +25,22 @@ export const queueName: Check<string> = (value, report, path) => {
     report(path, 'must not end in .json or .txt, which are addresses of views');
   return queueText(value, report, path);
 };
+
+/** A queue of this store, or the address of one elsewhere: http://host:3333/q/queue. */
+export const destination: Check<string> = described(
+  {
+    anyOf: [
+      { type: 'string', maxLength: 128, pattern: QUEUE.source },
+      { type: 'string', maxLength: 2_048, pattern: '^https?://' },
+    ],
+  },
+  (value: unknown, report, path) => {
+    if (typeof value !== 'string' || !isAddress(value)) return queueName(value, report, path);
+    if (value.length > 2_048 || parseDestination(value) === null)
+      report(path, 'must be the name of a queue, or an address such as http://host:3333/q/queue');
+    return value;
+  },
+);
 
 /** A label for people: no control characters. */
 const SHOWN = /^[^\u0000-\u001f\u007f]*$/;

@@ -20,6 +20,7 @@ import type {
 } from '../core/job-store.ts';
 import type { Prunable } from '../core/prunable.ts';
 import type { Refused } from '../core/refusal.ts';
+import { checkDestination, isAddress } from '../core/relay-order.ts';
 import type { JobSearch } from '../core/search-jobs.ts';
 import { searchJobs } from '../core/search-jobs.ts';
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
@@ -64,8 +65,10 @@ export class Longhaul implements AsyncDisposable {
     return this.#connection.store;
   }
 
+  /** Also by address, `http://host:3333/q/mail`: what is added to it goes there by the queue `relay`. */
   queue<Data = unknown, Result = unknown>(name: string, options: QueueOptions<Data> = {}): Queue<Data, Result> {
-    return new Queue<Data, Result>(checkQueueName(name), this.#connection, options);
+    const checked = isAddress(name) ? checkDestination(name) : checkQueueName(name);
+    return new Queue<Data, Result>(checked, this.#connection, options);
   }
 
   /** One worker for several queues: what the first has is taken before the second is looked at. */

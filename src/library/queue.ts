@@ -9,6 +9,7 @@ import { sameJson } from '../core/same-json.ts';
 import type { ScheduleInput } from '../core/schedule-input.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
+import { checkQueueName } from '../core/settings-input.ts';
 import type { DayStatistics } from '../core/statistics.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
@@ -84,7 +85,7 @@ export class Queue<Data = unknown, Result = unknown> {
 
   /** Works this queue in this process until `stop()` of what it returns, or `close()` of the connection. */
   work(handler: Handler<Data, Result>, options: WorkOptions = {}): Work {
-    return startWork(this.#connection, { queues: [this.name], handler, options, schema: this.#schema });
+    return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 
   async count(): Promise<QueueCounts> {

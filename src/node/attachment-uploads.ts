@@ -49,10 +49,16 @@ export class AttachmentUploads {
     return { offset: (await this.#blobs.upload(upload))?.offset ?? 0, size };
   }
 
+  /** All that are under way for this job, with how far each has come. */
+  async begun(id: string): Promise<readonly { readonly name: string; readonly offset: number }[]> {
+    const names = await this.#records.names(id);
+    return Promise.all(names.map(async (name) => ({ name, offset: (await this.state(id, name))?.offset ?? 0 })));
+  }
+
   /** Why this draft cannot be committed yet: something that was begun is not whole. Null when nothing is. */
   async unfinished(id: string): Promise<Refused | null> {
-    const name = await this.#records.first(id);
-    if (name === null) return null;
+    const [name] = await this.#records.names(id);
+    if (name === undefined) return null;
     const { offset, size } = (await this.state(id, name)) ?? { offset: 0, size: null };
     const { refusal } = refuse('wrong-state', `job ${id}`);
     const words = `attachment ${name} of job ${id} is not whole: ${offset} of ${size ?? 'unknown'} bytes have come`;

@@ -8,6 +8,7 @@
 import { mkdir } from 'node:fs/promises';
 import { checkAttachmentName } from '../blobs/attachment-name.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { LonghaulError } from '../core/errors.ts';
 import type { Store } from '../core/store.ts';
 
 export const ATTACHMENT_RECORD = 'attachment';
@@ -79,6 +80,13 @@ export class Attachments {
   /** The content, whole and checked, or a part of it. */
   read({ sha256 }: Attachment, range?: { readonly start: number; readonly end: number }) {
     return this.#blobs.read(sha256, range);
+  }
+
+  /** For those who know no better hash. */
+  async md5({ name, sha256 }: Attachment): Promise<string> {
+    const found = await this.#blobs.md5(sha256);
+    if (found.ok) return found.md5;
+    throw new LonghaulError('data-corrupt', `attachment ${name}: ${found.refusal.message}`);
   }
 
   /** Of what the job was given. Whether there was one. */

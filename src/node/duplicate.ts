@@ -7,12 +7,14 @@
 
 import { LonghaulError } from '../core/errors.ts';
 import type { RunningJob } from '../core/job.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import { QUEUE_RECORD, settingsOf } from '../core/settings.ts';
+import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../core/relay-order.ts';
 import { checkQueueName } from '../core/settings-input.ts';
-import type { Store } from '../core/store.ts';
 import type { Attachments } from './attachments.ts';
+import { copyJob } from './copy-job.ts';
 import type { NodeSettings } from './node-settings.ts';
+import type { QueueDoor } from './queue-door.ts';
+import { doorOf } from './queue-door.ts';
+import { recallRelayed } from './relay/relay-memory.ts';
 import { addressOf } from './script-environment.ts';
 
 export interface DupRequest {
@@ -23,15 +25,10 @@ export interface DupRequest {
   readonly at: number;
 }
 
-export interface Duplicator {
-  readonly store: Store;
+export interface Duplicator extends QueueDoor {
   readonly attachments: Attachments;
   readonly node: NodeSettings;
-  /** Queues that this node knows by their files. */
-  hasQueue(name: string): boolean;
 }
-
-const RELAY_QUEUE = 'relay';
 
 /** The line for the script's fd 4: `ok <full id>` or `fail <reason>`. */
 export async function duplicate(host: Duplicator, request: DupRequest): Promise<string> {
@@ -55,23 +52,41 @@ function queueFor(dest: string, node: NodeSettings): string {
 }
 
 async function problemOf(host: Duplicator, queue: string): Promise<string | null> {
-  const record = await host.store.records.get(QUEUE_RECORD, queue);
-  if (record === null && !host.hasQueue(queue)) return `couldn't connect to queue - ${queue}`;
-  const { state } = settingsOf(record === null ? undefined : (JSON.parse(record.value) as Partial<QueueSettings>));
-  return state === 'up' ? null : `dup failed - queue ${queue} is ${state}`;
+  const state = await doorOf(host, queue);
+  if (state === 'unknown') return `couldn't connect to queue - ${queue}`;
+  return state === 'open' ? null : `dup failed - queue ${queue} is ${state}`;
 }
 
 async function copyInto(host: Duplicator, queue: string, { job, delayMs, at, dest }: DupRequest): Promise<string> {
   const id = `${job.id}~${job.attempt}.${at}`.slice(-128);
   const data = copyOfMessage(job, host.node, dest);
-  const [added] = await host.store.jobs.add([
-    { id, queue, data, delayMs, draft: true, policy: job.policy, tags: job.tags },
-  ]);
-  if (added === undefined || !added.ok) return `fail dup failed - ${added?.refusal.message ?? 'no answer'}`;
-  await host.attachments.copy(job.id, id);
-  const [committed] = await host.store.jobs.commit([id]);
-  if (committed === undefined || !committed.ok) return `fail dup failed - ${committed?.refusal.message ?? 'no answer'}`;
+  const { policy, tags } = job;
+  const copy =
+    queue === RELAY_QUEUE && isAddress(dest)
+      ? { id, queue, data: await orderFor(host, job, { to: dest, data }), delayMs, tags }
+      : { id, queue, data, delayMs, policy, tags };
+  await copyJob(host, job.id, copy);
   return `ok ${addressOf({ queue, id }, host.node)}`;
+}
+
+/** One that came by relay itself remembers where it began, and through how many hands it has gone. */
+async function orderFor(
+  host: Duplicator,
+  job: RunningJob,
+  { to, data }: { to: string; data: string },
+): Promise<string> {
+  const { policy, tags, name } = job;
+  const came = await recallRelayed(host.store.records, job.id);
+  const message: unknown = JSON.parse(data);
+  const rq = readOrder(data);
+  return orderText({
+    to,
+    data: message,
+    job: { policy, tags, ...(name !== null && { name }) },
+    origin: came?.origin ?? rq?.origin ?? addressOf(job, host.node),
+    hops: came?.hops ?? 0,
+    forceRemote: rq?.forceRemote ?? false,
+  });
 }
 
 /** The same message with a new destination, that remembers where it came from. */

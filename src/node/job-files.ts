@@ -4,7 +4,6 @@
  * Most is done as the store tells of a deletion; a slow sweep finds what was deleted while no node was there. It
  * sweeps only a home that has always been this store's: by another store's word nothing here is known.
  */
-import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -13,6 +12,7 @@ import type { Attachments } from './attachments.ts';
 import { forgetCommand } from './command-job.ts';
 import type { Home } from './home.ts';
 import { jobFolder } from './home.ts';
+import { storeIdentity } from './store-identity.ts';
 
 export interface JobFilesOptions {
   readonly home: Home;
@@ -26,7 +26,6 @@ const SWEEP_EVERY_MS = 600_000;
 const PAGE = 200;
 /** A folder may be made a moment before its job can be found by another connection. */
 const YOUNG_MS = 60_000;
-const STORE_RECORD = 'store-identity';
 
 export class JobFiles {
   readonly #options: JobFilesOptions;
@@ -99,9 +98,7 @@ export class JobFiles {
 
   async #isOurHome(): Promise<boolean> {
     const { home, store } = this.#options;
-    const { records } = store;
-    await records.put({ kind: STORE_RECORD, key: 'id', value: JSON.stringify(randomUUID()), ifVersion: 0 });
-    const identity = (await records.get(STORE_RECORD, 'id'))?.value ?? '';
+    const identity = JSON.stringify(await storeIdentity(store.records));
     const path = join(home.root, 'store-identity');
     const known = await readFile(path, 'utf8').catch(() => null);
     if (known === null) await writeFile(path, identity, { mode: 0o600 });

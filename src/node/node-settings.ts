@@ -1,6 +1,8 @@
 /** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
 import { checked, flag, integer, listOf, object, oneOf, text } from '../core/check.ts';
 import { badInput } from '../core/errors.ts';
+import type { OutboundSettings } from './outbound-settings.ts';
+import { OUTBOUND_SHAPE, outboundSettings } from './outbound-settings.ts';
 
 export interface NodeSettings {
   /** Base address of this node, with a slash at its end. */
@@ -14,6 +16,8 @@ export interface NodeSettings {
   readonly scriptDirs: readonly string[];
   /** RQ's own openness: whoever comes over the loopback to RQ's addresses may name scripts. */
   readonly rq: { readonly open: boolean };
+  /** Where it may call, with which tokens, and how fast. */
+  readonly outbound: OutboundSettings;
 }
 
 /** What `node.json` says of the daemon itself. Null: it says nothing. */
@@ -47,6 +51,7 @@ const shape = object({
   logFormat: oneOf(...LOG_FORMATS),
   requireToken: flag,
   rates: object({ requestsPerSecond: integer(1, 1_000_000), jobsPerSecond: integer(1, 1_000_000) }),
+  ...OUTBOUND_SHAPE,
 });
 
 export function daemonFile(json: string | undefined): DaemonFile {
@@ -62,7 +67,15 @@ export function nodeSettings(json: string | undefined, listensOn?: number): Node
   const port = given.port ?? listensOn ?? DEFAULT_PORT;
   const url = withSlash(given.url ?? `http://localhost:${listensOn ?? port}/`);
   const { aliases = [], env = 'development', scriptDirs = [], rq } = given;
-  return { url, aliases: aliases.map(withSlash), port, env, scriptDirs, rq: { open: rq?.open ?? false } };
+  return {
+    url,
+    aliases: aliases.map(withSlash),
+    port,
+    env,
+    scriptDirs,
+    rq: { open: rq?.open ?? false },
+    outbound: outboundSettings(given),
+  };
 }
 
 function read(json: string | undefined) {

@@ -17,6 +17,9 @@ import { takeNodeLock } from './node-lock.ts';
 import type { NodeRegistry } from './node-registry.ts';
 import { openNodeRegistry } from './node-registry.ts';
 import type { NodeSettings } from './node-settings.ts';
+import type { Relay } from './relay/open-relay.ts';
+import { openRelay } from './relay/open-relay.ts';
+import { openRouter } from './router/open-router.ts';
 import type { ScheduleKeeper } from './schedule-keeper.ts';
 import { startScheduleKeeper } from './schedule-keeper.ts';
 import { ScriptNode } from './script-node.ts';
@@ -51,6 +54,7 @@ export interface Node {
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
+  readonly relay: Relay;
   readonly blobs: Blobs;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
@@ -84,14 +88,23 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     const registry = await register(options, node);
     undo.push(() => registry.stop());
     const throughput = await measure(options);
+    undo.push(() => throughput.stop());
+    const face = faceOf(options, node);
+    const lane = laneParts(options, face);
+    const relay = await openRelay({ ...lane, uploads: face.uploads });
+    undo.push(() => relay.stop());
+    const router = await openRouter({ ...lane, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
     const schedules = keepSchedules(options);
     return {
-      ...faceOf(options, node),
+      ...face,
       throughput,
+      relay,
       wakeSchedules: () => schedules.wake(),
       async stop({ absenceMs = ABSENCE_MS } = {}) {
         await registry.drain();
         await schedules.stop();
+        await router.stop();
+        await relay.stop();
         await node.stop(absenceMs);
         await throughput.stop();
         await registry.stop();
@@ -115,7 +128,9 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'stop' | 'throughput' | 'wakeSchedules'> {
+type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay'>;
+
+function faceOf({ home, store }: NodeOptions, node: ScriptNode): Face {
   return {
     attachments: node.attachments,
     uploads: new AttachmentUploads(store, node.blobs, node.attachments),
@@ -131,6 +146,23 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode): Omit<Node, 'sto
     },
     reload: () => node.look(),
     sweep: () => node.sweep(),
+  };
+}
+
+/** What the queues that the node works by itself are made of. */
+function laneParts({ store, settings, home, host, pid, onNews }: NodeOptions, face: Face) {
+  return {
+    store,
+    settings,
+    node: settings,
+    host,
+    pid,
+    home: home.root,
+    journalPath: home.journal,
+    attachments: face.attachments,
+    hasQueue: (name: string) => face.queues().has(name),
+    onEvent: (event: WorkerEvent) => onNews?.({ type: 'worker', event }),
+    onTrouble: (what: string, error: unknown) => onNews?.({ type: 'trouble', what, error }),
   };
 }
 

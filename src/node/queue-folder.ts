@@ -7,6 +7,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { LonghaulError } from '../core/errors.ts';
+import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
 import type { ScheduleInput } from '../core/schedule-input.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
@@ -62,6 +63,7 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
   try {
     checkQueueName(name);
     const { file, path } = await readConfig(home, name);
+    if (BUILT_IN_QUEUES.includes(name)) return builtIn(name, file);
     const script = await scriptOf(home, { name, given: file.settings.script ?? null, isRq: file.isRq });
     return {
       name,
@@ -86,6 +88,14 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
       problem: error.message,
     };
   }
+}
+
+/** The node works it by itself: what its file says of a script is not heeded. */
+function builtIn(name: string, file: QueueFile): QueueDefinition {
+  const { script = null, ...settings } = file.settings;
+  const notices = script === null ? file.notices : [...file.notices, `${name} is built in: its script is not used`];
+  const schedules = schedulesFor(name, file.schedules);
+  return { name, origin: 'file', settings, script: null, secrets: {}, schedules, notices, problem: null };
 }
 
 /** The kernel counts the processes of a user, and never holds root to it. */

@@ -5,6 +5,7 @@
  * its scripts may still run.
  */
 import type { RunningJob } from '../core/job.ts';
+import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
 import type { Store } from '../core/store.ts';
 import type { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { applyDefinition } from './apply-definition.ts';
@@ -52,7 +53,8 @@ export class QueueLanes {
   async takeIn(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
     const names = new Set(definitions.map(({ name }) => name));
     const orphaned = new Set(own.map(({ queue }) => queue).filter((queue) => !names.has(queue)));
-    for (const definition of [...definitions, ...[...orphaned].map(withoutFile)])
+    for (const definition of definitions.filter(isBuiltIn)) await this.#applyBuiltIn(definition);
+    for (const definition of [...definitions.filter((each) => !isBuiltIn(each)), ...[...orphaned].map(withoutFile)])
       await this.#takeInOne(
         definition,
         own.filter(({ queue }) => queue === definition.name),
@@ -80,6 +82,15 @@ export class QueueLanes {
     lane.resize(concurrency);
     await lane.look(inForce);
     if (this.#notices.get(name)?.isTold === false) this.#tell(name, lane.problem);
+  }
+
+  /** Its lane is elsewhere (built-in-lane.ts); only its settings come from the file. */
+  async #applyBuiltIn(definition: QueueDefinition): Promise<void> {
+    const { name, problem, notices } = definition;
+    const isNew = this.#applied.get(name) !== JSON.stringify(definition);
+    await this.#apply(definition);
+    if (problem !== null) this.#applied.set(name, JSON.stringify(definition));
+    if (isNew && (problem !== null || notices.length > 0)) this.#options.onProblem(name, problem, notices);
   }
 
   #takeNotices({ name, notices }: QueueDefinition): void {
@@ -122,6 +133,8 @@ export class QueueLanes {
     return lane;
   }
 }
+
+const isBuiltIn = ({ name }: QueueDefinition): boolean => BUILT_IN_QUEUES.includes(name);
 
 function withoutFile(name: string): QueueDefinition {
   return { name, origin: 'record', settings: {}, script: null, secrets: {}, schedules: {}, notices: [], problem: GONE };

@@ -17,6 +17,8 @@ export interface KnownUpload {
   readonly version: number;
 }
 
+const MOST_UPLOADS = 1_000;
+
 export class UploadRecords {
   readonly #store: Store;
 
@@ -29,10 +31,10 @@ export class UploadRecords {
     return record === null ? null : { begun: JSON.parse(record.value) as BegunUpload, version: record.version };
   }
 
-  /** The name of a file of this job that is on its way; null when none is. */
-  async first(id: string): Promise<string | null> {
-    const [record] = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: 1 });
-    return record?.key.slice(id.length + 1) ?? null;
+  /** The names of this job's files that are on their way. */
+  async names(id: string): Promise<readonly string[]> {
+    const records = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: MOST_UPLOADS });
+    return records.map(({ key }) => key.slice(id.length + 1));
   }
 
   /** False when somebody else has written it since that version. */

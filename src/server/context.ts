@@ -11,6 +11,7 @@ import type { Attachments } from '../node/attachments.ts';
 import type { AttemptReader } from '../node/attempt-reader.ts';
 import type { JobProcesses } from '../node/job-processes.ts';
 import type { NodeHealth } from '../node/node-health.ts';
+import type { Relay } from '../node/relay/open-relay.ts';
 import type { Throughput } from '../node/throughput.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageFiles } from './page-files.ts';
@@ -21,6 +22,7 @@ export interface NodeFace {
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
+  readonly relay: Pick<Relay, 'receiver' | 'remote' | 'source'>;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
   /** Those that a file in the folder of the queues makes. */

@@ -6,6 +6,8 @@ import type { GivenOptions } from '../core/add-options.ts';
 import { newJobOf } from '../core/add-options.ts';
 import type { Job } from '../core/job.ts';
 import type { NewJob } from '../core/job-store.ts';
+import { isAddress, relayJob } from '../core/relay-order.ts';
+import { recallRelayed } from '../node/relay/relay-memory.ts';
 import type { ServerContext } from './context.ts';
 import { findJob } from './job-views.ts';
 import { mustBeOk } from './one-result.ts';
@@ -20,11 +22,11 @@ interface Duplicate extends GivenOptions {
 }
 
 export async function duplicateJob(context: ServerContext, order: Duplicate): Promise<Reply> {
-  const { from, queue, data, newId, ...options } = order;
+  const { from } = order;
   const job = await findJob(context, from);
   const attachments = context.node?.attachments ?? null;
   const hasFiles = attachments !== null && (await attachments.list(from)).length > 0;
-  const wanted = copyOf(job, newJobOf({ queue: queue ?? job.queue, data: data ?? job.data, newId }, options));
+  const wanted = await wantedOf(context, job, order);
   const { jobs } = context.store;
   const { ok: _ok, ...added } = mustBeOk(await jobs.add([hasFiles ? { ...wanted, draft: true } : wanted]));
   if (!hasFiles || added.state !== 'draft') return json(added, added.outcome === 'added' ? 201 : 200);
@@ -32,6 +34,15 @@ export async function duplicateJob(context: ServerContext, order: Duplicate): Pr
   if (wanted.draft === true) return json(added, 201);
   const { state } = mustBeOk(await jobs.commit([added.id]));
   return json({ ...added, state }, 201);
+}
+
+async function wantedOf(context: ServerContext, job: Job, order: Duplicate): Promise<NewJob> {
+  const { from: _from, queue = job.queue, data = job.data, newId, forceRemote = false, ...options } = order;
+  if (!isAddress(queue))
+    return copyOf(job, newJobOf({ queue, data, newId }, { ...options, ...(forceRemote && { forceRemote }) }));
+  const copy = copyOf(job, newJobOf({ queue: job.queue, data, newId }, options));
+  const came = await recallRelayed(context.store.records, job.id);
+  return relayJob({ ...copy, queue }, { forceRemote, ...(came !== null && { origin: came.origin, hops: came.hops }) });
 }
 
 function copyOf(job: Job, wanted: NewJob): NewJob {

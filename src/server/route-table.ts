@@ -21,6 +21,7 @@ import { nodeRoutes } from './routes/nodes.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { pageRoutes } from './routes/page.ts';
 import { queueRoutes } from './routes/queues.ts';
+import { relayRoutes } from './routes/relay.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
 import { storeRoutes } from './routes/store.ts';
 import { recordRoutes } from './routes/store-records.ts';
@@ -53,6 +54,7 @@ const OWN: readonly Route[] = [
   ...attemptRoutes,
   ...logRoutes,
   ...nodeRoutes,
+  ...relayRoutes,
   ...streamRoutes,
   ...pageRoutes,
 ];

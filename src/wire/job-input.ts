@@ -4,7 +4,7 @@ import { ADD_SHAPE, checkTimes } from '../core/add-options.ts';
 import type { Check, Report } from '../core/check.ts';
 import { fields, listOf, object } from '../core/check.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
-import { queueName } from '../core/names.ts';
+import { destination } from '../core/names.ts';
 import { jsonValue } from './json-value.ts';
 
 export interface JobInput extends GivenOptions {
@@ -15,14 +15,14 @@ export interface JobInput extends GivenOptions {
 
 const MOST_JOBS = 1_000;
 
-export const jobInput: Check<JobInput> = timed(fields({ queue: queueName }, { data: jsonValue, ...ADD_SHAPE }));
+export const jobInput: Check<JobInput> = timed(fields({ queue: destination }, { data: jsonValue, ...ADD_SHAPE }));
 
 /** One job, or a list of them. */
 export const jobInputs: Check<JobInput | readonly JobInput[]> = oneOrMany(jobInput, MOST_JOBS);
 
 /** A job made after another: what is left out is as it was there. */
 export const copyInput: Check<GivenOptions & { queue?: string; data?: string }> = timed(
-  object({ queue: queueName, data: jsonValue, ...ADD_SHAPE }),
+  object({ queue: destination, data: jsonValue, ...ADD_SHAPE }),
 );
 
 function timed<T extends GivenOptions>(check: Check<T>): Check<T> {

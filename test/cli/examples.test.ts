@@ -16,6 +16,7 @@ beforeAll(async () => {
     'esac; echo made > out/out.txt',
   ];
   bench.queue('films', film.join('\n'), { concurrency: 8 });
+  bench.file('rules.json', '{"rules":[{"name":"eu","match":{"tags":["eu"]},"balance":["a.example","b.example"]}]}');
   bench.file('notes.txt', 'remember the milk');
   bench.file('resize.sh', '#!/bin/sh\ntrue\n', 0o755);
   bench.file('Makefile', 'all:\n\t@echo depth $(DEPTH)\n');

@@ -12,13 +12,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'stores/http': ['core', 'wire'],
   blobs: ['core'],
   runner: ['core'],
+  outbound: ['core'],
   worker: ['core', 'runner'],
-  node: ['core', 'wire', 'blobs', 'worker', 'runner'],
+  node: ['core', 'wire', 'blobs', 'worker', 'runner', 'outbound'],
   server: ['core', 'wire', 'node'],
   'doors/*': ['core', 'wire', 'node', 'library'],
   'doors/rq': ['core', 'wire', 'node', 'server'],
-  library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server'],
-  cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'worker', 'node', 'server', 'doors/*', 'library'],
+  library: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'outbound', 'worker', 'node', 'server'],
+  cli: ['core', 'wire', 'stores/*', 'blobs', 'runner', 'outbound', 'worker', 'node', 'server', 'doors/*', 'library'],
   testing: ['core', 'stores/memory', 'library'],
 };
 

@@ -14,6 +14,18 @@ const NEW_JOB: OptionSpecs = {
   retries: { type: 'text', value: 'N', about: 'how often it is tried again after a failure' },
 };
 
+const ADD: OptionSpecs = {
+  ...NEW_JOB,
+  delay: { type: 'text', value: 'TIME', about: 'not before so long, such as 10m' },
+  after: { type: 'list', value: 'ID', completes: 'job', about: 'a job that must be done before; may be repeated' },
+  unique: { type: 'text', value: 'KEY', about: 'while another job holds this key, that one is answered' },
+  attach: { type: 'list', value: 'FILE', completes: 'file', about: 'a file for it; may be repeated' },
+  draft: { type: 'flag', about: 'keep it back until longhaul attach ID --commit' },
+  'force-remote': { type: 'flag', about: 'over the network even to an address of the node itself' },
+  ...JSON_OUTPUT,
+  ...TARGET,
+};
+
 const QUEUE = { type: 'text', value: 'QUEUE', completes: 'queue' } as const;
 
 export const JOB_COMMANDS: readonly CommandSpec[] = [
@@ -40,17 +52,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     name: 'add',
     usage: ['QUEUE [DATA] [--attach FILE]…'],
     summary: 'add a job to a queue',
-    about: 'DATA is JSON; without it the data are null. Prints the id of the job.',
+    about:
+      'DATA is JSON; without it the data are null. Prints the id of the job.\nQUEUE may be the address of a queue of another node: see longhaul relay.',
     options: {
-      ...NEW_JOB,
-      delay: { type: 'text', value: 'TIME', about: 'not before so long, such as 10m' },
-      after: { type: 'list', value: 'ID', completes: 'job', about: 'a job that must be done before; may be repeated' },
-      unique: { type: 'text', value: 'KEY', about: 'while another job holds this key, that one is answered' },
-      attach: { type: 'list', value: 'FILE', completes: 'file', about: 'a file for it; may be repeated' },
-      draft: { type: 'flag', about: 'keep it back until longhaul attach ID --commit' },
+      ...ADD,
       create: { type: 'flag', about: 'also into a queue that nobody has made yet' },
-      ...JSON_OUTPUT,
-      ...TARGET,
     },
     examples: [
       { line: `longhaul add films '{"param1":"hello"}' --json`, says: 'adds a job and prints it' },
@@ -59,6 +65,22 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     ],
     completes: 'queue',
     load: async () => (await import('../add.ts')).add,
+  },
+  {
+    name: 'relay',
+    usage: ['ADDRESS [DATA] [--attach FILE]…', ''],
+    summary: 'hand a job to a queue of another node, or list what waits to be handed on',
+    about:
+      'ADDRESS is http://host:3333/q/queue. The node sends the job with its files, and tries again until it is there.\nWithout ADDRESS: what is on its way, where to, and why it is not there yet.',
+    options: ADD,
+    examples: [
+      {
+        line: `longhaul relay http://backup.example:3333/q/archive '{"day":1}' --attach notes.txt`,
+        says: 'sends a job',
+      },
+      { line: 'longhaul relay', says: 'lists what waits, and why' },
+    ],
+    load: async () => (await import('../relay.ts')).relay,
   },
   {
     name: 'cancel',

@@ -1,7 +1,7 @@
 /** Queues, their settings, and who may do what. */
 import { ROLES } from '../../wire/role.ts';
 import type { CommandSpec, OptionSpec } from '../command-spec.ts';
-import { JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+import { HOME, JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
 
 const NOTE: OptionSpec = { type: 'text', value: 'TEXT', about: 'why, shown to whoever looks' };
 
@@ -53,6 +53,24 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [{ line: 'longhaul drain --timeout 1h', says: 'before the machine is restarted' }],
     load: async () => (await import('../drain.ts')).drain,
+  },
+  {
+    name: 'router',
+    usage: ['check [FILE]', 'try [FILE] --dest ADDRESS [--src TEXT] [--tag TAG]…'],
+    summary: 'check the rules of the router, or say where a job would go by them',
+    about: 'FILE is router.json of the home folder unless it is named. Nothing is sent and nothing changed.',
+    options: {
+      dest: { type: 'text', value: 'ADDRESS', about: 'the destination of the job that is tried' },
+      src: { type: 'text', value: 'TEXT', about: 'its source' },
+      tag: { type: 'list', value: 'TAG', about: 'a tag of it; may be repeated' },
+      ...JSON_OUTPUT,
+      ...HOME,
+    },
+    examples: [
+      { line: 'longhaul router check rules.json', says: 'tells what is wrong, or what each rule does' },
+      { line: 'longhaul router try rules.json --dest mail --tag eu', says: 'where such a job would go' },
+    ],
+    load: async () => (await import('../router.ts')).router,
   },
   {
     name: 'queue',

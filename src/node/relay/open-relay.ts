@@ -1,0 +1,88 @@
+/**
+ * Relay, put together for a node: the lane that hands jobs on, the receiver that takes them in, and the questions about a
+ * job that has gone. It owns its way out; the node starts and stops it.
+ */
+import { RELAY_QUEUE } from '../../core/relay-order.ts';
+import type { QueueSettings } from '../../core/settings.ts';
+import { destinationsOf } from '../../outbound/destinations.ts';
+import { openOutbound } from '../../outbound/outbound.ts';
+import type { AttachmentUploads } from '../attachment-uploads.ts';
+import type { Attachments } from '../attachments.ts';
+import type { LaneParts } from '../built-in-lane.ts';
+import { BuiltInLane } from '../built-in-lane.ts';
+import type { NodeSettings } from '../node-settings.ts';
+import { baseOf } from '../outbound-settings.ts';
+import { storeIdentity } from '../store-identity.ts';
+import { Pacers } from './pacers.ts';
+import { PeerHealth } from './peer-health.ts';
+import { PeerKinds } from './peer-kind.ts';
+import type { RelayHost } from './relay-attempt.ts';
+import { peerAt, relayAttempt } from './relay-attempt.ts';
+import { RelayReceiver } from './relay-receiver.ts';
+import { RemoteJobs } from './remote-jobs.ts';
+
+export interface RelayParts extends LaneParts {
+  readonly settings: NodeSettings;
+  readonly attachments: Attachments;
+  readonly uploads: AttachmentUploads;
+  hasQueue(name: string): boolean;
+}
+
+export interface Relay {
+  readonly receiver: RelayReceiver;
+  readonly remote: RemoteJobs;
+  readonly health: PeerHealth;
+  /** The identity of this node's store. */
+  readonly source: string;
+  stop(): Promise<void>;
+}
+
+/** Tried again without end, never given up by itself, and for some at a time. */
+export const RELAY_DEFAULTS: Partial<QueueSettings> = {
+  concurrency: 8,
+  retries: 1_000_000,
+  maxCrashes: 1_000_000,
+  backoff: { kind: 'exponential', delayMs: 5_000, maxMs: 900_000, jitter: 0.2, delaysMs: [] },
+};
+
+export async function openRelay(parts: RelayParts): Promise<Relay> {
+  const { store, settings, attachments, uploads, hasQueue } = parts;
+  const receiver = new RelayReceiver({ store, attachments, uploads, settings, hasQueue, now: Date.now });
+  const outbound = openOutbound(() => destinationsOf([...settings.outbound.allow, ...ownPlaces(settings)]));
+  const host: RelayHost = {
+    attachments,
+    receiver,
+    settings,
+    outbound,
+    kinds: new PeerKinds(store.records),
+    pacers: new Pacers(settings),
+    source: await storeIdentity(store.records),
+  };
+  const lane = new BuiltInLane(parts, {
+    queue: RELAY_QUEUE,
+    defaults: RELAY_DEFAULTS,
+    run: (job, context) => relayAttempt(host, job, context),
+  });
+  await lane.start();
+  return {
+    receiver,
+    remote: new RemoteJobs(host),
+    health: new PeerHealth(
+      (base, signal) => peerAt(host, base, signal),
+      () => [settings.url, ...settings.aliases].map(baseOf),
+    ),
+    source: host.source,
+    async stop() {
+      await lane.stop();
+      outbound.close();
+    },
+  };
+}
+
+/** A relay may always call the node itself (`forceRemote`): only the addresses of its own protocol are ever called. */
+function ownPlaces({ url, aliases }: NodeSettings): readonly string[] {
+  return [url, ...aliases].map((address) => {
+    const { hostname, port, protocol } = new URL(address);
+    return `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * One try to hand a job on: where to, by which way, and what its end means for the job.
+ *
+ *     no destination, or a loop ──▶ failed for good
+ *     our own address ──▶ into the queue here, by the same steps without a network
+ *     a node, or a host of RQ ──▶ sent ──▶ done, with the address it went to; or it waits and is tried again
+ */
+import type { RunningJob } from '../../core/job.ts';
+import type { RelayDestination, RelayOrder } from '../../core/relay-order.ts';
+import { isAddress, parseDestination, readOrder } from '../../core/relay-order.ts';
+import type { Outbound } from '../../outbound/outbound.ts';
+import type { AttemptContext, RunOutcome } from '../../worker/run-outcome.ts';
+import type { Attachments } from '../attachments.ts';
+import type { NodeSettings } from '../node-settings.ts';
+import { baseOf } from '../outbound-settings.ts';
+import { addressOf } from '../script-environment.ts';
+import type { Pacers } from './pacers.ts';
+import type { Peer } from './peer.ts';
+import type { PeerKinds } from './peer-kind.ts';
+import { RelayFailure } from './relay-failure.ts';
+import { relayId } from './relay-id.ts';
+import { isLoop, loopWords } from './relay-loop.ts';
+import type { RelayReceiver } from './relay-receiver.ts';
+import type { RelayedJob } from './relay-words.ts';
+import { sendJob } from './send-job.ts';
+import { sendToRq } from './send-to-rq.ts';
+
+export interface RelayHost {
+  readonly attachments: Attachments;
+  readonly receiver: RelayReceiver;
+  readonly settings: NodeSettings;
+  readonly outbound: Outbound;
+  readonly kinds: PeerKinds;
+  readonly pacers: Pacers;
+  /** The identity of this node's store. */
+  readonly source: string;
+}
+
+export async function relayAttempt(host: RelayHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+  try {
+    return { kind: 'forward', address: await deliver(host, job, context) };
+  } catch (error) {
+    if (!(error instanceof RelayFailure)) throw error;
+    // The worker knows why it was told to stop, and what that means.
+    if (error.code === 'stopped') return { kind: 'release', reason: 'it was told to stop' };
+    const failure = { group: `relay: ${error.code}`, message: error.message, detail: null };
+    return { kind: 'fail', failure, ...(error.isFinal && { final: true }) };
+  }
+}
+
+interface Delivery {
+  readonly job: RunningJob;
+  readonly context: AttemptContext;
+  readonly to: RelayDestination;
+  readonly id: string;
+  readonly relayed: RelayedJob;
+}
+
+/** The address it has from now on. */
+async function deliver(host: RelayHost, job: RunningJob, context: AttemptContext): Promise<string> {
+  const order = orderOf(job);
+  const to = destinationOf(order);
+  const relayed = relayedBy(host, job, { order, to });
+  const delivery = { job, context, to, id: relayId(job.id, host.source), relayed };
+  const own = [host.settings.url, ...host.settings.aliases].map(baseOf);
+  if (own.includes(to.base) && !order.forceRemote) return deliverHere(host, delivery);
+  return send(host, delivery);
+}
+
+function orderOf(job: RunningJob): RelayOrder {
+  const order = readOrder(job.data);
+  if (order !== null && isAddress(order.to)) return order;
+  const words = 'its data name no address: { "to": "http://host:3333/q/queue", "data": … }';
+  throw new RelayFailure('no-destination', words);
+}
+
+function destinationOf({ to }: RelayOrder): RelayDestination {
+  const found = parseDestination(to);
+  if (found !== null && URL.canParse(found.base)) return { ...found, base: baseOf(found.base) };
+  throw new RelayFailure('bad-address', `${to.slice(0, 200)} is no address such as http://host:3333/q/queue`);
+}
+
+function relayedBy(
+  { settings, source }: RelayHost,
+  job: RunningJob,
+  { order, to }: { order: RelayOrder; to: RelayDestination },
+): RelayedJob {
+  const { maxHops } = settings.outbound;
+  const hops = order.hops + 1;
+  const origin = order.origin ?? addressOf(job, settings);
+  if (hops > maxHops || isLoop(origin, `${to.base}q/${to.queue}`))
+    throw new RelayFailure('loop', loopWords({ origin, hops, maxHops }));
+  return { queue: to.queue, data: JSON.stringify(order.data), job: order.job, source, origin, hops };
+}
+
+/** The steps that a network would carry, one after the other. */
+async function deliverHere(host: RelayHost, { job, id, relayed }: Delivery): Promise<string> {
+  const { receiver, attachments, settings } = host;
+  const prepared = await receiver.prepare(id, relayed);
+  if (!prepared.ok) throw refusedHere(prepared.refusal);
+  if (prepared.phase === 'draft') {
+    await attachments.copy(job.id, id);
+    const files = (await attachments.list(job.id)).filter(({ direction }) => direction === 'in');
+    const committed = await receiver.commit(id, files);
+    if (!committed.ok) throw refusedHere(committed.refusal);
+  }
+  return addressOf({ queue: prepared.queue, id }, settings);
+}
+
+function refusedHere({ code, message }: { readonly code: string; readonly message: string }): RelayFailure {
+  if (message.startsWith('relay loop')) return new RelayFailure('loop', message);
+  if (code === 'not-found') return new RelayFailure('no-such-queue', message);
+  return new RelayFailure(code === 'queue-down' ? 'queue-closed' : 'refused', message);
+}
+
+async function send(host: RelayHost, delivery: Delivery): Promise<string> {
+  const { job, context, to, id, relayed } = delivery;
+  const peer = peerAt(host, to.base, context.signal);
+  const kind = await host.kinds.of(peer, host.settings.outbound.destinations.get(to.base)?.protocol ?? null);
+  const files = (await host.attachments.list(job.id)).filter(({ direction }) => direction === 'in');
+  const onProgress = (percent: number, words: string): void => {
+    context.progress(percent, words);
+    context.alive();
+  };
+  const order = { peer, id, relayed, files, attachments: host.attachments, onProgress };
+  try {
+    if (kind === 'rq') return await sendToRq({ ...order, job, context });
+    await sendJob(order);
+    return `${to.base}q/${to.queue}/${id}`;
+  } catch (error) {
+    // Perhaps something else stands there by now: it is asked again the next time.
+    if (error instanceof RelayFailure && isOutOfPlace(error)) await host.kinds.forget(to.base);
+    throw error;
+  }
+}
+
+const isOutOfPlace = ({ code }: RelayFailure): boolean => code === 'not-a-node' || code === 'no-such-queue';
+
+export function peerAt(host: Omit<RelayHost, 'attachments' | 'receiver'>, base: string, signal: AbortSignal): Peer {
+  const { outbound } = host.settings;
+  const { timeoutMs } = outbound;
+  return {
+    base,
+    token: outbound.destinations.get(base)?.token ?? null,
+    outbound: host.outbound,
+    times: { connectMs: Math.min(timeoutMs, 10_000), idleMs: timeoutMs, answerMs: timeoutMs },
+    pacer: host.pacers.of(base),
+    signal,
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The receiving end of a relay: a job comes as a draft under an id that its sender chose, then its files, then the commit.
+ *
+ *     prepare ─▶ draft, with what has come of its files ─▶ files ─▶ commit ─▶ committed
+ *
+ * Invariant: each step can be repeated, in any order, and a job that was committed once is never made again while the
+ * memory of it lasts (relay-memory.ts). What the queue may take is asked when it is prepared, not when it is committed:
+ * whoever was let in is not turned away with everything sent.
+ */
+import type { Job } from '../../core/job.ts';
+import type { Refused } from '../../core/refusal.ts';
+import { refuse } from '../../core/refusal.ts';
+import { RELAY_QUEUE } from '../../core/relay-order.ts';
+import type { AttachmentUploads } from '../attachment-uploads.ts';
+import type { Attachments } from '../attachments.ts';
+import type { NodeSettings } from '../node-settings.ts';
+import type { DoorState, QueueDoor } from '../queue-door.ts';
+import { doorOf } from '../queue-door.ts';
+import { isLoop, loopWords } from './relay-loop.ts';
+import type { RelayedIn } from './relay-memory.ts';
+import { recallRelayed, rememberRelayed } from './relay-memory.ts';
+import type { CommitResult, Prepared, PreparedFile, RelayedJob } from './relay-words.ts';
+
+export interface ReceiverParts extends QueueDoor {
+  readonly attachments: Attachments;
+  readonly uploads: AttachmentUploads;
+  readonly settings: Pick<NodeSettings, 'url' | 'aliases' | 'outbound'>;
+  now(): number;
+}
+
+export class RelayReceiver {
+  readonly #parts: ReceiverParts;
+
+  constructor(parts: ReceiverParts) {
+    this.#parts = parts;
+  }
+
+  async prepare(id: string, relayed: RelayedJob): Promise<Prepared | Refused> {
+    const { store, attachments, uploads, now } = this.#parts;
+    const before = await this.#committed(id);
+    if (before !== null) return { ok: true, phase: 'committed', queue: before.queue };
+    const refused = await this.#whyNot(relayed);
+    if (refused !== null) return refused;
+    const { queue, source, origin, hops } = relayed;
+    await rememberRelayed(store.records, id, { queue, source, origin, hops, phase: 'preparing' }, now());
+    const [added] = await store.jobs.add([{ id, ...jobOf(relayed), draft: true }]);
+    if (added === undefined || !added.ok) return added ?? refuse('not-found', `job ${id}`);
+    // The memory of it is over, and the job itself is still there.
+    if (added.state !== 'draft') return { ok: true, phase: 'committed', queue: added.queue };
+    if (added.outcome === 'exists') await this.#bringUpToDate(id, relayed);
+    const whole = (await attachments.list(id)).filter(({ direction }) => direction === 'in');
+    return { ok: true, phase: 'draft', queue, files: whole.map(toFile), begun: await uploads.begun(id) };
+  }
+
+  /** With exactly these files: one that is missing is refused, one that is not named is removed. */
+  async commit(id: string, files: readonly PreparedFile[]): Promise<CommitResult | Refused> {
+    const { store, now } = this.#parts;
+    const before = await this.#committed(id);
+    if (before !== null) return { ok: true, phase: 'committed', queue: before.queue };
+    const known = await recallRelayed(store.records, id);
+    if (known === null) return refuse('not-found', `the relayed job ${id}`);
+    const problem = await this.#checkFiles(id, files);
+    if (problem !== null) return problem;
+    await rememberRelayed(store.records, id, { ...known, phase: 'committing' }, now());
+    const [committed] = await store.jobs.commit([id]);
+    if (committed === undefined || !committed.ok) return committed ?? refuse('not-found', `job ${id}`);
+    await rememberRelayed(store.records, id, { ...known, phase: 'committed' }, now());
+    return { ok: true, phase: 'committed', queue: known.queue };
+  }
+
+  /** The job that came in under this id; `gone` when it is no more. Null when nothing came under it. */
+  async find(id: string): Promise<Job | 'gone' | null> {
+    const { store } = this.#parts;
+    const known = await recallRelayed(store.records, id);
+    if (known === null) return null;
+    const [job] = await store.jobs.find([id]);
+    return job ?? 'gone';
+  }
+
+  async #committed(id: string): Promise<RelayedIn | null> {
+    const { store, now } = this.#parts;
+    const known = await recallRelayed(store.records, id);
+    if (known === null || known.phase === 'preparing') return null;
+    if (known.phase === 'committed') return known;
+    const [job] = await store.jobs.find([id]);
+    if (job !== undefined && job !== null && job.state === 'draft') return null;
+    const committed: RelayedIn = { ...known, phase: 'committed' };
+    await rememberRelayed(store.records, id, committed, now());
+    return committed;
+  }
+
+  async #whyNot({ queue, origin, hops }: RelayedJob): Promise<Refused | null> {
+    const { settings } = this.#parts;
+    const { maxHops } = settings.outbound;
+    const places = [settings.url, ...settings.aliases].map((base) => `${base}q/${queue}`);
+    if (places.some((place) => isLoop(origin, place)) || hops > maxHops)
+      return no(loopWords({ origin, hops, maxHops }));
+    if (queue === RELAY_QUEUE) return no('nothing may be relayed into the queue relay of another node');
+    const state = await doorOf(this.#parts, queue);
+    return state === 'open' ? null : closed(queue, state);
+  }
+
+  /** Somebody changed the job at its sender since it was prepared. */
+  async #bringUpToDate(id: string, relayed: RelayedJob): Promise<void> {
+    const { store } = this.#parts;
+    const [job] = await store.jobs.find([id]);
+    if (job?.state === 'draft' && job.data !== relayed.data) await store.jobs.change([{ id, data: relayed.data }]);
+  }
+
+  async #checkFiles(id: string, files: readonly PreparedFile[]): Promise<Refused | null> {
+    const { attachments, uploads } = this.#parts;
+    const here = (await attachments.list(id)).filter(({ direction }) => direction === 'in');
+    const wanted = new Map(files.map((file) => [file.name, file]));
+    const missing = files.find(
+      ({ name, sha256 }) => !here.some((each) => each.name === name && each.sha256 === sha256),
+    );
+    if (missing !== undefined) return no(`attachment ${missing.name} of job ${id} is not whole`);
+    const begun = await uploads.begun(id);
+    for (const { name } of [...here, ...begun]) if (!wanted.has(name)) await uploads.remove(id, name);
+    return uploads.unfinished(id);
+  }
+}
+
+function jobOf({ queue, data, job: { name, priority, tags, policy } }: RelayedJob) {
+  return {
+    queue,
+    data,
+    ...(name !== undefined && { name }),
+    ...(priority !== undefined && { priority }),
+    ...(tags !== undefined && { tags }),
+    ...(policy !== undefined && { policy }),
+  };
+}
+
+function toFile({ name, sha256, size }: PreparedFile): PreparedFile {
+  return { name, sha256, size };
+}
+
+function closed(queue: string, state: DoorState): Refused {
+  if (state === 'unknown') return refuse('not-found', `queue ${queue}`);
+  const { refusal } = refuse('queue-down', `queue ${queue}`);
+  return { ok: false, refusal: { ...refusal, message: `queue ${queue} is ${state} and takes no relayed jobs` } };
+}
+
+function no(message: string): Refused {
+  const { refusal } = refuse('wrong-state', '');
+  return { ok: false, refusal: { ...refusal, message } };
+}

@@ -1,0 +1,74 @@
+/**
+ * What has become of a job that was handed on: asked of the node that has it, with the token for that destination, as far
+ * as that node tells us. Nothing of it is kept.
+ */
+import type { Job } from '../../core/job.ts';
+import { parseDestination } from '../../core/relay-order.ts';
+import { baseOf } from '../outbound-settings.ts';
+import type { Peer } from './peer.ts';
+import { askPeer, refusedBy } from './peer.ts';
+import type { RelayHost } from './relay-attempt.ts';
+import { peerAt } from './relay-attempt.ts';
+import { RelayFailure } from './relay-failure.ts';
+
+/** `known` false: `reason` says why nothing can be said. */
+export interface RemoteView {
+  readonly address: string;
+  readonly known: boolean;
+  readonly reason: string | null;
+  /** As the other node describes it: state, label, reason, progress, attempt. */
+  readonly job: unknown;
+}
+
+export interface RemoteLog {
+  readonly known: boolean;
+  readonly reason: string | null;
+  readonly text: string;
+}
+
+const MOST_LOG = 256 * 1024;
+
+export class RemoteJobs {
+  readonly #host: RelayHost;
+
+  constructor(host: RelayHost) {
+    this.#host = host;
+  }
+
+  async view({ forwardedTo }: Job, signal: AbortSignal): Promise<RemoteView> {
+    const address = forwardedTo ?? '';
+    const asked = await this.#ask(address, '', signal);
+    if (typeof asked === 'string') return { address, known: false, reason: asked, job: null };
+    return { address, known: true, reason: null, job: asked.json ?? null };
+  }
+
+  /** The end of its log there. */
+  async log({ forwardedTo }: Job, signal: AbortSignal): Promise<RemoteLog> {
+    const asked = await this.#ask(forwardedTo ?? '', '/log', signal);
+    if (typeof asked === 'string') return { known: false, reason: asked, text: '' };
+    return { known: true, reason: null, text: asked.text };
+  }
+
+  async #ask(address: string, what: '' | '/log', signal: AbortSignal) {
+    const [, queue = '', id = ''] = /^(.*)\/([^/]+)$/.exec(address) ?? [];
+    const found = parseDestination(queue);
+    if (found === null || !/^[A-Za-z0-9._:~-]{1,128}$/.test(id)) return 'it went to no address of a queue';
+    try {
+      const peer: Peer = peerAt(this.#host, baseOf(found.base), signal);
+      if ((await this.#host.kinds.of(peer, null)) === 'rq') return await askRq(peer, `q/${found.queue}/${id}`, what);
+      const path = `api/relay/${encodeURIComponent(id)}${what}`;
+      const answer = await askPeer(peer, { method: 'GET', path, maxAnswerBytes: MOST_LOG * 2 });
+      return answer.status === 200 ? answer : refusedBy(peer, answer).message;
+    } catch (error) {
+      if (error instanceof RelayFailure) return error.message;
+      throw error;
+    }
+  }
+}
+
+async function askRq(peer: Peer, place: string, what: '' | '/log') {
+  const path = what === '' ? `${place}.json` : `${place}/log/stdio.log`;
+  const headers = what === '' ? {} : { range: `bytes=-${MOST_LOG}` };
+  const answer = await askPeer(peer, { method: 'GET', path, headers, maxAnswerBytes: MOST_LOG * 2 });
+  return answer.status === 200 || answer.status === 206 ? answer : refusedBy(peer, answer).message;
+}

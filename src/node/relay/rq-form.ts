@@ -1,0 +1,45 @@
+/** The bodies that RQ's HTTP takes: fields of a form, and a file among them. Pure but for the file, which is read as it goes. */
+import { Readable } from 'node:stream';
+import type { UploadBody } from '../../outbound/outbound-call.ts';
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+export function formOf(fields: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(fields).toString();
+}
+
+export interface FormFile {
+  readonly boundary: string;
+  readonly name: string;
+  readonly size: number;
+  open(): Promise<Readable>;
+}
+
+export function fileForm({ boundary, name, size, open }: FormFile): Pick<UploadBody, 'length' | 'open'> {
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="x_format"\r\n\r\njson\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="filedata"; filename="${quoted(name)}"\r\n` +
+      'Content-Type: application/octet-stream\r\n\r\n',
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* parts(): AsyncGenerator<Buffer> {
+    yield head;
+    yield* (await open()) as AsyncIterable<Buffer>;
+    yield tail;
+  }
+  return {
+    length: head.length + size + tail.length,
+    open: async () => Readable.from(parts(), { objectMode: false }),
+  };
+}
+
+/** As browsers do: nothing in a name may end it. */
+function quoted(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** RQ answers `["ok", words]` or `["fail", words]`; null when it is neither. */
+export function rqAnswer(json: unknown): { readonly isOk: boolean; readonly words: string } | null {
+  if (!Array.isArray(json) || (json[0] !== 'ok' && json[0] !== 'fail')) return null;
+  return { isOk: json[0] === 'ok', words: String(json[1] ?? '') };
+}

@@ -1,0 +1,94 @@
+/**
+ * One attachment on its way to another node: gone on with where it was cut, in pieces, its hash checked there at the end.
+ *
+ * A cut in the middle ends nothing as long as each try brings some of it across; one that brings nothing is the attempt's
+ * failure, and the next attempt goes on from the same place.
+ */
+import { Readable } from 'node:stream';
+import type { Attachment, Attachments } from '../attachments.ts';
+import type { Peer, PeerAnswer } from './peer.ts';
+import { askPeer, refusedBy } from './peer.ts';
+import { refuseRead } from './read-attachment.ts';
+import { RelayFailure } from './relay-failure.ts';
+
+export interface FileToSend {
+  readonly peer: Peer;
+  /** The job's id there. */
+  readonly id: string;
+  readonly file: Attachment;
+  readonly attachments: Attachments;
+  /** How much of it is there already. */
+  readonly offset: number;
+  onBytes(offset: number): void;
+}
+
+/** No single request is so long that its end is out of sight. */
+const PIECE_BYTES = 256 * 1024 ** 2;
+const MOST_TRIES = 10_000;
+const PASSING = new Set(['cut', 'too-slow', 'unreachable']);
+
+export async function sendFile(order: FileToSend): Promise<void> {
+  let offset = order.offset;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const answer = await put(order, offset).catch((error: unknown) => resume(order, offset, error));
+    if (typeof answer === 'number') {
+      offset = answer;
+      continue;
+    }
+    if (answer.status === 201) return mustBeWhole(order, answer);
+    offset = nextOffset(order, answer, offset);
+  }
+  throw new RelayFailure('refused', `${order.peer.base}: ${order.file.name} did not arrive in ${MOST_TRIES} pieces`);
+}
+
+function pathOf({ id, file }: FileToSend): string {
+  return `api/jobs/${encodeURIComponent(id)}/attachments/${encodeURIComponent(file.name)}`;
+}
+
+async function put(order: FileToSend, offset: number): Promise<PeerAnswer> {
+  const { peer, file, attachments } = order;
+  const end = Math.min(file.size, offset + PIECE_BYTES);
+  const open = async (): Promise<Readable> => {
+    if (end === offset) return Readable.from([]);
+    const reading = await attachments.read(file, { start: offset, end });
+    if (!reading.ok) throw refuseRead(file, reading);
+    return reading.stream;
+  };
+  let at = offset;
+  const onSent = (bytes: number): void => order.onBytes((at += bytes));
+  return askPeer(peer, {
+    method: 'PUT',
+    path: pathOf(order),
+    headers: {
+      'content-type': 'application/octet-stream',
+      'upload-offset': String(offset),
+      'upload-length': String(file.size),
+      'x-content-sha256': file.sha256,
+    },
+    body: { length: end - offset, open, pacer: peer.pacer, onSent },
+  });
+}
+
+/** After a cut: from where it can go on, if it came any further. */
+async function resume(order: FileToSend, from: number, error: unknown): Promise<number> {
+  if (!(error instanceof RelayFailure) || !PASSING.has(error.code)) throw error;
+  const { status, headers } = await askPeer(order.peer, { method: 'HEAD', path: pathOf(order) });
+  const offset = Number(headers['upload-offset'] ?? Number.NaN);
+  if (status !== 200 || !(offset > from && offset <= order.file.size)) throw error;
+  return offset;
+}
+
+function nextOffset({ peer, file }: FileToSend, answer: PeerAnswer, before: number): number {
+  const { status, headers } = answer;
+  const offset = Number(headers['upload-offset'] ?? Number.NaN);
+  // 409: an earlier try came further, or not as far, as we were told.
+  const isTold = (status === 202 || status === 409) && offset >= 0 && offset <= file.size && offset !== before;
+  if (isTold) return offset;
+  throw refusedBy(peer, answer, status === 400 ? 'wrong-hash' : undefined);
+}
+
+function mustBeWhole({ peer, file }: FileToSend, { json }: PeerAnswer): void {
+  const { sha256, size } = (json ?? {}) as { sha256?: unknown; size?: unknown };
+  if (sha256 === file.sha256 && size === file.size) return;
+  throw new RelayFailure('wrong-hash', `${peer.base}: attachment ${file.name} arrived with another hash`);
+}

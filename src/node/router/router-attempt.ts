@@ -1,0 +1,152 @@
+/**
+ * One job of the queue `rq_router`: the first rule that fits says where it goes, and a copy with its files is made for each
+ * place; relays do the rest.
+ *
+ * Invariant: which places were drawn is kept as the checkpoint before the first copy is made, and a copy's id follows from
+ * the job's and its number. So an attempt that is begun anew finds its copies, and draws nothing again.
+ */
+import { createHash } from 'node:crypto';
+import { LonghaulError } from '../../core/errors.ts';
+import type { RunningJob } from '../../core/job.ts';
+import type { NewJob } from '../../core/job-store.ts';
+import type { RelayOrder } from '../../core/relay-order.ts';
+import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/relay-order.ts';
+import type { AttemptContext, RunOutcome } from '../../worker/run-outcome.ts';
+import { copyJob } from '../copy-job.ts';
+import type { Duplicator } from '../duplicate.ts';
+import { doorOf } from '../queue-door.ts';
+import { recallRelayed } from '../relay/relay-memory.ts';
+import { addressOf } from '../script-environment.ts';
+import type { Routed } from './route-job.ts';
+import { candidatesOf, pick, ruleFor } from './route-job.ts';
+import type { RouterRule, RouterRules } from './router-rules.ts';
+
+export interface RouterHost extends Duplicator {
+  rules(): Promise<RouterRules>;
+  /** Of these addresses, those whose node answers. */
+  upOf(addresses: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  random(): number;
+}
+
+interface Plan {
+  readonly rule: string;
+  readonly to: readonly string[];
+  readonly delayMs: number;
+}
+
+export async function routerAttempt(host: RouterHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+  try {
+    const plan = plannedBefore(job) ?? (await planFor(host, job, context));
+    if ('kind' in plan) return plan;
+    const ids: string[] = [];
+    for (const [place, to] of plan.to.entries()) ids.push(await copyTo(host, job, { to, place, plan }));
+    return { kind: 'complete', result: JSON.stringify({ rule: plan.rule, to: plan.to, jobs: ids }) };
+  } catch (error) {
+    const isKnown = error instanceof LonghaulError || (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (!isKnown) throw error;
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return failed('rules', isMissing ? 'there is no router.json in the home folder' : (error as Error).message);
+  }
+}
+
+export function routedOf(job: Pick<RunningJob, 'data' | 'tags'>): Routed {
+  const order = readOrder(job.data);
+  const src = (order?.data as { src?: unknown } | null | undefined)?.src;
+  const source = typeof src === 'string' ? src : (order?.origin ?? '');
+  return { source, destination: order?.to ?? '', tags: job.tags };
+}
+
+function plannedBefore({ checkpoint }: RunningJob): Plan | null {
+  const known = checkpoint === null ? null : (JSON.parse(checkpoint) as Partial<Plan> | null);
+  return Array.isArray(known?.to) ? (known as Plan) : null;
+}
+
+async function planFor(host: RouterHost, job: RunningJob, context: AttemptContext): Promise<Plan | RunOutcome> {
+  const routed = routedOf(job);
+  const rule = ruleFor(await host.rules(), routed);
+  if (rule.action.kind === 'end') return endedBy(rule, rule.action.as);
+  const candidates = candidatesOf(rule.action.routes, routed);
+  if (candidates === null)
+    return failed('no-destination', `rule ${rule.name}: the job names no queue that it is for`, true);
+  const choices = candidates.filter((places) => places.length > 1).flat();
+  const up = choices.length === 0 ? new Set<string>() : await host.upOf(choices, context.signal);
+  const to = candidates.map((places) => pick(places, (address) => up.has(address), host.random()));
+  const plan: Plan = { rule: rule.name, to, delayMs: rule.delayMs };
+  await context.checkpoint(JSON.stringify(plan));
+  return plan;
+}
+
+function endedBy({ name }: RouterRule, as: 'done' | 'failed'): RunOutcome {
+  if (as === 'done') return { kind: 'complete', result: JSON.stringify({ rule: name, to: [], jobs: [] }) };
+  return failed('ended', name === 'default' ? 'no rule fits it' : `rule ${name} ends it`, true);
+}
+
+function failed(word: string, message: string, isFinal = false): RunOutcome {
+  const failure = { group: `router: ${word}`, message, detail: null };
+  return { kind: 'fail', failure, ...(isFinal && { final: true }) };
+}
+
+interface CopyOrder {
+  readonly to: string;
+  readonly place: number;
+  readonly plan: Plan;
+}
+
+async function copyTo(host: RouterHost, job: RunningJob, { to, place, plan }: CopyOrder): Promise<string> {
+  const id = copyId(job.id, place);
+  const copy = { id, delayMs: plan.delayMs, tags: job.tags, ...(job.name !== null && { name: job.name }) };
+  const order = readOrder(job.data);
+  const wanted = isAddress(to) ? await toElsewhere(host, job, { to, order }) : await toHere(host, job, { to, order });
+  await copyJob(host, job.id, { ...copy, ...wanted });
+  return id;
+}
+
+interface Where {
+  readonly to: string;
+  readonly order: RelayOrder | null;
+}
+
+async function toElsewhere(
+  host: RouterHost,
+  job: RunningJob,
+  { to, order }: Where,
+): Promise<Pick<NewJob, 'queue' | 'data'>> {
+  const came = await recallRelayed(host.store.records, job.id);
+  const { policy, tags } = job;
+  const data = orderText({
+    to,
+    data: dataOf(job, order, to),
+    job: { policy, tags, ...order?.job },
+    forceRemote: order?.forceRemote ?? false,
+    origin: came?.origin ?? order?.origin ?? addressOf(job, host.node),
+    hops: Math.max(came?.hops ?? 0, order?.hops ?? 0),
+  });
+  return { queue: RELAY_QUEUE, data };
+}
+
+async function toHere(
+  host: RouterHost,
+  job: RunningJob,
+  { to, order }: Where,
+): Promise<Pick<NewJob, 'queue' | 'data'>> {
+  const queue = to.replace(/^\/q\//, '');
+  const state = await doorOf(host, queue);
+  if (state !== 'open') throw new LonghaulError('refused', `queue ${queue} is ${state}`);
+  return {
+    queue,
+    data: JSON.stringify(dataOf(job, order, to)),
+    ...(Object.keys(job.policy).length > 0 && { policy: job.policy }),
+  };
+}
+
+/** A message of RQ's gets its new destination; other data are as they were. */
+function dataOf(job: RunningJob, order: RelayOrder | null, dest: string): unknown {
+  if (order === null) return JSON.parse(job.data) as unknown;
+  const { data } = order;
+  return typeof data === 'object' && data !== null && 'dest' in data ? { ...data, dest } : data;
+}
+
+function copyId(id: string, place: number): string {
+  const whole = `${id}~r${place}`;
+  return whole.length <= 128 ? whole : `${createHash('sha256').update(id).digest('hex')}~r${place}`;
+}

@@ -1,0 +1,188 @@
+/** Real servers that behave badly, and what a call to them comes to. */
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcp } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import { destinationsOf } from './destinations.ts';
+import type { Outbound } from './outbound.ts';
+import { openOutbound } from './outbound.ts';
+import type { OutboundCall } from './outbound-call.ts';
+import { createPacer } from './pacer.ts';
+
+const HERE = ['127.0.0.1'];
+const QUICK = { connectMs: 500, idleMs: 300, answerMs: 300 };
+const undo: (() => void)[] = [];
+
+afterEach(() => {
+  for (const each of undo.splice(0)) each();
+});
+
+async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<URL> {
+  const server: Server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  undo.push(() => void (server.closeAllConnections(), server.close()));
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+}
+
+function way(allow: readonly string[] = HERE): Outbound {
+  const outbound = openOutbound(() => destinationsOf(allow));
+  undo.push(() => outbound.close());
+  return outbound;
+}
+
+const get = (url: URL, more: Partial<OutboundCall> = {}): OutboundCall => ({
+  method: 'GET',
+  url,
+  times: QUICK,
+  ...more,
+});
+
+describe('a call', () => {
+  it('brings the answer back', async () => {
+    const url = await serve((request, response) =>
+      response.end(`${request.method} ${String(request.headers['x-one'])}`),
+    );
+    const answer = await way().call(get(url, { headers: { 'x-one': '1' } }));
+    expect(answer.ok && answer.body.toString()).toBe('GET 1');
+  });
+
+  it('does not follow a redirect', async () => {
+    let asked = 0;
+    const url = await serve((_, response) => {
+      asked += 1;
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+    });
+    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'redirected' } });
+    expect(asked).toBe(1);
+  });
+
+  it('reads no more of an answer than it may', async () => {
+    let isGone = false;
+    const url = await serve((_, response) => {
+      const piece = Buffer.alloc(64 * 1024);
+      const more = (): void => void (!isGone && response.write(piece) ? setImmediate(more) : 0);
+      response.on('drain', more);
+      response.on('close', () => (isGone = true));
+      more();
+    });
+    const answer = await way().call(get(url, { times: { answerMs: 20_000 } }));
+    expect(answer).toMatchObject({ ok: false, problem: { code: 'too-large' } });
+    await expect.poll(() => isGone).toBe(true);
+  });
+
+  it('does not unpack what was packed', async () => {
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not unpacked'),
+    );
+    const answer = await way().call(get(url));
+    expect(answer.ok && answer.body.toString()).toBe('not unpacked');
+  });
+
+  it.each([
+    ['says nothing', () => undefined],
+    ['never ends', (response: ServerResponse) => void response.write('a')],
+    ['drips', (response: ServerResponse) => undo.push(clearEvery(setInterval(() => response.write('a'), 20)))],
+  ])('gives up on a server that %s', async (_, answer) => {
+    const url = await serve((_request, response) => void answer(response));
+    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'too-slow' } });
+  });
+
+  it('gives up on a server that takes nothing of what is sent', async () => {
+    const tcp = createTcp((socket) => void socket.pause().on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    undo.push(() => void tcp.close());
+    const url = new URL(`http://127.0.0.1:${(tcp.address() as AddressInfo).port}/`);
+    const body = { length: 1e9, open: async () => Readable.from(endless(), { objectMode: false }), pacer: null };
+    expect(await way().call({ method: 'PUT', url, body, times: QUICK })).toMatchObject({
+      ok: false,
+      problem: { code: 'too-slow' },
+    });
+  });
+
+  it('says that a connection was cut, refused, or has no host', async () => {
+    const url = await serve((request) => request.socket.destroy());
+    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'cut' } });
+    expect(await way().call(get(new URL('http://127.0.0.1:1/')))).toMatchObject({
+      ok: false,
+      problem: { code: 'unreachable', message: 'the connection was refused' },
+    });
+    expect(
+      await way().call(get(new URL('http://no-such-host.invalid/'), { times: { connectMs: 20_000 } })),
+    ).toMatchObject({
+      ok: false,
+      problem: { code: 'unreachable' },
+    });
+  });
+
+  it('ends when it is told to', async () => {
+    const url = await serve(() => undefined);
+    const stop = new AbortController();
+    const call = way().call(get(url, { signal: stop.signal, times: { answerMs: 20_000 } }));
+    stop.abort();
+    expect(await call).toMatchObject({ ok: false, problem: { code: 'stopped' } });
+  });
+
+  it('hears a no that comes before everything was sent', async () => {
+    const url = await serve((request, response) => {
+      response.writeHead(413, { connection: 'close' }).end('too much');
+      request.resume();
+    });
+    const body = { length: 4_000_000, open: async () => Readable.from([Buffer.alloc(4_000_000)]), pacer: null };
+    expect(await way().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 413 });
+  });
+});
+
+describe('the guard', () => {
+  it('refuses a private address that nobody allowed, however it is named, and asks it nothing', async () => {
+    let asked = 0;
+    const url = await serve((_, response) => void ((asked += 1), response.end()));
+    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST.', '2130706433', '0x7f.1']) {
+      const answer = await way([]).call(get(new URL(`http://${host}:${url.port}/`)));
+      // Not every resolver knows a name with a dot at its end.
+      expect(answer).toMatchObject({
+        ok: false,
+        problem: { code: expect.stringMatching(/^(not-allowed|unreachable)$/) },
+      });
+    }
+    expect(asked).toBe(0);
+  });
+
+  it('judges the address behind a name when it connects, by what the settings say then', async () => {
+    const url = await serve((_, response) => response.end('in'));
+    let allow: readonly string[] = [];
+    const outbound = openOutbound(() => destinationsOf(allow));
+    undo.push(() => outbound.close());
+    const named = new URL(`http://localhost:${url.port}/`);
+    expect(await outbound.call(get(named))).toMatchObject({ problem: { code: 'not-allowed' } });
+    allow = [`127.0.0.1:${url.port}`];
+    expect(await outbound.call(get(named))).toMatchObject({ ok: true });
+    allow = ['10.0.0.0/8'];
+    const again = openOutbound(() => destinationsOf(allow));
+    undo.push(() => again.close());
+    expect(await again.call(get(named))).toMatchObject({ problem: { code: 'not-allowed' } });
+  });
+
+  it('takes a name that is allowed at its word', async () => {
+    const url = await serve((_, response) => response.end('in'));
+    expect(await way(['localhost']).call(get(new URL(`http://localhost:${url.port}/`)))).toMatchObject({ ok: true });
+  });
+});
+
+it('a pacer holds a stream to its speed', async () => {
+  const bytes = 200_000;
+  const url = await serve((request, response) => void request.resume().on('end', () => response.end('all')));
+  const startedAt = performance.now();
+  const body = { length: bytes, open: async () => Readable.from([Buffer.alloc(bytes)]), pacer: createPacer(500_000) };
+  expect(await way().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 200 });
+  expect(performance.now() - startedAt).toBeGreaterThan(150);
+});
+
+const clearEvery = (timer: NodeJS.Timeout) => (): void => clearInterval(timer);
+
+async function* endless(): AsyncGenerator<Buffer> {
+  const piece = Buffer.alloc(256 * 1024);
+  for (;;) yield piece;
+}

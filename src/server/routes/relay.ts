@@ -1,0 +1,189 @@
+/**
+ * Relay between nodes: a job is prepared under the id that its sender chose, its files are sent, and it is committed; each
+ * step can be repeated. And what has become of a job that was handed on, asked of the node that has it.
+ *
+ * A relay's token lets nobody see more than the jobs that came by relay.
+ */
+import { anything, fields, flag, integer, listOf, object, oneOf, orNull, text } from '../../core/check.ts';
+import type { Job } from '../../core/job.ts';
+import { LABELS } from '../../core/label.ts';
+import { jobId, queueName, tag } from '../../core/names.ts';
+import { priority } from '../../core/policy-input.ts';
+import { refuse } from '../../core/refusal.ts';
+import { sentName } from '../../node/file-upload.ts';
+import { RELAY_PROTOCOL } from '../../node/relay/relay-words.ts';
+import { jsonValue } from '../../wire/json-value.ts';
+import { state } from '../../wire/port-answers.ts';
+import { policyRecord, whole, word } from '../../wire/port-checks.ts';
+import type { ServerContext } from '../context.ts';
+import { findJob, viewsOf } from '../job-views.ts';
+import { nodeOf } from '../node-of.ts';
+import { refusedReply } from '../problem.ts';
+import type { Reply } from '../reply.ts';
+import { json, text as textReply } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+const MOST_FILES = 1_000;
+const LOG_LINES = 500;
+const PATH = '/api/relay/{id}';
+const params = { id: jobId };
+const words = text({ max: 64 * 1024 });
+const address = text({ max: 4_096 });
+
+const file = fields({
+  name: sentName,
+  sha256: text({ max: 64 }),
+  size: whole,
+});
+const phase = oneOf('draft', 'committed');
+const relayedJob = fields(
+  { queue: queueName, data: jsonValue, source: word, origin: address, hops: integer(0, 1_000_000) },
+  { job: object({ name: word, priority, tags: listOf(tag, 100), policy: policyRecord }) },
+);
+const commitBody = fields({ files: listOf(file, MOST_FILES) });
+const committed = fields({ phase, queue: word });
+
+const remoteView = fields({ address, known: flag, reason: orNull(words), job: anything });
+const relayedView = fields({
+  id: word,
+  queue: word,
+  state,
+  label: oneOf(...LABELS),
+  reason: words,
+  attempt: whole,
+  progress: anything,
+  failure: anything,
+  endedAt: orNull(whole),
+});
+
+export const relayRoutes: readonly Route[] = [
+  route({
+    name: 'relay.hello',
+    method: 'GET',
+    path: '/api/relay',
+    about:
+      'Who this is, for a node that wants to relay to it: the version of the protocol and the identity of the store.',
+    role: 'relay',
+    answer: fields({ protocol: whole, version: word, store: word }),
+    handle: ({ context }) =>
+      json({ protocol: RELAY_PROTOCOL, version: context.version, store: nodeOf(context).relay.source }),
+  }),
+  route({
+    name: 'relay.prepare',
+    method: 'PUT',
+    path: PATH,
+    about:
+      'Prepares a job under the id that its sender chose. Answers what has come of its files, or that it was committed before.',
+    role: 'relay',
+    params,
+    body: relayedJob,
+    answer: fields(
+      { phase, queue: word },
+      { files: listOf(file, MOST_FILES), begun: listOf(fields({ name: word, offset: whole }), MOST_FILES) },
+    ),
+    handle: async ({ params, body, context }) => {
+      const answer = await nodeOf(context).relay.receiver.prepare(params.id, { job: {}, ...body });
+      return answered(answer);
+    },
+  }),
+  route({
+    name: 'relay.commit',
+    method: 'POST',
+    path: `${PATH}/commit`,
+    about: 'Makes a prepared job wait, with exactly these files. Can be repeated, also when the job is no more.',
+    role: 'relay',
+    params,
+    body: commitBody,
+    answer: committed,
+    handle: async ({ params, body, context }) =>
+      answered(await nodeOf(context).relay.receiver.commit(params.id, body.files)),
+  }),
+  route({
+    name: 'relay.status',
+    method: 'GET',
+    path: PATH,
+    about: 'What has become of a job that came by relay.',
+    role: 'relay',
+    params,
+    answer: relayedView,
+    handle: async ({ params, context }) => {
+      const job = await relayedIn(context, params.id);
+      return 'status' in job ? job : json(await viewOfRelayed(context, job));
+    },
+  }),
+  route({
+    name: 'relay.log',
+    method: 'GET',
+    path: `${PATH}/log`,
+    about: 'The last lines of the log of a job that came by relay.',
+    role: 'relay',
+    params,
+    answer: 'text',
+    handle: async ({ params, context }) => {
+      const job = await relayedIn(context, params.id);
+      return 'status' in job ? job : lastLines(context, params.id);
+    },
+  }),
+  route({
+    name: 'jobs.remote',
+    method: 'GET',
+    path: '/api/jobs/{id}/remote',
+    about: 'What has become of a job that was handed on, asked of the node that has it.',
+    role: 'read',
+    params,
+    answer: remoteView,
+    handle: async ({ params, context, signal }) => {
+      const job = await findJob(context, params.id);
+      if (job.forwardedTo === null) return notForwarded(params.id);
+      return json(await nodeOf(context).relay.remote.view(job, signal));
+    },
+  }),
+  route({
+    name: 'jobs.remote-log',
+    method: 'GET',
+    path: '/api/jobs/{id}/remote/log',
+    about: 'The last lines of the log of a job that was handed on, from the node that has it.',
+    role: 'read',
+    params,
+    answer: fields({ known: flag, reason: orNull(words), text: text({ max: Number.MAX_SAFE_INTEGER }) }),
+    handle: async ({ params, context, signal }) => {
+      const job = await findJob(context, params.id);
+      if (job.forwardedTo === null) return notForwarded(params.id);
+      return json(await nodeOf(context).relay.remote.log(job, signal));
+    },
+  }),
+];
+
+type Answer = Awaited<ReturnType<ReturnType<typeof nodeOf>['relay']['receiver']['prepare']>>;
+
+function answered(answer: Answer): Reply {
+  if (!answer.ok) return refusedReply(answer.refusal);
+  const { ok: _ok, ...rest } = answer;
+  return json(rest);
+}
+
+async function relayedIn(context: ServerContext, id: string): Promise<Job | Reply> {
+  const found = await nodeOf(context).relay.receiver.find(id);
+  if (found === null || found === 'gone') return refusedReply(refuse('not-found', `the relayed job ${id}`).refusal);
+  return found;
+}
+
+async function viewOfRelayed(context: ServerContext, job: Job): Promise<unknown> {
+  const [view] = await viewsOf(context, [job]);
+  if (view === undefined) throw new Error('a job has a view');
+  const { id, queue, state, label, reason, attempt, progress, failure, endedAt } = view;
+  return { id, queue, state, label, reason, attempt, progress, failure, endedAt };
+}
+
+async function lastLines(context: ServerContext, id: string): Promise<Reply> {
+  const found = await nodeOf(context).attempts.log(id, 'latest');
+  if (!found.ok) return refusedReply(found.refusal);
+  const { lines } = await found.log.tail(LOG_LINES);
+  return textReply(lines.map((line) => `${line.text}\n`).join(''));
+}
+
+function notForwarded(id: string): Reply {
+  const { refusal } = refuse('wrong-state', `job ${id}`);
+  return refusedReply({ ...refusal, message: `job ${id} has not been handed on to another node` });
+}

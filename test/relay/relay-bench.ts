@@ -1,0 +1,185 @@
+/**
+ * Nodes of this very process that relay to one another: a home, a store, the node and its HTTP side each, as `serve` puts
+ * them together. Nothing of them is left when the test file is over.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll } from 'vitest';
+import { newJobOf } from '../../src/core/add-options.ts';
+import type { Job } from '../../src/core/job.ts';
+import type { SettingsInput } from '../../src/core/settings-input.ts';
+import type { Store } from '../../src/core/store.ts';
+import { homeAt } from '../../src/node/home.ts';
+import { nodeSettings } from '../../src/node/node-settings.ts';
+import type { NodeNews } from '../../src/node/open-node.ts';
+import { openNode } from '../../src/node/open-node.ts';
+import { openAccess } from '../../src/server/access.ts';
+import { openServer } from '../../src/server/open-server.ts';
+import { createRouteTable, ROUTES } from '../../src/server/route-table.ts';
+import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
+import { idSource } from '../../src/worker/id-source.ts';
+import { SettingsKeeper } from '../../src/worker/settings-keeper.ts';
+import { eventually } from '../processes/runner-workbench.ts';
+
+/** All that a test says in node.json; the addresses of this machine are allowed unless it says otherwise. */
+export type NodeFile = Readonly<Record<string, unknown>>;
+
+const QUICK: SettingsInput = { backoff: { kind: 'fixed', delay: 50, jitter: 0 }, concurrency: 64 };
+
+export type TrialNode = Awaited<ReturnType<typeof startNode>>;
+
+export async function startNode(
+  file: NodeFile = {},
+  options: { requireToken?: boolean; store?: Store; port?: number } = {},
+) {
+  const home = homeAt(mkdtempSync(join(tmpdir(), 'longhaul-relay-')));
+  const store = options.store ?? openMemoryStore({});
+  const news: NodeNews[] = [];
+  const troubles: string[] = [];
+  const settings = new SettingsKeeper(store);
+  const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${String(error)}`);
+  const access = openAccess({ store, now: Date.now, requireToken: options.requireToken ?? false, onTrouble });
+  const json = { allowDestinations: ['127.0.0.0/8'], relay: { timeout: '2s' }, ...file };
+  const live = { ...nodeSettings(JSON.stringify(json)) };
+  await settings.change('relay', QUICK);
+  writeFileSync(home.settings, JSON.stringify(json), { mode: 0o600 });
+  const node = await openNode({
+    home,
+    store,
+    settings: live,
+    version: '0.0.0',
+    host: 'trial',
+    pid: process.pid,
+    inherited: process.env,
+    onNews: (each) => {
+      news.push(each);
+      if (each.type === 'trouble') onTrouble(each.what, each.error);
+    },
+  });
+  const server = await openServer({
+    context: {
+      store: access.store,
+      clock: 'store',
+      settings,
+      node,
+      health: null,
+      page: null,
+      version: '0.0.0',
+      newId: idSource(),
+      now: Date.now,
+    },
+    table: createRouteTable(ROUTES),
+    guard: access.guard,
+    onAnswer: access.onAnswer,
+    onTrouble,
+    tcp: [{ host: '127.0.0.1', port: options.port ?? 0 }],
+    socket: null,
+  });
+  const port = server.addresses[0]?.port ?? 0;
+  // As it turns out to be known, unless the test has named it.
+  if (file['url'] === undefined) Object.assign(live, { url: `http://127.0.0.1:${port}/` });
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    await server.stop();
+    access.stop();
+    await node.stop();
+    settings.close();
+    await store.close();
+    rmSync(home.root, { recursive: true, force: true });
+  };
+  afterAll(stop);
+  return {
+    home,
+    store,
+    node,
+    port,
+    news,
+    troubles,
+    settings,
+    stop,
+    base: `http://127.0.0.1:${port}/`,
+    /** Takes up other settings, as HUP does. */
+    change: (more: NodeFile): void => {
+      const next = nodeSettings(JSON.stringify({ ...json, url: live.url, ...more }));
+      Object.assign(live, next);
+    },
+    async knows(...queues: readonly string[]): Promise<void> {
+      for (const queue of queues) await settings.change(queue, {});
+    },
+    find: async (id: string): Promise<Job | null> => (await store.jobs.find([id]))[0] ?? null,
+    ask: async (method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, json: text === '' ? null : (JSON.parse(text) as unknown) };
+    },
+  };
+}
+
+export interface SentFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+export function aFile(name: string, size: number): SentFile {
+  return { name, bytes: randomBytes(size) };
+}
+
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+export interface ToRelay {
+  readonly id: string;
+  readonly to: string;
+  readonly data?: unknown;
+  readonly files?: readonly SentFile[];
+  readonly forceRemote?: boolean;
+}
+
+/** A job for another node, with its files, as a producer gives it. */
+export async function relay({ store, node }: TrialNode, { id, to, data = null, files = [], forceRemote }: ToRelay) {
+  const basis = { queue: to, data: JSON.stringify(data), newId: () => id };
+  const job = newJobOf(basis, { draft: true, ...(forceRemote !== undefined && { forceRemote }) });
+  await store.jobs.add([job]);
+  for (const { name, bytes } of files) {
+    const added = await node.blobs.addFromStream(Readable.from([bytes], { objectMode: false }));
+    if (!added.ok) throw new Error(added.refusal.message);
+    await node.attachments.put(id, { name, ...added.blob, direction: 'in' });
+  }
+  await store.jobs.commit([id]);
+}
+
+/** The job once it is so. */
+export function until(node: TrialNode, id: string, isSo: (job: Job) => boolean, ms = 15_000): Promise<Job> {
+  const look = async (): Promise<Job | null> => node.find(id);
+  return eventually(look, (job) => job !== null && isSo(job), ms) as Promise<Job>;
+}
+
+export const ended = (job: Job): boolean => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';
+export const hasFailed = (job: Job): boolean => job.failures > 0 || job.state === 'failed';
+
+/** All jobs of a queue. */
+export async function jobsIn({ store }: TrialNode, queue: string): Promise<readonly Job[]> {
+  return (await store.jobs.list({ queue, order: 'newest', limit: 1_000 })).jobs;
+}
+
+/** Name and hash of what a job was given, with the bytes themselves read and hashed again. */
+export async function filesOf({ node }: TrialNode, id: string): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for (const file of await node.attachments.list(id)) {
+    const reading = await node.attachments.read(file);
+    if (!reading.ok) throw new Error(reading.refusal.message);
+    found[file.name] = sha256(Buffer.concat((await reading.stream.toArray()) as Buffer[]));
+  }
+  return found;
+}
+
+export function hashesOf(files: readonly SentFile[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(files.map(({ name, bytes }) => [name, sha256(bytes)]));
+}
