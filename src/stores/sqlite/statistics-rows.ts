@@ -11,11 +11,13 @@ import { allRows, execute, firstRow } from './sqlite-database.ts';
 
 type CellRow = readonly [day: number, kind: CellKind, name: string, figures: string];
 
-interface Gathered {
+/** What was measured of one queue, day, worker, tags and failure group: in most transactions it is all of one heap. */
+interface Heap {
   readonly queue: string;
   readonly day: number;
-  readonly kind: CellKind;
-  readonly name: string;
+  readonly worker: string;
+  readonly tags: readonly string[];
+  readonly group: string | null;
   readonly figures: Figures;
 }
 
@@ -26,7 +28,9 @@ export class StatisticsRows {
   readonly #days: Statement;
   readonly #forget: Statement;
   readonly #shed: Statement;
-  #gathered = new Map<string, Gathered>();
+  #heaps = new Map<string, Heap>();
+  /** The one that was added to last; mostly it is the next one too. */
+  #latest: Heap | undefined;
 
   constructor(db: Database) {
     const one = 'queue = ? AND day = ? AND kind = ? AND name = ?';
@@ -44,7 +48,10 @@ export class StatisticsRows {
   }
 
   measure(measurement: Measurement): void {
-    for (const [kind, name] of cellsOf(measurement)) measure(this.#cell(measurement, kind, name).figures, measurement);
+    const day = dayOf(measurement.at);
+    if (this.#latest === undefined || !isOf(this.#latest, measurement, day))
+      this.#latest = this.#heap(measurement, day);
+    measure(this.#latest.figures, measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
@@ -60,52 +67,79 @@ export class StatisticsRows {
   }
 
   save(): void {
-    for (const { queue, day, kind, name, figures } of this.#gathered.values()) {
-      const sum = this.#stored(queue, day, kind, name);
-      if (sum !== undefined) addFigures(sum, figures);
-      else if (kind !== 'queue' && this.#count(queue, day) >= MAX_CELLS) continue;
-      execute(this.#write, queue, day, kind, name, figuresText(sum ?? figures));
-    }
-    this.#gathered.clear();
+    if (this.#heaps.size === 0) return;
+    const cells = new Map<string, Cell>();
+    for (const heap of this.#heaps.values()) this.#spread(heap, cells);
+    for (const { address, figures } of cells.values()) execute(this.#write, ...address, figuresText(figures));
+    this.forget();
   }
 
-  /** Drops what was gathered: the transaction was undone. */
+  /** Drops what was gathered: it was written, or the transaction was undone. */
   forget(): void {
-    this.#gathered.clear();
+    this.#heaps.clear();
+    this.#latest = undefined;
   }
 
   /** Answers how to go back to what was gathered by this moment. */
   mark(): () => void {
-    const copy = [...this.#gathered].map(([key, cell]): [string, Gathered] => [
-      key,
-      { ...cell, figures: copyOf(cell) },
-    ]);
+    const copy = [...this.#heaps].map(([key, heap]): [string, Heap] => [key, { ...heap, figures: copyOf(heap) }]);
     return () => {
-      this.#gathered = new Map(copy);
+      this.#heaps = new Map(copy);
+      this.#latest = undefined;
     };
   }
 
-  #stored(...address: [queue: string, day: number, kind: CellKind, name: string]): Figures | undefined {
+  /** Adds a heap to every cell that it belongs to. */
+  #spread(heap: Heap, cells: Map<string, Cell>): void {
+    for (const [kind, name] of cellsOf(heap)) {
+      const address: CellAddress = [heap.queue, heap.day, kind, name];
+      const key = address.join(' ');
+      const cell = cells.get(key) ?? this.#cell(address, cells, heap);
+      if (cell === undefined) continue;
+      addFigures(cell.figures, heap.figures);
+      cells.set(key, cell);
+    }
+  }
+
+  /** As it is stored, or empty; nothing when there is no room for another one. */
+  #cell(address: CellAddress, cells: ReadonlyMap<string, Cell>, { figures }: Heap): Cell | undefined {
     const row = firstRow<readonly [string]>(this.#read, ...address);
-    return row === undefined ? undefined : readFigures(row[0]);
+    if (row !== undefined) return { address, figures: readFigures(row[0]), isNew: false };
+    const [queue, day, kind] = address;
+    const unwritten = [...cells.values()].filter((each) => each.isNew && each.address[0] === queue).length;
+    const hasRoom = kind === 'queue' || this.#count(queue, day) + unwritten < MAX_CELLS;
+    return hasRoom ? { address, figures: newFigures(figures.firstAt), isNew: true } : undefined;
   }
 
   #count(queue: string, day: number): number {
     return firstRow<readonly [number]>(this.#size, queue, day)?.[0] ?? 0;
   }
 
-  #cell({ queue, at }: Measurement, kind: CellKind, name: string): Gathered {
-    const day = dayOf(at);
-    const key = `${day} ${queue} ${kind} ${name}`;
-    let cell = this.#gathered.get(key);
-    if (cell === undefined) {
-      cell = { queue, day, kind, name, figures: newFigures(at) };
-      this.#gathered.set(key, cell);
-    }
-    return cell;
+  #heap({ queue, worker, tags, group, at }: Measurement, day: number): Heap {
+    const key = JSON.stringify([queue, day, worker, tags, group]);
+    const heap = this.#heaps.get(key) ?? { queue, day, worker, tags, group, figures: newFigures(at) };
+    this.#heaps.set(key, heap);
+    return heap;
   }
 }
 
-function copyOf({ figures }: Gathered): Figures {
+interface Cell {
+  readonly address: CellAddress;
+  readonly figures: Figures;
+  readonly isNew: boolean;
+}
+type CellAddress = readonly [queue: string, day: number, kind: CellKind, name: string];
+
+function isOf(heap: Heap, { queue, worker, tags, group }: Measurement, day: number): boolean {
+  return (
+    heap.queue === queue &&
+    heap.worker === worker &&
+    heap.day === day &&
+    heap.group === group &&
+    (heap.tags === tags || (heap.tags.length === 0 && tags.length === 0))
+  );
+}
+
+function copyOf({ figures }: Heap): Figures {
   return readFigures(figuresText(figures));
 }

@@ -16,7 +16,7 @@ for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
   for _, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, kept, today)) do
     local day, name = member:match('^(%d+)\31(g.*)$')
     local figures = name and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
-    if figures then cells[#cells + 1] = table.concat({ queue, day, name, figures }, '\31') end
+    if figures then cells[#cells + 1] = table.concat({ queue, day, name, census.figures(figures) }, '\31') end
   end
 end
 return table.concat(answer, '\30') .. '\29' .. table.concat(cells, '\30')

@@ -120,7 +120,7 @@ local function forgetStatistics(queue)
     local figures = call('HGET', P .. 'j', home .. stale[i])
     if figures then
       shed[#shed + 1] = home .. stale[i]
-      shed[#shed + 1] = figures:match('^[^;]*')
+      shed[#shed + 1] = figures:sub(1, 88)
     end
   end
   work.writeMany('HSET', 'j', shed)

@@ -165,6 +165,13 @@ census = later(function(census)
     return found
   end
 
+  -- A cell of statistics as core/figures.ts writes it; with its buckets or without.
+  function census.figures(words, hasBuckets)
+    local numbers = { struct.unpack('>ddddddddddd', words) }
+    for i = 1, 11 do numbers[i] = text(numbers[i]) end
+    return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
+  end
+
   -- Every running job, queue by queue, the earliest end of a lease first.
   function census.running()
     local running = {}

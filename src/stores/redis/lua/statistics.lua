@@ -14,7 +14,7 @@ local function collect(queue)
     local day, name = member:match('^(%d+)\31(.*)$')
     local figures = name:sub(1, 1) == kind and call('HGET', P .. 'j', '#' .. queue .. '\31' .. member)
     if figures then
-      if tonumber(day) < today - settings.histogramDays + 1 then figures = figures:match('^[^;]*') end
+      figures = census.figures(figures, tonumber(day) > today - settings.histogramDays)
       answer[#answer + 1] = table.concat({ queue, day, name, figures }, '\31')
     end
   end

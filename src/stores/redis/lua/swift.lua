@@ -99,7 +99,8 @@ swift = {
       local done, left = into.done, into.left
       done[#done + 1] = nowText
       done[#done + 1], left[#left + 1] = hex, hex
-      tally.add(tally.heap(queue, holder, fields:match('\31tags=([^\31]*)') or ''), 'r', now - claimedAt)
+      local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
+      tally.add(tally.heap(queue, holder, tags), 'r', now - claimedAt)
       swift.emit('completed', 'done', queue, ids[i])
     end
     return true
@@ -299,7 +300,7 @@ swift = {
     swift.records, swift.seqs, swift.queues, swift.order, swift.events = {}, {}, {}, {}, {}
     local oldToken = swift.token
     if not (swift.settle(from, to, claimAt and args[claimAt]) and (not claimAt or swift.claim(claimAt))) then
-      tally.heaps, tally.order = {}, {}
+      tally.clear()
       return nil
     end
     swift.flush(oldToken)
