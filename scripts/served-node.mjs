@@ -13,6 +13,7 @@ import { root } from './house.mjs';
 /** A few lines of sh stand between: when this process ends, in whatever way, they see it and end the node. */
 const keeper = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
 const startMs = 60_000;
+const MOST_HEARD = 10_000;
 
 export const makeHome = (name) => mkdtempSync(join(tmpdir(), `longhaul-${name}-`));
 
@@ -40,15 +41,16 @@ export async function startNode(home, env = {}) {
   }
 }
 
-async function whereabouts(child) {
-  let heard = '';
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    heard += `${line}\n`;
-    const [pid, port] = [/^pid (\d+)$/m.exec(heard)?.[1], /127\.0\.0\.1:(\d+)/.exec(line)?.[1]];
-    if (!pid || !port) continue;
-    child.stdout.resume();
-    return { pid: Number(pid), port: Number(port) };
-  }
-  throw new Error(`the node ended before it said where it listens: ${heard}`);
+/** Its lines are read to the end: a node whose pipe is full cannot say its last ones, and would never end. */
+function whereabouts(child) {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => {
+      if (heard.length < MOST_HEARD) heard += `${line}\n`;
+      const [pid, port] = [/^pid (\d+)$/m.exec(heard)?.[1], /127\.0\.0\.1:(\d+)/.exec(heard)?.[1]];
+      if (pid && port) resolve({ pid: Number(pid), port: Number(port) });
+    });
+    lines.on('close', () => reject(new Error(`the node ended before it said where it listens: ${heard}`)));
+  });
 }

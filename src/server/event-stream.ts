@@ -28,8 +28,11 @@ export function openEventStream(response: ServerResponse, signal: AbortSignal): 
     response.write(text);
     if (response.writableLength > MOST_UNREAD) response.destroy();
   };
-  const timer = setInterval(() => write(':\n\n'), COMMENT_EVERY_MS);
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  // A reader may have gone before this: nobody would tell of it again.
+  if (!signal.aborted) {
+    const timer = setInterval(() => write(':\n\n'), COMMENT_EVERY_MS);
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  }
   // Something at once, so that the reader knows that it is heard.
   write(':\n\n');
   return { signal, send: (event) => write(textOf(event)), drained: () => drained(response, signal) };

@@ -68,7 +68,11 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
       .getByRole('link', { name: 'the second' })
       .waitFor();
     await page.getByRole('button', { name: 'Cancel …' }).click();
-    await page.getByRole('dialog').getByRole('group', { name: 'A job waits for it and' }).waitFor();
+    const fate = page.getByRole('dialog').getByRole('group', { name: 'A job waits for it and' });
+    await fate.getByLabel('are cancelled too').check();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
+    await web.bench.until(second.id, 'cancelled');
     expect(troubles).toEqual([]);
   });
 

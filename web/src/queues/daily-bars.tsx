@@ -16,16 +16,19 @@ export function DailyBars({ days }: { days: readonly DayStatistics[] }) {
   const rows = everyDay(days);
   const most = Math.max(1, ...rows.map(({ done, failed }) => done + failed));
   const sum = (of: (day: Day) => number) => rows.reduce((total, day) => total + of(day), 0).toLocaleString('en');
-  const words = `Throughput: ${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${rows.length} ${rows.length === 1 ? 'day' : 'days'}, ${most.toLocaleString('en')} a day at most`;
+  const words = `${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${rows.length} ${rows.length === 1 ? 'day' : 'days'}, ${most.toLocaleString('en')} a day at most`;
   return (
     <figure class="panel min-w-0 p-3">
-      <figcaption class="mb-2 text-sm text-soft">{words}</figcaption>
+      <figcaption class="mb-2 text-sm text-soft">
+        <span class="block font-medium text-ink">Throughput</span>
+        {words}
+      </figcaption>
       <svg
-        class="h-24 w-full"
+        class="h-24 w-full border-b border-line"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words}
+        aria-label={`Throughput: ${words}`}
       >
         {rows.map((day, place) => (
           <Bars key={day.day} day={day} most={most} x={(place * WIDTH) / rows.length} step={WIDTH / rows.length} />

@@ -20,16 +20,19 @@ const TICKS: readonly (readonly [ms: number, words: string])[] = [
 export function DurationHistogram({ title, spread }: { title: string; spread: Spread }) {
   const bins = binsOf(spread.histogram);
   const most = Math.max(...bins.map(({ count }) => count));
-  const words = wordsOf(title, spread);
+  const words = wordsOf(spread);
   return (
     <figure class="panel min-w-0 p-3">
-      <figcaption class="mb-2 text-sm text-soft">{words}</figcaption>
+      <figcaption class="mb-2 text-sm text-soft">
+        <span class="block font-medium text-ink">{title}</span>
+        {words}
+      </figcaption>
       <svg
-        class="h-24 w-full"
+        class="h-24 w-full border-b border-line"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words}
+        aria-label={`${title}: ${words}`}
       >
         {bins.map((bin) => (
           <Bar key={bin.fromMs} bin={bin} most={most} />
@@ -46,9 +49,9 @@ export function DurationHistogram({ title, spread }: { title: string; spread: Sp
   );
 }
 
-function wordsOf(title: string, { count, halfMs, mostMs }: Spread): string {
-  if (halfMs === null || mostMs === null) return `${title}: none in these days`;
-  return `${title}: ${count.toLocaleString('en')} jobs, half within ${short(halfMs)}, 95 % within ${short(mostMs)}`;
+function wordsOf({ count, halfMs, mostMs }: Spread): string {
+  if (halfMs === null || mostMs === null) return 'none in these days';
+  return `${count.toLocaleString('en')} jobs, half within ${short(halfMs)}, 95 % within ${short(mostMs)}`;
 }
 
 function short(ms: number): string {
