@@ -126,6 +126,7 @@ export function dependencyContract(open: Open): void {
     const peek = await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 });
     expect(peek.jobs.map(({ id }) => id)).toEqual(['a', 'b']);
     for (const job of await bench.claim()) await bench.settle(job, complete);
+    expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: 2, blocked: 1, done: 2 }]);
     expect(await idsOf(bench.jobs, { parent: 'a' })).toEqual(['d', 'c']);
     expect(await idsOf(bench.jobs, { child: 'd' })).toEqual(['c', 'a']);
     expect(await idsOf(bench.jobs, { parent: 'a', child: 'd' })).toEqual(['c']);
