@@ -21,6 +21,15 @@ const refused = async (code: number, words: string, ...line: string[]): Promise<
   expect(said.stderr).not.toMatch(/^\s+at /m);
 };
 
+it('sets, lists and deletes throttles without a node, and refuses one of none', async () => {
+  expect(await bench.run('throttle', 'db', '2')).toEqual({ code: 0, stdout: 'throttle db: 2 at once\n', stderr: '' });
+  expect(await bench.json('throttle')).toMatchObject([{ name: 'db', max: 2, held: 0, holders: [] }]);
+  await refused(2, 'must be a whole number from 1 to 1000000', 'throttle', 'db', '0');
+  await refused(2, 'say the maximum, or --delete', 'throttle', 'db');
+  expect(await bench.run('throttle', 'db', '--delete')).toMatchObject({ code: 0 });
+  expect((await bench.run('throttle')).stdout).toContain('no throttle has a maximum');
+});
+
 describe('a job without a node', () => {
   it('is added with everything it was given, listed and shown', async () => {
     const options = ['--id', 'film-1', '--name', 'Nosferatu', '--tag', 'old', '--tag', 'mute', '--priority', '5'];
