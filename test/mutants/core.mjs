@@ -266,8 +266,8 @@ export const core = [
   {
     name: 'a wait is counted from birth, also for what waits for its time',
     file: 'src/core/statistics.ts',
-    find: 'since(Math.max(before.runAt, before.createdAt), row.at)',
-    replace: 'since(before.createdAt, row.at)',
+    find: 'since(Math.max(runAt, createdAt), at)',
+    replace: 'since(createdAt, at)',
     suites: memory,
   },
   {

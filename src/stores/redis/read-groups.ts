@@ -8,13 +8,10 @@ import type { Prunable } from '../../core/prunable.ts';
 import { linesOf } from './answers.ts';
 import { FIELD, PART, unescapeText } from './layout.ts';
 import { readCells } from './read-statistics.ts';
-import type { ScriptAnswer } from './script-runner.ts';
-
-/** Between the groups and the cells of their days. */
-const HALVES = '\x1d';
+import { listOf, type ScriptAnswer } from './script-runner.ts';
 
 export function readFailures(answer: ScriptAnswer, past: boolean): FailureGroup[] {
-  const [living = '', days = ''] = String(answer).split(HALVES);
+  const [living = '', days = ''] = listOf(answer);
   const groups = linesOf(living, PART).map(readGroup);
   const cells = readCells(days);
   const queues = new Set([...groups, ...cells].map(({ queue }) => queue));

@@ -1,5 +1,5 @@
 -- failures: the groups of failed jobs. ARGV: clock, a queue; without one, all of them.
--- Returns for each group: queue, group, count, first and last end, id of the last member; after \29 the cells of the
+-- Returns for each group: queue, group, count, first and last end, id of the last member; and then the cells of the
 -- statistics that tell its days, as statistics.lua does.
 clock.look()
 local answer, cells, today = {}, {}, math.floor(clock.now / 86400000)
@@ -19,4 +19,4 @@ for _, queue in ipairs(#args > 1 and { args[2] } or census.byName()) do
     if figures then cells[#cells + 1] = table.concat({ queue, day, name, census.figures(figures) }, '\31') end
   end
 end
-return table.concat(answer, '\30') .. '\29' .. table.concat(cells, '\30')
+return { table.concat(answer, '\30'), table.concat(cells, '\30') }
