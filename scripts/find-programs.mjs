@@ -18,6 +18,7 @@ const wanted = {
   strace: 'strace',
   zsh: 'zsh',
   chromium: 'chromium',
+  ip: 'iproute2',
 };
 
 /** Answers the names of the programs that are not to be had. */

@@ -26,6 +26,8 @@ export interface HttpFaultProxy {
   decide: (request: SeenRequest) => HttpFate | Promise<HttpFate>;
   /** Told when a request was done and its answer is about to be passed on or lost. */
   onDone: (request: SeenRequest) => void | Promise<void>;
+  /** Told of each piece of a body that comes by. */
+  onBody: (bytes: number) => void;
   /** Where the node is; it may move. */
   target: number;
   /** Cuts every connection. */
@@ -54,6 +56,7 @@ export async function openHttpFaultProxy(target: number): Promise<HttpFaultProxy
     seen,
     decide: () => 'pass',
     onDone: () => undefined,
+    onBody: () => undefined,
     target,
     isDown: false,
     cutAll: () => sockets.forEach((socket) => void socket.destroy()),
@@ -90,6 +93,7 @@ function forward(proxy: HttpFaultProxy, asked: IncomingMessage, fate: HttpFate):
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: proxy.target, method, path, headers, agent: false }, resolve);
     sent.on('error', reject);
+    asked.on('data', (piece: Buffer) => proxy.onBody(piece.length));
     asked.on('error', () => sent.destroy());
     asked.on('close', () => asked.complete || sent.destroy());
     if (fate !== 'cut-middle') return void asked.pipe(sent);
