@@ -63,6 +63,7 @@ describe('every page', () => {
       [`/q/broken/${failed}`]: 'some error',
       '/failures': 'Run again',
       '/workers': 'Load',
+      '/throttles': 'Nothing is throttled',
       '/search?for=video': 'a film',
       '/settings': 'Audit',
       '/q/none/none': 'There is no such job',

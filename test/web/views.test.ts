@@ -76,6 +76,33 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     expect(troubles).toEqual([]);
   });
 
+  it('shows who holds a throttle and how many wait, and sets its maximum', { timeout: LONG }, async () => {
+    const { page, troubles } = await web.open('/queues');
+    await page.getByRole('link', { name: 'Throttles' }).click();
+    await page.getByText('Nothing is throttled').waitFor();
+    await page.getByRole('button', { name: 'New throttle …' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('tape-drive');
+    await page
+      .getByRole('dialog')
+      .getByLabel(/At most/)
+      .fill('1');
+    await page.getByRole('button', { name: 'Set it' }).click();
+    const row = page.getByRole('row', { name: /tape-drive/ });
+    await row.waitFor();
+    const bodies = [1, 2].map((n) => ({ queue: 'held', name: `to tape ${n}`, throttles: ['tape-drive'] }));
+    const [first] = await web.post<{ id: string }[]>('/api/jobs', bodies);
+    const { store } = await web.bench.longhaul();
+    await store.jobs.claim({ worker: 'test', queues: ['held'], limit: 2, requestId: 'tape' });
+    await page.reload();
+    await eventually(
+      () => row.getByRole('cell').allInnerTexts(),
+      (cells) => cells.slice(1, 5).join(' ') === `1 1 1 ${first?.id}`,
+    );
+    await row.getByRole('link').click();
+    await page.waitForURL(new RegExp(`/q/held/${first?.id}$`));
+    expect(troubles).toEqual([]);
+  });
+
   it('can be used by keys alone', { timeout: LONG }, async () => {
     await web.post(
       '/api/jobs',

@@ -13,6 +13,7 @@ import { QueuesPage } from './pages/queues.tsx';
 import { SchedulesPage } from './pages/schedules.tsx';
 import { SearchPage } from './pages/search.tsx';
 import { SettingsPage } from './pages/settings.tsx';
+import { ThrottlesPage } from './pages/throttles.tsx';
 import { WorkersPage } from './pages/workers.tsx';
 import { AwayBanner } from './ui/away-banner.tsx';
 import { Header } from './ui/header.tsx';
@@ -47,6 +48,7 @@ function Page() {
   if (first === 'schedules') return <SchedulesPage />;
   if (first === 'failures') return <FailuresPage />;
   if (first === 'workers') return <WorkersPage />;
+  if (first === 'throttles') return <ThrottlesPage />;
   if (first === 'search') return <SearchPage />;
   if (first === 'settings') return <SettingsPage />;
   return <Nowhere path={path} />;

@@ -19,6 +19,7 @@ const ADDRESSES = [
   '/schedules',
   '/failures',
   '/workers',
+  '/throttles',
   '/settings',
   '/search',
 ];

@@ -5,6 +5,7 @@ import { useOverview } from '../data/overview.ts';
 import { NewQueue } from '../queues/new-queue.tsx';
 import { QueuesTable } from '../queues/queues-table.tsx';
 import { Button } from '../ui/button.tsx';
+import { Link } from '../ui/link.tsx';
 
 export function QueuesPage() {
   const { data } = useOverview();
@@ -13,7 +14,12 @@ export function QueuesPage() {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <header class="flex items-center justify-between gap-2">
         <h1 class="text-lg font-semibold">Queues</h1>
-        {useMay('operate') && <Button onClick={() => setMaking(true)}>New queue …</Button>}
+        <div class="flex items-center gap-3">
+          <Link to="throttles" class="link">
+            Throttles
+          </Link>
+          {useMay('operate') && <Button onClick={() => setMaking(true)}>New queue …</Button>}
+        </div>
       </header>
       {data !== undefined && <QueuesTable queues={data.queues} />}
       {isMaking && <NewQueue onClose={() => setMaking(false)} />}

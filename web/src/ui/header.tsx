@@ -53,7 +53,7 @@ function Navigation() {
   return (
     <nav aria-label="Pages" class="order-last flex w-full min-w-0 overflow-x-auto sm:order-none sm:w-auto sm:gap-1">
       {PAGES.map(([to, words]) => {
-        const isHere = to === first || (to === 'queues' && first === 'q');
+        const isHere = to === first || (to === 'queues' && (first === 'q' || first === 'throttles'));
         const look = isHere ? 'bg-raised text-ink' : 'text-soft hover:text-ink';
         return (
           <Link
