@@ -148,6 +148,8 @@ export interface Requeue extends Target {
   /** Default: where it was. */
   readonly queue?: string;
   readonly delayMs?: number;
+  /** Also while it waits or runs: it starts anew, and a holder's token goes stale. */
+  readonly steal?: boolean;
 }
 
 export interface Move extends Target {
@@ -166,6 +168,8 @@ export interface JobChanges extends Target {
   readonly dependsOn?: { readonly add?: readonly string[]; readonly remove?: readonly string[] };
   /** For a running job: ask the worker to pause or to go on. */
   readonly pause?: boolean;
+  /** Words for the history; nothing else has to change with them. */
+  readonly note?: string;
 }
 
 export type TargetResult = { readonly ok: true; readonly state: JobState } | Refused;

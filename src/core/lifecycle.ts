@@ -364,13 +364,14 @@ export function cancelled(job: Job, context: { now: number; isAbandoned: boolean
 
 /** Another life by an operator's word: budgets start anew, the numbering of attempts does not. */
 export function requeued(job: Job, ask: Requeue, context: { now: number; isHeld: boolean }): Transition | RefusalCode {
-  if (!isEnded(job.state) && !context.isHeld) return 'wrong-state';
+  const isStolen = ask.steal === true && (job.state === 'waiting' || isRunning(job));
+  if (!isEnded(job.state) && !context.isHeld && !isStolen) return 'wrong-state';
   const next: Job = {
     ...fresh(job),
     queue: ask.queue ?? job.queue,
     runAt: context.now + (ask.delayMs ?? 0),
     checkpoint: job.state === 'done' ? null : job.checkpoint,
-    interruptions: context.isHeld ? job.interruptions + 1 : job.interruptions,
+    interruptions: isRunning(job) ? job.interruptions + 1 : job.interruptions,
   };
   return transition(next, 'requeued', context.now, { token: job.lease?.token ?? null });
 }
@@ -409,7 +410,7 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
         ? job.lease
         : { ...job.lease, pauseAskedAt: ask.pause ? now : null },
   };
-  return transition(next, 'changed', now);
+  return transition(next, 'changed', now, { note: ask.note ?? null });
 }
 
 /** What a later job makes of the one that waits with its unique key; nothing where that is to be kept as it is. */

@@ -188,7 +188,7 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
   heartbeat: listOf(heartbeat, MOST),
   settle: listOf(settlement, MOST),
   cancel: listOf(fields({ id: jobId }, { ...seen, dependents: oneOf('cancel', 'leave') }), MOST),
-  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms }), MOST),
+  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms, steal: flag }), MOST),
   move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MOST),
   change: listOf(
     fields(
@@ -201,6 +201,7 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
         name: word,
         data: jsonText,
         pause: flag,
+        note: words,
         dependsOn: object({ add: jobIds, remove: jobIds }),
       },
     ),

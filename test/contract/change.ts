@@ -18,6 +18,16 @@ export function changeContract(open: Open): void {
     expect(await bench.story('a')).toEqual(['added', 'changed', 'changed', 'changed']);
   });
 
+  it('keeps words in the history, whatever the state', async () => {
+    const bench = await open();
+    await bench.settle(await bench.running({ id: 'a' }), complete);
+    const before = await bench.job('a');
+    await bench.jobs.change([{ id: 'a', note: 'looked into it: ünd \u{1f600}' }]);
+    expect(await bench.job('a')).toEqual(before);
+    const row = { event: 'changed', state: 'done', note: 'looked into it: ünd \u{1f600}' };
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject(row);
+  });
+
   it('moves a waiting job in its line', async () => {
     const bench = await open();
     await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c', delayMs: 100 }, { id: 'd' });

@@ -107,6 +107,20 @@ export function requeueContract(open: Open): void {
     expect(outcomeOf(await bench.settle(job, complete))).toBe('lease-lost');
   });
 
+  it('starts a waiting or a running job anew when that is said', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { retries: 5 });
+    const job = await bench.running({ id: 'a' });
+    await bench.settle(job, fail());
+    await bench.running({ id: 'b', queue: 'third' });
+    await bench.add({ id: 'draft', draft: true });
+    const asked = ['a', 'b', 'draft'].map((id) => ({ id, queue: 'second', delayMs: 20, steal: true }));
+    expect((await bench.jobs.requeue(asked)).map(outcomeOf)).toEqual(['ok', 'ok', 'wrong-state']);
+    const anew = { state: 'waiting', queue: 'second', failures: 0, failure: null, runAt: bench.now + 20, lease: null };
+    expect(await bench.job('a')).toMatchObject({ ...anew, interruptions: 0 });
+    expect(await bench.job('b')).toMatchObject({ ...anew, interruptions: 1 });
+  });
+
   it('is refused when the job has been claimed since the caller saw it', async () => {
     const bench = await open();
     const job = await bench.running({ id: 'a' });

@@ -24,6 +24,7 @@ const LOSSES: Readonly<Record<string, (bench: Workbench, job: RunningJob) => Pro
   },
   'was swept': (bench) => bench.loseLeases(),
   'was released': (bench, job) => bench.settle(job, release),
+  'was started anew': (bench) => bench.jobs.requeue([{ id: 'a', steal: true }]),
   'was stolen': (bench) => bench.jobs.move([{ id: 'a', queue: 'q', steal: true }]),
   'was moved away': (bench) => bench.jobs.move([{ id: 'a', queue: 'other', steal: true }]),
   'lost its worker': (bench) => bench.jobs.endWorker({ id: 'w', kind: 'fail' }),

@@ -134,6 +134,7 @@ const changes = both(
     name: oneOf('n'),
     data: text,
     pause: fc.boolean(),
+    note: oneOf('why'),
     family: maybe({ add: relatives, remove: relatives }),
   }),
 );
@@ -228,7 +229,7 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
     { weight: 12, arbitrary: items('settle', both(fc.record({ who, which, said }), settledFor)) },
     { weight: 3, arbitrary: items('heartbeat', beat) },
     { weight: 2, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
-    { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs }))) },
+    { weight: 3, arbitrary: items('requeue', both(target, upTo(2, { queue, delayMs, steal: oneOf(true) }))) },
     { weight: 2, arbitrary: items('move', both(fc.record({ who, seen, queue }), upTo(1, { steal: fc.boolean() }))) },
     { weight: 2, arbitrary: items('change', changes) },
     { weight: 2, arbitrary: items('commit', fc.record({ who })) },

@@ -206,7 +206,7 @@ export function requeue(model: Model, ask: Requeue, { now }: Moment): TargetResu
   const job = target(model, ask);
   if (isNo(job)) return job;
   const queue = ask.queue ?? job.queue;
-  if (job.state === 'waiting' && job.queue === queue) return { ok: true, state: 'waiting' };
+  if (job.state === 'waiting' && job.queue === queue && ask.steal !== true) return { ok: true, state: 'waiting' };
   const change = life.requeued(job, ask, { now, isHeld: life.isHeld(job, model.settings(job.queue), now) });
   if (typeof change === 'string') return no(change, job.id);
   if (isClosed(model, job.queue, queue)) return refuse('queue-down', `queue ${queue}`);

@@ -22,7 +22,7 @@ const FITTING: Readonly<Record<string, readonly (JobState | 'none')[]>> = {
   heartbeat: ['running'],
   settle: ['running'],
   cancel: ['draft', 'waiting', 'running'],
-  requeue: ['done', 'failed', 'cancelled', 'running'],
+  requeue: ['done', 'failed', 'cancelled', 'running', 'waiting'],
   move: ['draft', 'waiting', 'running'],
   change: JOB_STATES,
   delete: ['draft', 'waiting', 'done', 'failed', 'cancelled'],

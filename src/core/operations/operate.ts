@@ -60,7 +60,7 @@ function requeueOne(table: Table, ask: Requeue, now: number): TargetResult {
   const job = target(table, ask);
   if (isRefused(job)) return job;
   const queue = ask.queue ?? job.queue;
-  if (job.state === 'waiting' && job.queue === queue) return { ok: true, state: 'waiting' };
+  if (job.state === 'waiting' && job.queue === queue && ask.steal !== true) return { ok: true, state: 'waiting' };
   const change = requeued(job, ask, { now, isHeld: isHeld(job, table.settings(job.queue), now) });
   if (typeof change === 'string') return refuse(change, `job ${job.id}`);
   const holder = keyHolderAgainst(table, job, queue, now);

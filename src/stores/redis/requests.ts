@@ -60,22 +60,24 @@ export function cancelArguments(targets: readonly Cancel[]): string[] {
 }
 
 export function requeueArguments(requeues: readonly Requeue[]): string[] {
-  return requeues.flatMap(({ id, attempt, queue, delayMs }) => [
+  return requeues.flatMap(({ id, attempt, queue, delayMs, steal }) => [
     id,
-    word('attempt', attempt) + word('queue', queue) + word('delayMs', delayMs),
+    word('attempt', attempt) + word('queue', queue) + word('delayMs', delayMs) + stealWord(steal),
   ]);
 }
 
 export function moveArguments(moves: readonly Move[]): string[] {
   return moves.flatMap(({ id, attempt, queue, steal }) => [
     id,
-    word('attempt', attempt) + word('queue', queue) + word('steal', steal === true ? 'yes' : undefined),
+    word('attempt', attempt) + word('queue', queue) + stealWord(steal),
   ]);
 }
 
+const stealWord = (steal: boolean | undefined): string => word('steal', steal === true ? 'yes' : undefined);
+
 export function changeArguments(changes: readonly JobChanges[]): string[] {
   const args: string[] = [];
-  for (const { id, attempt, priority, tags, runAt, name, data, pause, dependsOn } of changes) {
+  for (const { id, attempt, priority, tags, runAt, name, data, pause, note, dependsOn } of changes) {
     const words =
       word('attempt', attempt) +
       word('priority', priority) +
@@ -83,7 +85,8 @@ export function changeArguments(changes: readonly JobChanges[]): string[] {
       word('untag', tags?.length === 0 ? 'yes' : undefined) +
       word('runAt', runAt) +
       textWord('name', name) +
-      word('waitFor', dependsOn?.add?.join(' ')) +
+      textWord('note', note) +
+      word('waitFor', dependsOn && (dependsOn.add ?? []).join(' ')) +
       word('partFrom', dependsOn?.remove?.join(' ')) +
       word('pause', pause === undefined ? undefined : pause ? 'yes' : 'no');
     new Words(words).text('d', 'data', data).addTo(args, id);

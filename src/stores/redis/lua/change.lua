@@ -1,5 +1,5 @@
 -- change: what may be changed of a job without ending its attempt or its place in life.
--- ARGV: clock, then for each: id, and \31 attempt, priority, tags (or untag), runAt, name, data, pause, waitFor and partFrom
+-- ARGV: clock, then for each: id, and \31 attempt, priority, tags (or untag), runAt, name, note, data, pause, waitFor and partFrom
 -- (ids of other jobs) as far as said.
 -- Returns the state or a refusal for each.
 begin()
@@ -61,7 +61,7 @@ return forEach(function(job, said)
   if said.partFrom then edges.part(job, partedFrom(said)) end
   if parents then parents = edges.join(job, parents) end
   if STATE[job.place] == 'waiting' and (job.place == 'b' or job.fields.parents) then waitAnew(job) end
-  life.apply(job, 'changed', {})
+  life.apply(job, 'changed', { note = said.note })
   if parents then edges.waitFor(job, parents) end
   return STATE[job.place]
 end)
