@@ -25,6 +25,18 @@ export function throttleContract(open: Open): void {
     expect((await bench.job('b')).slots).toEqual([]);
   });
 
+  test('A job that was set aside is listed with its queue, its state and its label.', async () => {
+    const bench = await open();
+    await setMax(bench, 'db', 1);
+    await bench.add(withThrottles('a', 'db'), withThrottles('b', 'db'));
+    expect(await bench.claimIds()).toEqual(['a']);
+    const questions = [{}, { queue: 'q' }, { state: 'waiting' }, { queue: 'q', label: 'throttled' }] as const;
+    for (const question of questions) {
+      const page = await bench.jobs.list({ ...question, order: 'newest', limit: 10 });
+      expect(page.jobs.map(({ id }) => id)).toContain('b');
+    }
+  });
+
   test('A job takes a slot of each of its throttles, or of none.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);

@@ -29,6 +29,7 @@ const LANES: Record<JobState, readonly string[]> = {
     'jobs_ready WHERE ready = 1 AND returned_at IS NULL',
     'jobs_returned WHERE ready = 1 AND returned_at IS NOT NULL',
     'jobs_later WHERE ready = 0',
+    'jobs_parked WHERE ready = 2',
     'jobs_blocked WHERE blocked IS NOT NULL',
   ],
   running: ['jobs_leased WHERE lease_until IS NOT NULL'],
