@@ -49,6 +49,9 @@ export const WORQR_QUEUE: SettingsInput = {
   retries: 1_000_000,
   lostCountsAs: 'failure',
   onLost: 'requeue',
+  // Workers name their own; nothing may be forgotten sooner than a lease of the queue would end.
+  lease: '10s',
+  heartbeat: '1s',
   retention: { done: { for: '10s' }, failed: { for: '10s' }, cancelled: { for: '10s' } },
 };
 
