@@ -10,7 +10,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const readme = ['README.md', 'docs/guide.md', 'docs/schedules.md', 'docs/from-worqr.md', 'docs/from-blueque.md']
+const readme = [
+  'README.md',
+  'docs/guide.md',
+  'docs/schedules.md',
+  'docs/from-worqr.md',
+  'docs/from-blueque.md',
+  'docs/from-qless.md',
+]
   .map((page) => readFileSync(join(root, page), 'utf8'))
   .join('\n');
 const run = promisify(execFile);
@@ -99,11 +106,13 @@ test("The guide's example of a test moves three days in a moment.", async () => 
   expect(stdout).toBe('sent to ada\n');
 });
 
-test("The examples of Worqr's and Blueque's doors do what they print.", async () => {
+test("The examples of Worqr's, Blueque's and qless's doors do what they print.", async () => {
   const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 20_000 });
   expect(worqr.stdout).toBe('sent a letter\n');
   const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 20_000 });
   expect(blueque.stdout).toBe('complete did {"film": 7}\n');
+  const qless = await run(process.execPath, [await compile('qless')], { cwd: folder, timeout: 20_000 });
+  expect(qless.stdout).toBe('popped 7f urgent\n7f: put in frames, done, put in sound\ncomplete\n');
 });
 
 test('The examples of docs/schedules.md make and run what the page says.', async () => {

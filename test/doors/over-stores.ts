@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import type { Longhaul } from '../../src/library/index.ts';
+import type { ConnectOptions, Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
@@ -11,14 +11,14 @@ import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 /** A connection to the store of the present test; the second one is another, where the store can be opened twice. */
 export type OpenStore = () => Promise<Longhaul>;
 
-export function overStores(door: string, tests: (open: OpenStore) => void): void {
+export function overStores(door: string, tests: (open: OpenStore) => void, options: ConnectOptions = {}): void {
   describe(`${door} over memory`, () => {
     let shared: Promise<Longhaul> | null = null;
     afterEach(async () => {
       await (await shared)?.close();
       shared = null;
     });
-    tests(() => (shared ??= connect('memory:')));
+    tests(() => (shared ??= connect('memory:', options)));
   });
 
   describe(`${door} over SQLite`, () => {
@@ -26,7 +26,7 @@ export function overStores(door: string, tests: (open: OpenStore) => void): void
     let homes = 0;
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
     const open = closedAfterEach(
-      () => connect(join(folder, String(homes))),
+      () => connect(join(folder, String(homes)), options),
       () => (homes += 1),
     );
     tests(open);
@@ -40,7 +40,7 @@ export function overStores(door: string, tests: (open: OpenStore) => void): void
     });
     afterAll(() => redis.stop());
     const open = closedAfterEach(
-      () => connect(redis.url, { namespace: `door-${namespaces}` }),
+      () => connect(redis.url, { ...options, namespace: `door-${namespaces}` }),
       () => (namespaces += 1),
     );
     tests(open);

@@ -6,6 +6,7 @@ import { Client } from '../../src/doors/blueque/index.ts';
 import { Listener } from '../../src/doors/blueque/listener.ts';
 import { Processor } from '../../src/doors/blueque/processor.ts';
 import { Queue } from '../../src/doors/blueque/queue.ts';
+import { COMMANDS, Qless } from '../../src/doors/qless/qless.ts';
 import { Worqr } from '../../src/doors/worqr/index.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/doors.md'), 'utf8');
@@ -35,11 +36,13 @@ test('Every test of a door stands in the table.', () => {
 });
 
 test('Every method of a door stands in the table.', () => {
-  const own = new Set(['constructor', 'longhaul', 'made', 'close']);
-  const methods = [Worqr, Client, Queue, Listener, Processor].flatMap((each) =>
+  const own = new Set(['constructor', 'longhaul', 'made', 'close', 'call', 'subscribe']);
+  const methods = [Worqr, Client, Queue, Listener, Processor, Qless].flatMap((each) =>
     Object.getOwnPropertyNames(each.prototype).filter((name) => !own.has(name)),
   );
   expect(methods.length).toBeGreaterThan(30);
   const words = rows.map(({ what }) => what).join(' ');
-  expect(methods.filter((name) => !new RegExp(`\\b${name}\\b`).test(words))).toEqual([]);
+  expect(methods.filter((name) => !new RegExp(`\\b${name}\\b`, 'i').test(words))).toEqual([]);
+  const commands = new Set(words.split(/[ ,]+/));
+  expect(Object.keys(COMMANDS).filter((name) => !commands.has(name))).toEqual([]);
 });

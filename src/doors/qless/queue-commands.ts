@@ -1,0 +1,105 @@
+/** What is asked of queues: `pop` and `peek`, what is in them, pausing and forgetting them, and putting failed jobs back. */
+import { randomUUID } from 'node:crypto';
+import type { Job } from '../../core/job.ts';
+import type { QueueCounts } from '../../core/job-store.ts';
+import { QUEUE_RECORD } from '../../core/settings.ts';
+import type { Arguments, Call, Command } from './arguments.ts';
+import { numberArgument, textArgument } from './arguments.ts';
+import { qlessQueues, useQueue } from './config.ts';
+import { EVERY, jobsOf } from './pages.ts';
+import { leaveQueue, must } from './put-command.ts';
+import { jobsToJson } from './qless-job.ts';
+import { fireRecurring, recurringIn } from './recur-commands.ts';
+import { seeWorker } from './worker-commands.ts';
+
+export const queueCommands: Readonly<Record<string, Command>> = {
+  pop: async (call, [queue, worker, count]) => jobsToJson(call, await popJobs(call, { queue, worker, count })),
+  peek: async (call, [queue, count]) => jobsToJson(call, await peekJobs(call, queue, count)),
+  queues: async (call, [queue]) => {
+    if (queue !== undefined) return countsIn(call, textArgument(queue, 'queues', 'queue'));
+    return Promise.all((await qlessQueues(call)).map((name) => countsIn(call, name)));
+  },
+  length: async (call, [queue]) => {
+    const { waiting, running } = await counted(call, textArgument(queue, 'length', 'queue'));
+    return waiting + running;
+  },
+  pause: async (call, queues) => setStates(call, queues, 'paused'),
+  unpause: async (call, queues) => setStates(call, queues, 'up'),
+  'queue.forget': async (call, queues) => {
+    const names = queues.map((queue) => textArgument(queue, 'queue.forget', 'queue'));
+    for (const queue of names) await call.longhaul.store.records.delete(QUEUE_RECORD, queue);
+    return names.length;
+  },
+  unfail: async (call, [queue, group, count]) => {
+    const to = await useQueue(call, textArgument(queue, 'Unfail', 'queue'));
+    const span = { offset: 0, count: numberArgument(count ?? 25, 'Unfail', 'count') };
+    const jobs = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Unfail', 'group') }, span);
+    for (const job of jobs) await leaveQueue(call, job, to);
+    must('Unfail', await call.longhaul.store.jobs.requeue(jobs.map(({ id }) => ({ id, queue: to }))));
+    return jobs.length;
+  },
+};
+
+export interface Pop {
+  readonly queue: unknown;
+  readonly worker: unknown;
+  readonly count: unknown;
+  readonly leaseMs?: number;
+}
+
+export async function popJobs(call: Call, pop: Pop): Promise<readonly Job[]> {
+  const worker = textArgument(pop.worker, 'Pop', 'worker');
+  const limit = numberArgument(pop.count, 'Pop', 'count');
+  const queue = await useQueue(call, textArgument(pop.queue, 'Pop', 'queue'));
+  await seeWorker(call, worker, queue);
+  await fireRecurring(call, queue);
+  const { leaseMs } = pop;
+  const request = {
+    worker,
+    queues: [queue],
+    limit,
+    requestId: randomUUID(),
+    ...(leaseMs !== undefined && { leaseMs }),
+  };
+  return (await call.longhaul.store.jobs.claim(request)).jobs;
+}
+
+/** Looks and changes nothing: what recurs and is due is made by a pop. */
+export async function peekJobs(call: Call, queue: unknown, count: unknown): Promise<readonly Job[]> {
+  const limit = numberArgument(count, 'Peek', 'count');
+  const name = textArgument(queue, 'Peek', 'queue');
+  return (await call.longhaul.store.jobs.list({ queue: name, order: 'claim', limit })).jobs;
+}
+
+async function counted({ longhaul }: Call, queue: string): Promise<QueueCounts> {
+  const [counts] = await longhaul.store.jobs.count([queue]);
+  if (counts === undefined) throw new Error('a store answers every queue of a count');
+  return counts;
+}
+
+async function countsIn(call: Call, queue: string): Promise<Readonly<Record<string, unknown>>> {
+  const [counts, settings, stalled, throttled, recurring] = await Promise.all([
+    counted(call, queue),
+    call.longhaul.queue(queue).settings(),
+    jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY),
+    jobsOf(call, { queue, state: 'waiting', label: 'throttled' }, EVERY),
+    recurringIn(call, queue),
+  ]);
+  return {
+    name: queue,
+    waiting: counts.waiting - counts.scheduled - counts.blocked - throttled.length,
+    running: counts.running - stalled.length,
+    stalled: stalled.length,
+    scheduled: counts.scheduled,
+    depends: counts.blocked,
+    recurring: recurring.length,
+    throttled: throttled.length,
+    paused: settings.state === 'paused',
+  };
+}
+
+async function setStates(call: Call, queues: Arguments, state: 'up' | 'paused'): Promise<null> {
+  const names = queues.map((queue) => textArgument(queue, state === 'up' ? 'Unpause' : 'Pause', 'queue'));
+  for (const name of names) await call.longhaul.queue(await useQueue(call, name)).configure({ state });
+  return null;
+}
