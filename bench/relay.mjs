@@ -68,9 +68,12 @@ function makeFile() {
 
 /** To a server that writes the body to a file, and that to the disk, as a node does. */
 async function timeCurl(file) {
-  const server = createServer(async (request, response) => {
-    await pipeline(request, createWriteStream(join(folder, 'received'), { flush: true }));
-    response.end();
+  const server = createServer((request, response) => {
+    const received = createWriteStream(join(folder, 'received'), { flush: true });
+    pipeline(request, received).then(
+      () => response.end(),
+      () => response.destroy(),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const startedAt = performance.now();

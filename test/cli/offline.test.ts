@@ -208,7 +208,15 @@ describe('a schedule without a node', () => {
     const made = await bench.run('schedule', 'set', 'nightly', ...nightly, '{"a":1}', '--tag', 'x', '--backlog', 'all');
     expect(made.stdout).toMatch(/^schedule nightly is created: every day at 03:30 \(Europe\/Berlin\), next 20/);
     const again = await bench.json<{ outcome: string }>(
-      ...['schedule', 'set', 'nightly', ...nightly, '{"a":1}', '--tag', 'x', '--backlog', 'all'],
+      'schedule',
+      'set',
+      'nightly',
+      ...nightly,
+      '{"a":1}',
+      '--tag',
+      'x',
+      '--backlog',
+      'all',
     );
     expect(again).toMatchObject({ outcome: 'unchanged', data: { a: 1 }, options: { tags: ['x'] }, backlog: null });
     await bench.run('schedule', 'pause', 'nightly', '--note', 'holidays');
