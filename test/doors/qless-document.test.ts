@@ -184,6 +184,27 @@ overStores(
       await all(messages, 'stalled a', lost('a'), lost('b'), lost('c'), canceled);
     });
 
+    test('qless events stalled, w:<worker>: a worker is told once when its lock runs out, and has the grace period left', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await door.call('track', 0, 'track', 'a');
+      await door.call('pop', 0, 'q', 'w', 1);
+      const messages = await heard('stalled', 'popped', 'w:w');
+      for (const at of [61, 62, 69]) expect(await door.call('pop', at, 'q', 'x', 1)).toEqual([]);
+      await all(messages, 'stalled a', JSON.stringify({ jid: 'a', event: 'lock_lost', worker: 'w' }));
+      expect(await door.call('pop', 70, 'q', 'x', 1)).toMatchObject([{ jid: 'a', worker: 'x' }]);
+      await all(messages, 'popped a');
+      expect(messages).toHaveLength(3);
+      expect(await door.call('get', 70, 'a')).toMatchObject({
+        history: [
+          { what: 'put' },
+          { what: 'popped', worker: 'w' },
+          { when: 61, what: 'timed-out' },
+          { when: 70, what: 'popped', worker: 'x' },
+        ],
+      });
+    });
+
     test('qless events log: everything, as JSON', async () => {
       const door = await qless();
       const messages = await heard('log');

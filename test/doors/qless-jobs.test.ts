@@ -308,9 +308,11 @@ overStores(
       const door = await qless();
       await put(door, 0, 'a');
       await door.call('log', 5, 'a', 'looked at it', '{"found":3}');
+      await door.call('log', 6, 'a', 'track', '{"from":"elsewhere","when":1}');
       expect((await get(door, 5, 'a'))['history']).toEqual([
         { when: 0, what: 'put', q: 'q' },
         { when: 5, what: 'looked at it', found: 3 },
+        { when: 6, what: 'track', from: 'elsewhere' },
       ]);
       await expect(door.call('log', 5, 'none', 'x')).rejects.toThrow('Log(): Job none does not exist');
     });

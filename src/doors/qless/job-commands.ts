@@ -21,8 +21,9 @@ export const jobCommands: Readonly<Record<string, Command>> = {
   log: async (call, [jid, message, data]) => {
     const job = await needJob(call, textArgument(jid, 'Log', 'jid'), 'Log');
     const what = textArgument(message, 'Log', 'message');
-    const details = data === undefined ? {} : (JSON.parse(jsonArgument(data, 'Log', 'data')) as object);
-    must('Log', await call.longhaul.store.jobs.change([{ id: job.id, note: toNote({ ...details, what }) }]));
+    const details =
+      data === undefined ? {} : (JSON.parse(jsonArgument(data, 'Log', 'data')) as Readonly<Record<string, unknown>>);
+    must('Log', await call.longhaul.store.jobs.change([{ id: job.id, note: toNote({ what, details }) }]));
     return null;
   },
   depends: async (call, [jid, action, ...jids]) => {

@@ -42,7 +42,7 @@ export const lookCommands: Readonly<Record<string, Command>> = {
     if (action === 'track') await needJob(call, id, 'Track');
     const answer = await call.longhaul[action](id);
     // Listeners of other processes learn of it by the job's history.
-    if (answer.ok) await call.longhaul.store.jobs.change([{ id, note: toNote({ what: action }) }]);
+    if (answer.ok) await call.longhaul.store.jobs.change([{ id, note: toNote({ mark: action }) }]);
     return answer.ok;
   },
 };

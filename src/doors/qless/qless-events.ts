@@ -8,7 +8,7 @@ import type { Job } from '../../core/job.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { Store } from '../../core/store.ts';
 import { TRACKED_RECORD } from '../../core/tracked-jobs.ts';
-import { noteOf } from './qless-history.ts';
+import { isToldOf, noteOf } from './qless-history.ts';
 
 export type QlessListener = (message: string) => void;
 
@@ -109,8 +109,10 @@ const canceled: Teller = ({ event, row }) => [
 function lockLost({ row, rows }: Happening): readonly News[] {
   if (row === undefined || row.token === null) return [];
   const worker = rows.findLast(({ event, token }) => event === 'claimed' && token === row.token)?.by ?? row.by ?? '';
-  return [{ worker, log: { event: 'lock_lost', worker } }];
+  return [lockLostBy(worker)];
 }
+
+const lockLostBy = (worker: string): News => ({ worker, log: { event: 'lock_lost', worker } });
 
 const TELLERS: Readonly<Record<string, Teller>> = {
   added: put,
@@ -126,16 +128,16 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   retried: failed,
   released: lockLost,
   lost: (happening) => [
-    { channel: 'stalled' },
-    ...lockLost(happening),
+    ...(isToldOf(happening.rows, happening.row?.token ?? null) ? [] : [{ channel: 'stalled' }, ...lockLost(happening)]),
     ...(happening.event.state === 'failed' ? failed(happening) : []),
   ],
   cancelled: canceled,
   // A failed job is canceled by deleting it.
   deleted: (happening) => (happening.event.state === 'failed' ? canceled(happening) : []),
   changed: ({ row }) => {
-    const what = row === undefined ? undefined : noteOf(row)?.what;
-    return what === 'track' || what === 'untrack' ? [{ channel: what, isOpen: true }] : [];
+    const { mark, stalled, worker } = (row === undefined ? null : noteOf(row)) ?? {};
+    if (mark !== undefined) return [{ channel: mark, isOpen: true }];
+    return stalled === undefined ? [] : [{ channel: 'stalled', ...lockLostBy(worker ?? '') }];
   },
 };
 

@@ -26,8 +26,13 @@ export type Stage = [
 interface Noted {
   /** The queue that the job is about to leave. */
   readonly from?: string;
-  /** Words of `log`, of `track` and of `untrack`. */
+  /** Words of `log`. */
   readonly what?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly mark?: 'track' | 'untrack';
+  /** The lock that ran out, and who had it: told once, when the first pop comes upon it. */
+  readonly stalled?: number;
+  readonly worker?: string;
 }
 
 export function noteOf(row: HistoryRow): Noted | null {
@@ -45,25 +50,30 @@ export function historyOf(job: Job, rows: readonly HistoryRow[]): readonly Histo
   for (const row of own.toReversed()) {
     const noted = noteOf(row);
     if (noted?.from !== undefined) queue = noted.from;
-    items.push(...itemsOf(row, { job, queue, noted }).toReversed());
+    const isTold = row.event === 'lost' && isToldOf(own, row.token);
+    items.push(...itemsOf(row, { job, queue, noted, isTold }).toReversed());
   }
   return items.reverse();
 }
 
+/** Whether the end of this lock was told of while its worker still had the grace period. */
+export function isToldOf(rows: readonly HistoryRow[], token: number | null): boolean {
+  return rows.some((row) => noteOf(row)?.stalled === token && token !== null);
+}
+
 /** Undefined details are left out. */
 function item(row: HistoryRow, what: string, details: Readonly<Record<string, unknown>> = {}): HistoryItem {
-  return JSON.parse(JSON.stringify({ when: row.at / 1_000, what, ...details })) as HistoryItem;
+  return JSON.parse(JSON.stringify({ ...details, when: row.at / 1_000, what })) as HistoryItem;
 }
 
 interface RowContext {
   readonly job: Job;
   readonly queue: string;
   readonly noted: Noted | null;
+  readonly isTold: boolean;
 }
 
-const UNTOLD = new Set(['track', 'untrack']);
-
-function itemsOf(row: HistoryRow, { job, queue, noted }: RowContext): readonly HistoryItem[] {
+function itemsOf(row: HistoryRow, { job, queue, noted, isTold }: RowContext): readonly HistoryItem[] {
   const failed = (): HistoryItem => item(row, 'failed', { worker: row.by ?? '', group: job.failure?.group });
   switch (row.event) {
     case 'added':
@@ -82,14 +92,11 @@ function itemsOf(row: HistoryRow, { job, queue, noted }: RowContext): readonly H
       return [row.state === 'failed' ? failed() : item(row, 'retried', { worker: row.by })];
     case 'lost':
     case 'released':
-      return row.state === 'failed' ? [item(row, 'timed-out'), failed()] : [item(row, 'timed-out')];
+      return [...(isTold ? [] : [item(row, 'timed-out')]), ...(row.state === 'failed' ? [failed()] : [])];
     default:
-      return noted?.what === undefined || UNTOLD.has(noted.what) ? [] : [item(row, noted.what, withoutWhat(noted))];
+      if (noted?.stalled !== undefined) return [item(row, 'timed-out')];
+      return noted?.what === undefined ? [] : [item(row, noted.what, noted.details)];
   }
-}
-
-function withoutWhat({ what: _, from: __, ...details }: Noted): Readonly<Record<string, unknown>> {
-  return details;
 }
 
 /** When and by whom a job was last failed, lost or tried again. */

@@ -5,9 +5,10 @@ import type { QueueCounts } from '../../core/job-store.ts';
 import { QUEUE_RECORD } from '../../core/settings.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
 import { numberArgument, textArgument } from './arguments.ts';
-import { qlessQueues, useQueue } from './config.ts';
+import { configNumber, qlessQueues, useQueue } from './config.ts';
 import { EVERY, jobsOf } from './pages.ts';
 import { leaveQueue, must } from './put-command.ts';
+import { isToldOf, toNote } from './qless-history.ts';
 import { jobsToJson } from './qless-job.ts';
 import { fireRecurring, recurringIn } from './recur-commands.ts';
 import { seeWorker } from './worker-commands.ts';
@@ -61,7 +62,20 @@ export async function popJobs(call: Call, pop: Pop): Promise<readonly Job[]> {
     requestId: randomUUID(),
     ...(leaseMs !== undefined && { leaseMs }),
   };
-  return (await call.longhaul.store.jobs.claim(request)).jobs;
+  const { jobs, nextAt } = await call.longhaul.store.jobs.claim(request);
+  const graceMs = nextAt === null ? 0 : (await configNumber(call, 'grace-period')) * 1_000;
+  // What could be handed over no sooner than a whole grace period from now has not run out yet.
+  if (nextAt !== null && nextAt <= call.nowMs + graceMs) await warnStalled(call, queue);
+  return jobs;
+}
+
+/** A worker whose lock ran out is told once, by its job's history, and may still say how it went until the grace is over. */
+async function warnStalled(call: Call, queue: string): Promise<void> {
+  const { jobs } = call.longhaul.store;
+  for (const { id, attempt, lease } of await jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY)) {
+    if (lease === null || isToldOf(await jobs.history(id), lease.token)) continue;
+    await jobs.change([{ id, attempt, note: toNote({ stalled: lease.token, worker: lease.worker }) }]);
+  }
 }
 
 /** Looks and changes nothing: what recurs and is due is made by a pop. */
