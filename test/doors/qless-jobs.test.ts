@@ -71,6 +71,27 @@ overStores(
       expect(await door.call('get', 0, 'a')).toBeNull();
     });
 
+    test('qless bad input: is told in words, and nothing of it is kept', async () => {
+      const door = await qless();
+      const says = (words: string, command: string, ...args: unknown[]) =>
+        expect(door.call(command, 0, ...args)).rejects.toThrow(words);
+      await says('Pop(): Arg "count" must be a whole number from 0: 1.5', 'pop', 'q', 'w', 1.5);
+      await says('queue name', 'pop', 'no queue', 'w', 1);
+      await says('queue name', 'queues', '../q');
+      await says('jid', 'put', '', 'q', 'no id', 'Klass', '{}', 0);
+      await says('Put(): Arg "delay" is too long', 'put', '', 'q', 'a', 'Klass', '{}', 1e15);
+      await says('more than 262144 bytes', 'put', '', 'q', 'a', 'Klass', JSON.stringify('x'.repeat(262_144)), 0);
+      await says('tags', 'put', '', 'q', 'a', 'Klass', '{}', 0, 'tags', '{"a":1}');
+      await says('priority', 'put', '', 'q', 'a', 'Klass', '{}', 0, 'priority', 1e12);
+      await says('must be at least a second', 'recur', 'q', 'r', 'Klass', '{}', 'interval', 0.5, 0);
+      await says('Unknown command constructor', 'constructor');
+      await expect(door.call('pop', Number.NaN, 'q', 'w', 1)).rejects.toThrow('a number of seconds');
+      expect([await door.call('get', 0, '@clock'), await door.call('get', 0, 'no id')]).toEqual([null, null]);
+      await put(door, 0, 'a');
+      await says('more than 4096 characters', 'log', 'a', 'x'.repeat(5_000));
+      expect((await get(door, 0, 'a'))['history']).toHaveLength(1);
+    });
+
     test('qless put: an existing job moves and starts anew, and its worker has lost it', async () => {
       const door = await qless();
       await put(door, 0, 'a', 'retries', 3);

@@ -1,5 +1,8 @@
 /** A command's arguments as qless reads them: texts or numbers, JSON as text, options in pairs; and its words when they are wrong. */
+import { MAX_DURATION_MS } from '../../core/duration.ts';
 import { LonghaulError } from '../../core/errors.ts';
+import { MAX_JSON_BYTES } from '../../core/json.ts';
+import { checkQueueName } from '../../core/settings-input.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 
 /** One call of a command: the store at the caller's time, and that time. */
@@ -33,15 +36,37 @@ export function numberArgument(value: unknown, command: string, name: string): n
   return wrong(`${command}(): Arg "${name}" missing or not a number: ${shown(value)}`);
 }
 
+export function wholeArgument(value: unknown, command: string, name: string): number {
+  const number = numberArgument(value, command, name);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  return wrong(`${command}(): Arg "${name}" must be a whole number from 0: ${shown(value)}`);
+}
+
+/** Seconds, as milliseconds. */
+export function secondsArgument(value: unknown, command: string, name: string): number {
+  const ms = Math.round(numberArgument(value, command, name) * 1_000);
+  return Math.abs(ms) <= MAX_DURATION_MS ? ms : wrong(`${command}(): Arg "${name}" is too long: ${shown(value)}`);
+}
+
+export function queueArgument(value: unknown, command: string): string {
+  return checkQueueName(textArgument(value, command, 'queue'));
+}
+
 /** The text itself: qless keeps data as it is given. Other values are taken as what they are in JSON. */
 export function jsonArgument(value: unknown, command: string, name: string): string {
+  const text = jsonText(value) ?? wrong(`${command}(): Arg "${name}" missing or not JSON: ${shown(value)}`);
+  if (Buffer.byteLength(text) <= MAX_JSON_BYTES) return text;
+  return wrong(`${command}(): Arg "${name}" is more than ${MAX_JSON_BYTES} bytes of JSON`);
+}
+
+function jsonText(value: unknown): string | undefined {
+  if (typeof value !== 'string') return JSON.stringify(value);
   try {
-    if (typeof value === 'string') return JSON.parse(value) === undefined ? '' : value;
-    if (value !== undefined) return JSON.stringify(value);
+    JSON.parse(value);
+    return value;
   } catch {
-    // Told below.
+    return undefined;
   }
-  return wrong(`${command}(): Arg "${name}" missing or not JSON: ${shown(value)}`);
 }
 
 export function listArgument(value: unknown, command: string, name: string): readonly string[] {
@@ -71,8 +96,8 @@ export interface Span {
 
 export function span(offset: unknown, count: unknown, command: string): Span {
   return {
-    offset: numberArgument(offset ?? 0, command, 'offset'),
-    count: numberArgument(count ?? 25, command, 'count'),
+    offset: wholeArgument(offset ?? 0, command, 'offset'),
+    count: wholeArgument(count ?? 25, command, 'count'),
   };
 }
 

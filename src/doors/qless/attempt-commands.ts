@@ -6,7 +6,17 @@ import type { Job, RunningJob } from '../../core/job.ts';
 import { isRunning } from '../../core/job.ts';
 import type { Settlement } from '../../core/job-store.ts';
 import type { Call, Command } from './arguments.ts';
-import { jsonArgument, listArgument, numberArgument, pairs, raise, said, textArgument, wrong } from './arguments.ts';
+import {
+  jsonArgument,
+  listArgument,
+  pairs,
+  queueArgument,
+  raise,
+  said,
+  secondsArgument,
+  textArgument,
+  wrong,
+} from './arguments.ts';
 import { exhaustedGroup, useQueue } from './config.ts';
 import { leaveQueue, must, openParents } from './put-command.ts';
 import { exhaustedWords, findJob, stateOf } from './qless-job.ts';
@@ -75,12 +85,11 @@ export const attemptCommands: Readonly<Record<string, Command>> = {
       for (const name of ['delay', 'depends'])
         if (given[name] !== undefined) wrong(`Complete(): "${name}" cannot be used without a "next".`);
     const job = await heldJob(call, jid, worker, COMPLETE);
-    if (job.queue !== textArgument(queue, 'Complete', 'queue'))
-      raise(`Complete(): Job running in another queue: ${job.queue}`);
+    if (job.queue !== queueArgument(queue, 'Complete')) raise(`Complete(): Job running in another queue: ${job.queue}`);
     return completeJob(call, job, {
       data: jsonArgument(data, 'Complete', 'data'),
       ...(given['next'] !== undefined && { next: textArgument(given['next'], 'Complete', 'next') }),
-      delay: numberArgument(given['delay'] ?? 0, 'Complete', 'delay'),
+      delayMs: secondsArgument(given['delay'] ?? 0, 'Complete', 'delay'),
       depends: listArgument(given['depends'] ?? '[]', 'Complete', 'depends'),
     });
   },
@@ -92,8 +101,8 @@ export const attemptCommands: Readonly<Record<string, Command>> = {
     return job.id;
   },
   retry: async (call, [jid, queue, worker, delay, group, message]) => {
-    const delayMs = numberArgument(delay ?? 0, 'Retry', 'delay') * 1_000;
-    const next = textArgument(queue, 'Retry', 'queue');
+    const delayMs = secondsArgument(delay ?? 0, 'Retry', 'delay');
+    const next = queueArgument(queue, 'Retry');
     const job = await heldJob(call, jid, worker, RETRY);
     const isSaid = group !== undefined && message !== undefined;
     const end: End = isSaid
@@ -128,19 +137,19 @@ const failure = (group: string, message: string) => ({ group, message, detail: n
 export interface Completion {
   readonly data?: string;
   readonly next?: string;
-  readonly delay: number;
+  readonly delayMs: number;
   readonly depends: readonly string[];
 }
 
 /** `complete`, or the state in which it waits in the next queue. */
 export async function completeJob(call: Call, job: RunningJob, given: Completion): Promise<string> {
-  const { data, next, delay } = given;
+  const { data, next, delayMs } = given;
   const said = { kind: 'complete' as const, ...(data !== undefined && { data }) };
   if (next === undefined) return stateOf(await settleAs(call, job, said, COMPLETE), call.nowMs);
   await useQueue(call, next);
   await leaveQueue(call, job, next);
   const dependsOn = await openParents(call, given.depends);
-  const to = { queue: next, delayMs: Math.max(0, delay) * 1_000, ...(dependsOn.length > 0 && { dependsOn }) };
+  const to = { queue: next, delayMs: Math.max(0, delayMs), ...(dependsOn.length > 0 && { dependsOn }) };
   return stateOf(await settleAs(call, job, { ...said, next: to }, COMPLETE), call.nowMs);
 }
 

@@ -1,5 +1,6 @@
 /** What is asked of jobs whoever has them: priority, dependencies, a word for the history, and their end. */
 import { checked } from '../../core/check.ts';
+import { MAX_NOTE_LENGTH } from '../../core/history.ts';
 import type { Job } from '../../core/job.ts';
 import { isBlocked } from '../../core/job.ts';
 import { priority as priorityCheck } from '../../core/policy-input.ts';
@@ -9,6 +10,8 @@ import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { must, openParents, refused } from './put-command.ts';
 import { toNote } from './qless-history.ts';
 import { findJob, flipped, needJob, stateOf } from './qless-job.ts';
+
+type Details = Readonly<Record<string, unknown>>;
 
 export const jobCommands: Readonly<Record<string, Command>> = {
   priority: async (call, [jid, priority]) => {
@@ -21,9 +24,9 @@ export const jobCommands: Readonly<Record<string, Command>> = {
   log: async (call, [jid, message, data]) => {
     const job = await needJob(call, textArgument(jid, 'Log', 'jid'), 'Log');
     const what = textArgument(message, 'Log', 'message');
-    const details =
-      data === undefined ? {} : (JSON.parse(jsonArgument(data, 'Log', 'data')) as Readonly<Record<string, unknown>>);
-    must('Log', await call.longhaul.store.jobs.change([{ id: job.id, note: toNote({ what, details }) }]));
+    const note = toNote({ what, details: JSON.parse(jsonArgument(data ?? {}, 'Log', 'data')) as Details });
+    if (note.length > MAX_NOTE_LENGTH) wrong(`Log(): more than ${MAX_NOTE_LENGTH} characters of history`);
+    must('Log', await call.longhaul.store.jobs.change([{ id: job.id, note }]));
     return null;
   },
   depends: async (call, [jid, action, ...jids]) => {

@@ -3,7 +3,7 @@ import { checked, listOf } from '../../core/check.ts';
 import { tag as tagCheck } from '../../core/names.ts';
 import { trackedJobs } from '../../core/tracked-jobs.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { own, said, span, textArgument, wrong } from './arguments.ts';
+import { own, queueArgument, said, span, textArgument, wrong } from './arguments.ts';
 import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { must } from './put-command.ts';
 import { toNote } from './qless-history.ts';
@@ -24,7 +24,7 @@ export const lookCommands: Readonly<Record<string, Command>> = {
   },
   jobs: async (call, [state, ...rest]) => {
     if (state === 'complete') return idsOf(await jobsOf(call, { state: 'done' }, span(rest[0], rest[1], 'Jobs')));
-    const queue = textArgument(rest[0], 'Jobs', 'queue');
+    const queue = queueArgument(rest[0], 'Jobs');
     const page = span(rest[1], rest[2], 'Jobs');
     const look = own(STATES, state) ?? wrong(`Jobs(): Unknown type "${said(state)}"`);
     return (await look(call, queue)).slice(page.offset, page.offset + page.count);

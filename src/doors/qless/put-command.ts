@@ -8,7 +8,16 @@ import { jobId, shownName, tag } from '../../core/names.ts';
 import { count, priority } from '../../core/policy-input.ts';
 import type { Refused } from '../../core/refusal.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { jsonArgument, listArgument, numberArgument, pairs, raise, textArgument } from './arguments.ts';
+import {
+  jsonArgument,
+  listArgument,
+  numberArgument,
+  pairs,
+  queueArgument,
+  raise,
+  secondsArgument,
+  textArgument,
+} from './arguments.ts';
 import { DEFAULT_RETRIES, useQueue } from './config.ts';
 import { toNote } from './qless-history.ts';
 import { findJob, flipped, needJob } from './qless-job.ts';
@@ -43,10 +52,10 @@ function readPut([, queue, jid, klass, data, delay, ...rest]: Arguments, command
   const given = pairs(rest, OPTIONS, command);
   return {
     id: textArgument(jid, command, 'jid'),
-    queue: textArgument(queue, command, 'queue'),
+    queue: queueArgument(queue, command),
     name: textArgument(klass, command, 'klass'),
     data: jsonArgument(data, command, 'data'),
-    delayMs: numberArgument(delay, command, 'delay') * 1_000,
+    delayMs: secondsArgument(delay, command, 'delay'),
     ...(given['priority'] !== undefined && {
       priority: flipped(numberArgument(given['priority'], command, 'priority')),
     }),

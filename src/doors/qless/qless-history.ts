@@ -37,7 +37,12 @@ interface Noted {
 
 export function noteOf(row: HistoryRow): Noted | null {
   if (row.event !== 'changed' || row.note === null || !row.note.startsWith('{"qless":')) return null;
-  return (JSON.parse(row.note) as { readonly qless: Noted }).qless;
+  try {
+    return (JSON.parse(row.note) as { readonly qless: Noted }).qless;
+  } catch {
+    // Somebody else's words that begin like ours.
+    return null;
+  }
 }
 
 export const toNote = (noted: Noted): string => JSON.stringify({ qless: noted });

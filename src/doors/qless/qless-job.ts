@@ -2,6 +2,7 @@
 import type { HistoryRow } from '../../core/history.ts';
 import type { Job } from '../../core/job.ts';
 import { isBlocked, isRunning } from '../../core/job.ts';
+import { ID_PATTERN } from '../../core/names.ts';
 import { TRACKED_RECORD } from '../../core/tracked-jobs.ts';
 import type { Call } from './arguments.ts';
 import { raise } from './arguments.ts';
@@ -35,6 +36,7 @@ const SCHEDULE_TAG = /^schedule:/;
 
 /** Null where there is none, or where it was canceled: qless forgets those at once. */
 export async function findJob({ longhaul }: Call, jid: string): Promise<Job | null> {
+  if (!ID_PATTERN.test(jid)) return null;
   const [job] = await longhaul.store.jobs.find([jid]);
   return job === undefined || job === null || job.state === 'cancelled' ? null : job;
 }

@@ -7,7 +7,7 @@ import { dayOf } from '../../core/statistics.ts';
 import type { Store } from '../../core/store.ts';
 import { openConnection } from '../../library/connect.ts';
 import type { Call, Command } from './arguments.ts';
-import { listArgument, own, said, wrong } from './arguments.ts';
+import { jsonArgument, listArgument, own, said, secondsArgument, wrong } from './arguments.ts';
 import { attemptCommands, beat, completeJob, heldJob, type Words } from './attempt-commands.ts';
 import { type ConfigValue, configCommands, readConfig } from './config.ts';
 import { type DocumentJob, type DocumentStats, documentJob } from './document-job.ts';
@@ -88,12 +88,11 @@ export class Qless {
       delay?: number,
     ]
   ): Promise<string> {
-    JSON.parse(data);
     return putJob(await this.#at(now), {
       queue,
       id,
-      data,
-      delayMs: (delay ?? 0) * 1_000,
+      data: jsonArgument(data, 'Put', 'data'),
+      delayMs: secondsArgument(delay ?? 0, 'Put', 'delay'),
       ...(priority !== undefined && { priority }),
       ...(tags !== undefined && { tags: listArgument(tags, 'Put', 'tags') }),
     });
@@ -130,7 +129,7 @@ export class Qless {
   ): Promise<number | false> {
     const call = await this.#at(this.#clock());
     const leaseMs = leaseUntil(call, expiration);
-    const said = { leaseMs, ...(data !== undefined && { data }) };
+    const said = { leaseMs, ...(data !== undefined && { data: jsonArgument(data, 'Heartbeat', 'data') }) };
     return orFalse(async () => beat(call, await heldJob(call, id, worker, DOCUMENT), said, DOCUMENT));
   }
 
@@ -140,9 +139,9 @@ export class Qless {
   ): Promise<string | false> {
     const call = await this.#at(this.#clock());
     const given = {
-      delay: delay ?? 0,
+      delayMs: secondsArgument(delay ?? 0, 'Complete', 'delay'),
       depends: [],
-      ...(data !== undefined && { data }),
+      ...(data !== undefined && { data: jsonArgument(data, 'Complete', 'data') }),
       ...(queue !== undefined && { next: queue }),
     };
     return orFalse(async () => completeJob(call, await heldJob(call, id, worker, DOCUMENT), given));

@@ -4,7 +4,7 @@ import type { Job } from '../../core/job.ts';
 import type { QueueCounts } from '../../core/job-store.ts';
 import { QUEUE_RECORD } from '../../core/settings.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { numberArgument, textArgument } from './arguments.ts';
+import { queueArgument, textArgument, wholeArgument } from './arguments.ts';
 import { configNumber, qlessQueues, useQueue } from './config.ts';
 import { EVERY, jobsOf } from './pages.ts';
 import { leaveQueue, must } from './put-command.ts';
@@ -17,23 +17,23 @@ export const queueCommands: Readonly<Record<string, Command>> = {
   pop: async (call, [queue, worker, count]) => jobsToJson(call, await popJobs(call, { queue, worker, count })),
   peek: async (call, [queue, count]) => jobsToJson(call, await peekJobs(call, queue, count)),
   queues: async (call, [queue]) => {
-    if (queue !== undefined) return countsIn(call, textArgument(queue, 'queues', 'queue'));
+    if (queue !== undefined) return countsIn(call, queueArgument(queue, 'queues'));
     return Promise.all((await qlessQueues(call)).map((name) => countsIn(call, name)));
   },
   length: async (call, [queue]) => {
-    const { waiting, running } = await counted(call, textArgument(queue, 'length', 'queue'));
+    const { waiting, running } = await counted(call, queueArgument(queue, 'length'));
     return waiting + running;
   },
   pause: async (call, queues) => setStates(call, queues, 'paused'),
   unpause: async (call, queues) => setStates(call, queues, 'up'),
   'queue.forget': async (call, queues) => {
-    const names = queues.map((queue) => textArgument(queue, 'queue.forget', 'queue'));
+    const names = queues.map((queue) => queueArgument(queue, 'queue.forget'));
     for (const queue of names) await call.longhaul.store.records.delete(QUEUE_RECORD, queue);
     return names.length;
   },
   unfail: async (call, [queue, group, count]) => {
-    const to = await useQueue(call, textArgument(queue, 'Unfail', 'queue'));
-    const span = { offset: 0, count: numberArgument(count ?? 25, 'Unfail', 'count') };
+    const to = await useQueue(call, queueArgument(queue, 'Unfail'));
+    const span = { offset: 0, count: wholeArgument(count ?? 25, 'Unfail', 'count') };
     const jobs = await jobsOf(call, { state: 'failed', group: textArgument(group, 'Unfail', 'group') }, span);
     for (const job of jobs) await leaveQueue(call, job, to);
     must('Unfail', await call.longhaul.store.jobs.requeue(jobs.map(({ id }) => ({ id, queue: to }))));
@@ -50,8 +50,8 @@ export interface Pop {
 
 export async function popJobs(call: Call, pop: Pop): Promise<readonly Job[]> {
   const worker = textArgument(pop.worker, 'Pop', 'worker');
-  const limit = numberArgument(pop.count, 'Pop', 'count');
-  const queue = await useQueue(call, textArgument(pop.queue, 'Pop', 'queue'));
+  const limit = wholeArgument(pop.count, 'Pop', 'count');
+  const queue = await useQueue(call, queueArgument(pop.queue, 'Pop'));
   await seeWorker(call, worker, queue);
   await fireRecurring(call, queue);
   const { leaseMs } = pop;
@@ -80,8 +80,8 @@ async function warnStalled(call: Call, queue: string): Promise<void> {
 
 /** Looks and changes nothing: what recurs and is due is made by a pop. */
 export async function peekJobs(call: Call, queue: unknown, count: unknown): Promise<readonly Job[]> {
-  const limit = numberArgument(count, 'Peek', 'count');
-  const name = textArgument(queue, 'Peek', 'queue');
+  const limit = wholeArgument(count, 'Peek', 'count');
+  const name = queueArgument(queue, 'Peek');
   return (await call.longhaul.store.jobs.list({ queue: name, order: 'claim', limit })).jobs;
 }
 
@@ -113,7 +113,7 @@ async function countsIn(call: Call, queue: string): Promise<Readonly<Record<stri
 }
 
 async function setStates(call: Call, queues: Arguments, state: 'up' | 'paused'): Promise<null> {
-  const names = queues.map((queue) => textArgument(queue, state === 'up' ? 'Unpause' : 'Pause', 'queue'));
+  const names = queues.map((queue) => queueArgument(queue, state === 'up' ? 'Unpause' : 'Pause'));
   for (const name of names) await call.longhaul.queue(await useQueue(call, name)).configure({ state });
   return null;
 }

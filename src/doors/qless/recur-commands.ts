@@ -11,7 +11,18 @@ import { fireSchedule } from '../../node/fire-schedule.ts';
 import { deleteSchedule } from '../../node/schedule-book.ts';
 import { findSchedule, listSchedules, putSchedule, rewriteSchedule, tooMany } from '../../node/schedule-records.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
-import { jsonArgument, listArgument, numberArgument, pairs, raise, said, textArgument, wrong } from './arguments.ts';
+import {
+  jsonArgument,
+  listArgument,
+  numberArgument,
+  pairs,
+  queueArgument,
+  raise,
+  said,
+  secondsArgument,
+  textArgument,
+  wrong,
+} from './arguments.ts';
 import { DEFAULT_RETRIES, useQueue } from './config.ts';
 import { refused } from './put-command.ts';
 import { flipped } from './qless-job.ts';
@@ -34,14 +45,14 @@ export const recurCommands: Readonly<Record<string, Command>> = {
     const [queue, jid, klass, data, spec, interval, offset, ...rest] = args;
     if (spec !== 'interval') wrong(`Recur(): schedule type "${said(spec)}" unknown`);
     const name = checked('jid', textArgument(jid, 'Recur', 'jid'), scheduleName);
-    const seconds = numberArgument(interval, 'Recur', 'interval');
-    if (seconds <= 0) wrong('Recur(): Arg "interval" must be greater than 0');
+    const intervalMs = secondsArgument(interval, 'Recur', 'interval');
+    if (intervalMs <= 0) wrong('Recur(): Arg "interval" must be greater than 0');
     const recurring: Recurring = {
-      queue: await useQueue(call, textArgument(queue, 'Recur', 'queue')),
+      queue: await useQueue(call, queueArgument(queue, 'Recur')),
       klass: textArgument(klass, 'Recur', 'klass'),
       data: jsonArgument(data, 'Recur', 'data'),
-      intervalMs: seconds * 1_000,
-      fromMs: call.nowMs + numberArgument(offset ?? 0, 'Recur', 'offset') * 1_000,
+      intervalMs,
+      fromMs: call.nowMs + secondsArgument(offset ?? 0, 'Recur', 'offset'),
       ...readOptions(rest),
     };
     return keep(call, name, toDefinition(toInput(recurring)));
@@ -56,7 +67,7 @@ export const recurCommands: Readonly<Record<string, Command>> = {
   },
   'recur.update': async (call, [jid, ...rest]) => {
     const given = pairs(rest, ['priority', 'interval', 'retries', 'data', 'klass', 'queue', 'backlog'], 'recur.update');
-    if (given['queue'] !== undefined) await useQueue(call, textArgument(given['queue'], 'recur.update', 'queue'));
+    if (given['queue'] !== undefined) await useQueue(call, queueArgument(given['queue'], 'recur.update'));
     await change(call, jid, (before) => ({ ...before, ...readUpdate(given) }));
     return true;
   },
@@ -90,12 +101,14 @@ function readUpdate(given: Readonly<Record<string, unknown>>): Partial<Recurring
   const number = (name: string): number => numberArgument(given[name], 'recur.update', name);
   return {
     ...(given['priority'] !== undefined && { priority: flipped(number('priority')) }),
-    ...(given['interval'] !== undefined && { intervalMs: number('interval') * 1_000 }),
+    ...(given['interval'] !== undefined && {
+      intervalMs: secondsArgument(given['interval'], 'recur.update', 'interval'),
+    }),
     ...(given['retries'] !== undefined && { retries: number('retries') }),
     ...(given['backlog'] !== undefined && { backlog: number('backlog') }),
     ...(given['data'] !== undefined && { data: jsonArgument(given['data'], 'recur.update', 'data') }),
     ...(given['klass'] !== undefined && { klass: textArgument(given['klass'], 'recur.update', 'klass') }),
-    ...(given['queue'] !== undefined && { queue: textArgument(given['queue'], 'recur.update', 'queue') }),
+    ...(given['queue'] !== undefined && { queue: queueArgument(given['queue'], 'recur.update') }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { bucketOf, DAY_MS, type Histogram, LAST_BUCKET } from '../../core/histogram.ts';
 import { type DayStatistics, dayOf, dayText, type SpreadView } from '../../core/statistics.ts';
 import type { Call, Command } from './arguments.ts';
-import { numberArgument, textArgument } from './arguments.ts';
+import { numberArgument, queueArgument } from './arguments.ts';
 import { EVERY, jobsOf } from './pages.ts';
 
 const NOTHING: SpreadView = { count: 0, mean: 0, variance: 0, histogram: null };
@@ -13,7 +13,7 @@ const BUCKETS = 148;
 
 export const statsCommands: Readonly<Record<string, Command>> = {
   stats: async (call, [queue, date]) => {
-    const name = textArgument(queue, 'Stats', 'queue');
+    const name = queueArgument(queue, 'Stats');
     const day = dayOf(numberArgument(date, 'Stats', 'date') * 1_000);
     const found = await dayOfQueue(call, name, day);
     const failed = await jobsOf(call, { queue: name, state: 'failed' }, EVERY);

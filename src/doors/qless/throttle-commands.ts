@@ -2,7 +2,7 @@
 import type { ThrottleView } from '../../core/throttle-views.ts';
 import { listThrottles, setThrottle } from '../../core/throttle-views.ts';
 import type { Call, Command } from './arguments.ts';
-import { numberArgument, raise, said, textArgument, wrong } from './arguments.ts';
+import { numberArgument, queueArgument, raise, said, textArgument, wrong } from './arguments.ts';
 import { maxConcurrency, readConfig, useQueue, writeConfig } from './config.ts';
 import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { findJob } from './qless-job.ts';
@@ -39,11 +39,11 @@ export const throttleCommands: Readonly<Record<string, Command>> = {
     return null;
   },
   'queue.throttle.get': async (call, [queue]) => {
-    const name = textArgument(queue, 'queue.throttle.get', 'queue');
+    const name = queueArgument(queue, 'queue.throttle.get');
     return { id: `ql:q:${name}`, maximum: Number((await readConfig(call))[maxConcurrency(name)] ?? 0) };
   },
   'queue.throttle.set': async (call, [queue, max]) => {
-    const name = await useQueue(call, textArgument(queue, 'queue.throttle.set', 'queue'));
+    const name = await useQueue(call, queueArgument(queue, 'queue.throttle.set'));
     const maximum = numberArgument(max, 'queue.throttle.set', 'max');
     await writeConfig(call, (set) => ({ ...set, [maxConcurrency(name)]: maximum }));
     return null;
