@@ -1,13 +1,14 @@
 /** Finding jobs: by id, by state, by failure, by tag; and those that somebody tracks. */
 import { checked, listOf } from '../../core/check.ts';
+import type { Job } from '../../core/job.ts';
 import { tag as tagCheck } from '../../core/names.ts';
 import { trackedJobs } from '../../core/tracked-jobs.ts';
-import type { Arguments, Call, Command } from './arguments.ts';
+import type { Arguments, Call, Command, Span } from './arguments.ts';
 import { own, queueArgument, said, span, textArgument, wrong } from './arguments.ts';
 import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { must } from './put-command.ts';
 import { toNote } from './qless-history.ts';
-import { findJob, jobsToJson, jobToJson, needJob, tagsOf } from './qless-job.ts';
+import { findJob, jobsToJson, jobToJson, needJob, stateOf, tagsOf } from './qless-job.ts';
 import { recurringIn } from './recur-commands.ts';
 
 export const lookCommands: Readonly<Record<string, Command>> = {
@@ -26,8 +27,9 @@ export const lookCommands: Readonly<Record<string, Command>> = {
     if (state === 'complete') return idsOf(await jobsOf(call, { state: 'done' }, span(rest[0], rest[1], 'Jobs')));
     const queue = queueArgument(rest[0], 'Jobs');
     const page = span(rest[1], rest[2], 'Jobs');
-    const look = own(STATES, state) ?? wrong(`Jobs(): Unknown type "${said(state)}"`);
-    return (await look(call, queue)).slice(page.offset, page.offset + page.count);
+    if (state !== 'recurring') return idsOf(await jobsIn(call, queue, said(state), page));
+    const names = (await recurringIn(call, queue)).map(({ name }) => name);
+    return names.slice(page.offset, page.offset + page.count);
   },
   failed: async (call, [group, ...rest]) => {
     if (group === undefined) return failedGroups(call);
@@ -47,22 +49,14 @@ export const lookCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-type Look = (call: Call, queue: string) => Promise<readonly string[]>;
+/** In which of Longhaul's states jobs of each of qless's are. */
+const STATES = { running: 'running', stalled: 'running', scheduled: 'waiting', depends: 'waiting' } as const;
 
-const STATES: Readonly<Record<string, Look>> = {
-  running: async (call, queue) => {
-    const stalled = new Set(await STATES['stalled']?.(call, queue));
-    return idsOf(await jobsOf(call, { queue, state: 'running' }, EVERY)).filter((id) => !stalled.has(id));
-  },
-  stalled: async (call, queue) => idsOf(await jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY)),
-  scheduled: async (call, queue) => {
-    const waiting = await jobsOf(call, { queue, state: 'waiting' }, EVERY);
-    return idsOf(waiting.filter(({ runAt, parents }) => runAt > call.nowMs && (parents?.open ?? 0) === 0));
-  },
-  depends: async (call, queue) => idsOf(await jobsOf(call, { queue, label: 'blocked' }, EVERY)),
-  throttled: async (call, queue) => idsOf(await jobsOf(call, { queue, label: 'throttled' }, EVERY)),
-  recurring: async (call, queue) => (await recurringIn(call, queue)).map(({ name }) => name),
-};
+async function jobsIn(call: Call, queue: string, state: string, page: Span): Promise<readonly Job[]> {
+  if (state === 'throttled') return jobsOf(call, { queue, label: state }, page);
+  const among = own(STATES, state) ?? wrong(`Jobs(): Unknown type "${state}"`);
+  return jobsOf(call, { queue, state: among }, page, (job) => stateOf(job, call.nowMs) === state);
+}
 
 function totalAnd(jids: readonly string[], [offset, count]: Arguments): { total: number; jobs: readonly string[] } {
   const page = span(offset, count, 'Failed');

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from '../../core/job.ts';
 import type { QueueCounts } from '../../core/job-store.ts';
-import { QUEUE_RECORD } from '../../core/settings.ts';
+import { QUEUE_RECORD, type QueueSettings } from '../../core/settings.ts';
+import { THROTTLE_RECORD } from '../../core/throttle.ts';
 import type { Arguments, Call, Command } from './arguments.ts';
 import { queueArgument, textArgument, wholeArgument } from './arguments.ts';
 import { configNumber, qlessQueues, useQueue } from './config.ts';
@@ -92,11 +93,11 @@ async function counted({ longhaul }: Call, queue: string): Promise<QueueCounts> 
 }
 
 async function countsIn(call: Call, queue: string): Promise<Readonly<Record<string, unknown>>> {
-  const [counts, settings, stalled, throttled, recurring] = await Promise.all([
+  const settings = await call.longhaul.queue(queue).settings();
+  const [counts, stalled, throttled, recurring] = await Promise.all([
     counted(call, queue),
-    call.longhaul.queue(queue).settings(),
     jobsOf(call, { queue, state: 'running', label: 'stalled' }, EVERY),
-    jobsOf(call, { queue, state: 'waiting', label: 'throttled' }, EVERY),
+    (await mayThrottle(call, settings)) ? jobsOf(call, { queue, state: 'waiting', label: 'throttled' }, EVERY) : [],
     recurringIn(call, queue),
   ]);
   return {
@@ -110,6 +111,12 @@ async function countsIn(call: Call, queue: string): Promise<Readonly<Record<stri
     throttled: throttled.length,
     paused: settings.state === 'paused',
   };
+}
+
+/** Those that wait are only looked through where something might hold them back. */
+async function mayThrottle({ longhaul }: Call, { maxRunning, keys, rate }: QueueSettings): Promise<boolean> {
+  if (maxRunning !== null || keys !== null || rate !== null) return true;
+  return (await longhaul.store.records.list({ kind: THROTTLE_RECORD, limit: 1 })).length > 0;
 }
 
 async function setStates(call: Call, queues: Arguments, state: 'up' | 'paused'): Promise<null> {
