@@ -119,6 +119,10 @@ export function requeueContract(open: Open): void {
     const anew = { state: 'waiting', queue: 'second', failures: 0, failure: null, runAt: bench.now + 20, lease: null };
     expect(await bench.job('a')).toMatchObject({ ...anew, interruptions: 0 });
     expect(await bench.job('b')).toMatchObject({ ...anew, interruptions: 1 });
+    await bench.jobs.requeue([{ id: 'a', delayMs: 50 }]);
+    expect((await bench.job('a')).runAt).toBe(bench.now + 20);
+    await bench.jobs.requeue([{ id: 'a', delayMs: 50, steal: true }]);
+    expect((await bench.job('a')).runAt).toBe(bench.now + 50);
   });
 
   it('is refused when the job has been claimed since the caller saw it', async () => {

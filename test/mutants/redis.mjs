@@ -18,6 +18,20 @@ export const redis = [
     suites,
   },
   {
+    name: 'redis: a job that is started anew while it waits stays as it was',
+    file: lua('requeue'),
+    find: 'from == queue and not said.steal then',
+    replace: 'from == queue then',
+    suites,
+  },
+  {
+    name: 'redis: words for the history are dropped',
+    file: lua('change'),
+    find: '{ note = said.note }',
+    replace: '{}',
+    suites,
+  },
+  {
     name: 'redis: a late result is dropped',
     file: lua('settle'),
     find: 'if hasRoomForLate(rows, said.token, note) then',
