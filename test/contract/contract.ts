@@ -7,7 +7,6 @@
 import { describe } from 'vitest';
 import type { ClockSource } from '../../src/core/clock.ts';
 import type { Store } from '../../src/core/store.ts';
-import { isFullProof } from '../support/proof.ts';
 import { addContract } from './add.ts';
 import { cancelContract } from './cancel.ts';
 import { changeContract } from './change.ts';
@@ -77,22 +76,9 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'its lifetime': lifetimeContract,
 };
 
-/**
- * What another way to a store leaves out at the small size: rules that the same code keeps in the file of the store
- * itself. Every call of the port is still made.
- */
-const RULES: ReadonlySet<string> = new Set(['stale tokens', 'the order of claims', 'texts and names', 'unique keys']);
-
-export interface ContractOptions {
-  /** The same store, reached in another way: see above. */
-  readonly isAnotherWay?: boolean;
-}
-
-export function storeContract(name: string, open: OpenStore, { isAnotherWay = false }: ContractOptions = {}): void {
-  const isLeftOut = (part: string): boolean => isAnotherWay && !isFullProof && RULES.has(part);
-  const parts = Object.entries(PARTS).filter(([part]) => !isLeftOut(part));
+export function storeContract(name: string, open: OpenStore): void {
   describe.each([name])('%s', () => {
-    describe.each(parts)('%s', (_part, contract) => {
+    describe.each(Object.entries(PARTS))('%s', (_part, contract) => {
       contract((clock = 'caller') => openWorkbench(open, clock));
     });
   });

@@ -2,4 +2,4 @@
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 
-storeContract('the http store over a socket', freshHttp('socket'), { isAnotherWay: true });
+storeContract('the http store over a socket', freshHttp('socket'));

@@ -4,4 +4,4 @@ import { removeFoldersAtTheEnd } from './open-sqlite.ts';
 import { openOnThreeProcesses } from './three-processes.ts';
 
 removeFoldersAtTheEnd();
-storeContract('the SQLite store of three processes', openOnThreeProcesses(), { isAnotherWay: true });
+storeContract('the SQLite store of three processes', openOnThreeProcesses());
