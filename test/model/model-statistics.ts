@@ -127,7 +127,11 @@ export function nearly(expected: readonly DayStatistics[], actual: readonly DayS
   const near = (ours: SpreadView | undefined, theirs: SpreadView): SpreadView =>
     ours === undefined
       ? theirs
-      : { ...theirs, mean: nearer(ours.mean, theirs.mean), variance: nearer(ours.variance, theirs.variance) };
+      : {
+          ...theirs,
+          mean: nearer(ours.mean, theirs.mean),
+          variance: nearer(ours.variance, theirs.variance, lossOf(ours)),
+        };
   return actual.map((each, place) => ({
     ...each,
     wait: near(expected[place]?.wait, each.wait),
@@ -135,6 +139,11 @@ export function nearly(expected: readonly DayStatistics[], actual: readonly DayS
   }));
 }
 
-function nearer(ours: number, theirs: number): number {
-  return Math.abs(ours - theirs) <= 1e-9 * Math.max(1, Math.abs(ours)) ? ours : theirs;
+function nearer(ours: number, theirs: number, loss = 0): number {
+  return Math.abs(ours - theirs) <= 1e-9 * Math.max(1, Math.abs(ours)) + loss ? ours : theirs;
+}
+
+/** What the differences of numbers that are large and near to one another lose of a double, each time one is added. */
+function lossOf({ count, mean, variance }: SpreadView): number {
+  return 8 * count * Number.EPSILON * Math.abs(mean) * Math.sqrt(Math.max(1, variance));
 }

@@ -49,7 +49,11 @@ it(`${SIZE / 1e6} MB over a link that is cut ${CUTS} times resume, and memory st
     const arrived = (await receiver.jobsIn('films')).filter(({ data }) => data === 'large');
     expect(arrived).toHaveLength(1);
     expect(await receiver.filesOf(arrived[0]?.id ?? '')).toEqual(hashesOf([film]));
-    expect([cuts, puts]).toEqual([CUTS, CUTS + 1 + Math.floor(SIZE / (256 * 1024 ** 2))]);
+    expect(cuts).toBe(CUTS);
+    // Each cut wants another one; a try may also meet a link that is still being cut.
+    const fewest = CUTS + 1 + Math.floor(SIZE / (256 * 1024 ** 2));
+    expect(puts).toBeGreaterThanOrEqual(fewest);
+    expect(puts).toBeLessThanOrEqual(fewest + CUTS);
     // What was cut is not sent from its beginning again.
     expect(sent).toBeLessThan(SIZE * 1.5);
     for (const growth of meters.map((meter) => meter())) expect(growth).toBeLessThan(MOST_GROWTH);

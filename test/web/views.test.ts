@@ -117,12 +117,17 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.keyboard.press('g');
     await page.keyboard.press('q');
     await page.waitForURL(/\/queues$/);
-    await page.keyboard.press('j');
     const focused = page.locator('a:focus');
-    expect(await focused.innerText()).toBe('idle');
-    await page.keyboard.press('j');
-    expect(await focused.innerText()).toBe('twice');
-    await page.keyboard.press('k');
+    const names: string[] = [];
+    while (!names.includes('twice') && names.length < 20) {
+      await page.keyboard.press('j');
+      names.push(await focused.innerText());
+    }
+    expect(names).toEqual([...new Set(names)].sort());
+    while ((await focused.innerText()) !== 'idle' && names.length > 0) {
+      names.pop();
+      await page.keyboard.press('k');
+    }
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/q\/idle$/);
     await page.keyboard.press('/');
