@@ -2,8 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
+import { proofSize } from '../support/proof.ts';
 import { RqNode } from './rq-node.ts';
 
 const rq = new RqNode();
@@ -341,3 +343,53 @@ test('rq guards: the same as everywhere: another site’s form, an unknown host,
   expect(foreign.status).toBe(403);
   expect((await ask('/q.json', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
 });
+
+const MB = 1024 ** 2;
+const SENT = proofSize({ small: 8 * MB, full: 100 * MB });
+
+test('rq relay to us: a host of RQ prepares, attaches a large file and commits, and finds what it sent', async () => {
+  const prepared = await post('/q/work/new_message', {
+    mesg: JSON.stringify({
+      dest: `${base}/q/work`,
+      src: 'http://far.test:3333/',
+      count: 1,
+      max_count: 15,
+      param1: 'relayed',
+      orig_msg_id: 'http://far.test:3333/q/relay/20260101.0000.00.000',
+    }),
+    _method: 'prep',
+    x_format: 'json',
+  });
+  const path = new URL((prepared.json as [string, string])[1]).pathname;
+  const piece = randomBytes(MB);
+  const hash = createHash('md5');
+  const body = async function* () {
+    yield Buffer.from('--cut\r\nContent-Disposition: form-data; name="x_format"\r\n\r\njson\r\n');
+    yield Buffer.from('--cut\r\nContent-Disposition: form-data; name="filedata"; filename="film.mov"\r\n');
+    yield Buffer.from('Content-Type: application/octet-stream\r\n\r\n');
+    for (let sent = 0; sent < SENT; sent += piece.length) {
+      hash.update(piece);
+      yield piece;
+    }
+    yield Buffer.from('\r\n--cut--\r\n');
+  };
+  const attached = await ask(`${path}/attach/new`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=cut' },
+    body: Readable.toWeb(Readable.from(body())) as ReadableStream,
+    duplex: 'half',
+  } as RequestInit);
+  const md5 = hash.digest('hex');
+  expect(attached.json).toEqual(['ok', `${md5}-Attached successfully`]);
+  expect((await post(path, { _method: 'commit', x_format: 'json' })).json).toEqual(['ok', 'msg commited']);
+  await until(path, 'done');
+  const kept = createHash('md5');
+  const read = await fetch(new URL(`${path}/attach/film.mov`, base));
+  for await (const chunk of read.body ?? []) kept.update(chunk as Uint8Array);
+  expect(kept.digest('hex')).toBe(md5);
+  expect((await ask(`${path}.json`)).json).toMatchObject({
+    src: 'http://far.test:3333/',
+    orig_msg_id: 'http://far.test:3333/q/relay/20260101.0000.00.000',
+    _attachments: { 'film.mov': { md5, size: SENT } },
+  });
+}, 120_000);

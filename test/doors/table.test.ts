@@ -10,11 +10,14 @@ import { COMMANDS, Qless } from '../../src/doors/qless/qless.ts';
 import { Worqr } from '../../src/doors/worqr/index.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/doors.md'), 'utf8');
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| ') && !line.startsWith('| what '))
-  .map((line) => line.slice(2, -2).split(' | '))
-  .map(([what = '', shown = '']) => ({ what, shown }));
+const [promised = '', operations = ''] = page.split('## Worqr');
+const rowsOf = (part: string) =>
+  part
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| what ') && !line.startsWith('| promise '))
+    .map((line) => line.slice(2, -2).split(' | '))
+    .map(([what = '', shown = '']) => ({ what, shown }));
+const rows = rowsOf(operations);
 const titles = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && name !== 'table.test.ts')
   .flatMap((name) => [
@@ -28,6 +31,17 @@ test('Every row names a test that exists, or says why it differs.', () => {
   const bare = rows.filter(({ shown }) => !shown.startsWith('differs: ') && !shown.includes('`'));
   expect(bare).toEqual([]);
   expect(shownBy.filter((start) => !titles.some((title) => title.startsWith(start)))).toEqual([]);
+});
+
+test('Every promise of the four names a file and a test in it, or says why it differs.', () => {
+  const promises = rowsOf(promised);
+  expect(promises.length).toBeGreaterThan(30);
+  const wrong = promises.filter(({ shown }) => {
+    const [, file = '', title = ''] = /^`([^`]+)`: (.+)$/.exec(shown) ?? [];
+    const path = join(import.meta.dirname, '../..', file);
+    return !shown.startsWith('differs: ') && (file === '' || !readFileSync(path, 'utf8').includes(title));
+  });
+  expect(wrong).toEqual([]);
 });
 
 test('Every test of a door stands in the table.', () => {
