@@ -62,7 +62,10 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
     }
   }
   const today = Math.floor(now / DAY_MS);
-  const kept = [...cells.values()].filter(({ queue, day }) => day > today - model.settings(queue).statsDays);
+  const kept = [...cells.values()].filter(
+    // A clock that was set back has days that are still to come: they are there again when it has caught up.
+    ({ queue, day }) => day <= today && day > today - model.settings(queue).statsDays,
+  );
   kept.sort((a, b) => order(a.queue, b.queue) || a.day - b.day || order(a.of, b.of));
   return kept.map(({ queue, day, of, facts }) => {
     const hasBuckets = day > today - model.settings(queue).histogramDays;
@@ -85,8 +88,10 @@ export function trendOf(
   model: Model,
   { queue, group, now }: { queue: string; group: string; now: number },
 ): FailureGroup['trend'] {
-  const since = Math.floor(now / DAY_MS) - model.settings(queue).statsDays;
-  const facts = model.facts.filter((fact) => fact.queue === queue && fact.group === group && fact.day > since);
+  const today = Math.floor(now / DAY_MS);
+  const since = today - model.settings(queue).statsDays;
+  const isKept = (day: number): boolean => day > since && day <= today;
+  const facts = model.facts.filter((fact) => fact.queue === queue && fact.group === group && isKept(fact.day));
   if (facts.length === 0) return null;
   const days = [...new Set(facts.map(({ day }) => day))].sort((a, b) => a - b);
   const times = facts.map(({ at }) => at);
