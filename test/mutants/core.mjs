@@ -84,8 +84,8 @@ export const core = [
   {
     name: 'priority reversed',
     file: 'src/core/lifecycle.ts',
-    find: 'return a.priority - b.priority || a.runAt - b.runAt',
-    replace: 'return b.priority - a.priority || a.runAt - b.runAt',
+    find: 'return a.priority - b.priority || a.turn - b.turn',
+    replace: 'return b.priority - a.priority || a.turn - b.turn',
     suites: rules,
   },
   {
@@ -161,8 +161,8 @@ export const core = [
   {
     name: 'a paused queue claimed from',
     file: 'src/core/operations/claim.ts',
-    find: "if (settings.state !== 'up') return [];\n  overtake",
-    replace: "if (settings.state === 'down') return [];\n  overtake",
+    find: "if (settings.state !== 'up') return { jobs: [], isCutShort: false };\n  overtake",
+    replace: "if (settings.state === 'down') return { jobs: [], isCutShort: false };\n  overtake",
     suites: memory,
   },
   {
@@ -182,8 +182,8 @@ export const core = [
   {
     name: 'a claim over its limit',
     file: 'src/core/operations/claim.ts',
-    find: 'if (jobs.length >= request.limit) break;\n    jobs.push(...takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment));',
-    replace: 'jobs.push(...takeFrom(table, queue, request, moment));',
+    find: 'if (jobs.length >= request.limit) break;\n    const taken = takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment);',
+    replace: 'const taken = takeFrom(table, queue, request, moment);',
     suites: memory,
   },
   {
@@ -231,8 +231,8 @@ export const core = [
   {
     name: 'a draft claimed',
     file: 'src/stores/memory/memory-table.ts',
-    find: "if (job.state === 'waiting') lane.waiting.insert(job);",
-    replace: "if (job.state === 'waiting' || job.state === 'draft') lane.waiting.insert(job);",
+    find: "if (job.state === 'waiting' && !isBlocked(job)) lane.waiting.insert(job);",
+    replace: "if ((job.state === 'waiting' && !isBlocked(job)) || job.state === 'draft') lane.waiting.insert(job);",
     suites: memory,
   },
   {

@@ -55,15 +55,16 @@ export const redis = [
   {
     name: 'redis: priority reversed',
     file: lua('prelude'),
-    find: "'-inf' or fields.priority or '0'",
-    replace: "'-inf' or text(-number(fields.priority))",
+    find: "return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or fields.priority or '0'",
+    replace:
+      "return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or text(-number(fields.priority))",
     suites,
   },
   {
     name: 'redis: front and back swapped',
     file: lua('prelude'),
-    find: "fields.returnedAt and '-inf' or",
-    replace: "fields.returnedAt and '+inf' or",
+    find: "return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '-inf' or",
+    replace: "return 'ready:' .. queue, work.readyMember(job), fields.returnedAt and '+inf' or",
     suites,
   },
   {

@@ -33,8 +33,8 @@ export const sqlite = [
   {
     name: 'sqlite: priority reversed',
     file: 'src/stores/sqlite/waiting-jobs.ts',
-    find: 'ORDER BY priority, run_at, seq LIMIT +?',
-    replace: 'ORDER BY priority DESC, run_at, seq LIMIT +?',
+    find: 'isReady} AND queue = ? AND run_at <= ? ORDER BY priority, turn',
+    replace: 'isReady} AND queue = ? AND run_at <= ? ORDER BY priority DESC, turn',
     suites: one,
   },
   {
@@ -54,8 +54,8 @@ export const sqlite = [
   {
     name: 'sqlite: marks stay when the clock is set back',
     file: 'src/stores/sqlite/waiting-jobs.ts',
-    find: '    if (now >= this.#numbers.readyUntil) return;\n    for',
-    replace: '    if (now >= 0) return;\n    for',
+    find: '    if (now >= this.#numbers.readyUntil) return;\n    // What stood',
+    replace: '    if (now >= 0) return;\n    // What stood',
     suites: one,
   },
   {
@@ -75,8 +75,8 @@ export const sqlite = [
   {
     name: 'sqlite: the counts drift',
     file: 'src/stores/sqlite/queue-counters.ts',
-    find: 'before.state === after.state && before.queue === after.queue &&',
-    replace: 'before.state === after.state &&',
+    find: 'isAlike && before.state === after.state && before.queue === after.queue',
+    replace: 'isAlike && before.state === after.state',
     suites: one,
   },
   {
