@@ -273,6 +273,10 @@ test('rq GET q/name.txt, q/name.json, done.json: a queue for monitors and for ma
 test('rq POST adminoper, restart: pause, resume, down, up', async () => {
   const answer = await post('/q/work/adminoper', { pause: 'pause', back: '/queues' });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/queues']);
+  for (const back of ['http://evil.test/', '//evil.test/', '/\\evil.test/', '/a\r\nx: y', 'queues']) {
+    const { status, headers } = await post('/q/work/adminoper', { pause: 'pause', back });
+    expect([back, status, headers.get('location')]).toEqual([back, 303, '/q/work']);
+  }
   expect((await ask('/q/work.txt')).text).toMatch(/^status: PAUSE\n/);
   await pause('resume');
   expect((await ask('/q/work.txt')).text).toMatch(/^status: UP\n/);

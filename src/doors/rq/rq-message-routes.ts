@@ -13,7 +13,7 @@ import { route } from '../../server/route.ts';
 import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
 import type { RqDoor } from './rq-door.ts';
 import { jobOfMessage, type Message, readMessage, rqStateOf } from './rq-message.ts';
-import { fail, inRqWords, ok, seeOther } from './rq-replies.ts';
+import { backOf, fail, inRqWords, ok, seeOther } from './rq-replies.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
 const METHODS = ['commit', 'prep', 'single_que'] as const;
@@ -130,7 +130,7 @@ async function newMessage(door: RqDoor, call: Call): Promise<Reply> {
   await oneQueue(call.context, queue);
   const id = await add(call.context, { message: readMessage(messageIn(body)), method, queue });
   const isPage = body.fields['x_format'] === 'html';
-  return isPage ? seeOther(body.fields['back'] ?? `/q/${queue}/${id}`) : ok(door.fullId({ queue, id }));
+  return isPage ? seeOther(backOf(body.fields, `/q/${queue}/${id}`)) : ok(door.fullId({ queue, id }));
 }
 
 const isNewMethod = (value: unknown): value is NewMethod => METHODS.some((each) => each === value);
@@ -180,7 +180,7 @@ async function act(door: RqDoor, call: Call): Promise<Reply> {
 
 function answer(door: RqDoor, call: Call, { fields, words }: { fields: RqBody['fields']; words: string }): Reply {
   return fields['x_format'] === 'html'
-    ? seeOther(fields['back'] ?? new URL(`q/${partsOf(call).queue}`, door.url).pathname)
+    ? seeOther(backOf(fields, new URL(`q/${partsOf(call).queue}`, door.url).pathname))
     : ok(words);
 }
 

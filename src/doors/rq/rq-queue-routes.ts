@@ -14,7 +14,7 @@ import { readRqBody } from './rq-body.ts';
 import type { RqDoor } from './rq-door.ts';
 import { listState, newestDone } from './rq-lists.ts';
 import { dataOf, RQ_STATES, type RqState, statusOf } from './rq-message.ts';
-import { fail, inRqWords, seeOther } from './rq-replies.ts';
+import { backOf, fail, inRqWords, seeOther } from './rq-replies.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
 const params = { queue: queueName };
@@ -120,7 +120,7 @@ export function rqQueueRoutes(door: RqDoor): readonly Route[] {
         const { fields } = await readRqBody(call);
         await oneQueue(call.context, queueOf(call));
         await call.context.node?.reload();
-        return seeOther(fields['back'] ?? `/q/${queueOf(call)}`, `${queueOf(call)} restarted\n`);
+        return seeOther(backOf(fields, `/q/${queueOf(call)}`), `${queueOf(call)} restarted\n`);
       }),
     }),
     route({
@@ -171,7 +171,7 @@ async function adminOperation(call: Call): Promise<Reply> {
     return fail(`adminoper is one of ${Object.keys(OPERATIONS).join(', ')}`);
   await oneQueue(call.context, queueOf(call));
   await changeQueue(call, queueOf(call), { state });
-  return seeOther(fields['back'] ?? `/q/${queueOf(call)}`, `${queueOf(call)} ${STATUS[state]}\n`);
+  return seeOther(backOf(fields, `/q/${queueOf(call)}`), `${queueOf(call)} ${STATUS[state]}\n`);
 }
 
 function about(door: RqDoor) {

@@ -16,6 +16,11 @@ export function seeOther(address: string, say = ''): Reply {
   return { status: SEE_OTHER, headers, body: { kind: 'text', text: say } };
 }
 
+/** Where a form wants to go back to: a place of this node and nowhere else. */
+export function backOf({ back = '' }: Readonly<Record<string, string>>, otherwise: string): string {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(back) ? back : otherwise;
+}
+
 /** What is thrown becomes RQ's `fail`; what nobody foresaw stays the server's to tell. */
 export function inRqWords(handle: (call: Call) => Promise<Reply>): (call: Call) => Promise<Reply> {
   return async (call) => {
