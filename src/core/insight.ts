@@ -6,6 +6,7 @@
 import type { FailureGroup } from './job-store.ts';
 import type { Prunable } from './prunable.ts';
 import type { DayStatistics } from './statistics.ts';
+import type { QueueStorage } from './storage.ts';
 import { byText } from './text-order.ts';
 import type { Brake } from './throttle.ts';
 
@@ -17,6 +18,8 @@ export interface Insights {
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
   /** What retention would take now, by queue and state. */
   readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
+  /** What the ended jobs of each queue take up. */
+  readonly storage: { readonly question: { readonly queue?: string }; readonly answer: readonly QueueStorage[] };
   /** The tags that most jobs have, whatever their state. */
   readonly tags: { readonly question: { readonly limit: number }; readonly answer: readonly TagCount[] };
   /** The throttles of which somebody holds a slot, keys among them, by address. */

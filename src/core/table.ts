@@ -11,6 +11,7 @@ import type { Job, JobState, RunningJob } from './job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 import type { QueueSettings } from './settings.ts';
 import type { Measurement, StoredCell } from './statistics.ts';
+import type { QueueStorage } from './storage.ts';
 
 export interface LastClaim {
   readonly requestId: string;
@@ -114,6 +115,8 @@ export interface Table {
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[];
   count(queue: string, now: number): QueueCounts;
   failures(queue: string): readonly LivingGroup[];
+  /** What its ended jobs take up. */
+  storage(queue: string): QueueStorage;
   /** Those that most jobs have, the most frequent first, then by name. */
   topTags(limit: number): readonly TagCount[];
   /** Drafts created before `time`, and ended jobs of a state that ended before it; the oldest first. */

@@ -15,6 +15,7 @@ export type { ScheduleInput } from '../core/schedule-input.ts';
 export type { QueueSettings } from '../core/settings.ts';
 export type { SettingsInput } from '../core/settings-input.ts';
 export type { DayStatistics } from '../core/statistics.ts';
+export type { QueueStorage } from '../core/storage.ts';
 export type { ParentJob } from '../node/parents.ts';
 export type { JobView } from '../wire/job-view.ts';
 export type { ScheduleView } from '../wire/schedule-view.ts';

@@ -26,6 +26,7 @@ import { searchJobs } from '../core/search-jobs.ts';
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import type { DayStatistics } from '../core/statistics.ts';
+import type { QueueStorage } from '../core/storage.ts';
 import type { Store } from '../core/store.ts';
 import type { ThrottleView } from '../core/throttle-views.ts';
 import { listThrottles, setThrottle, withBrakes } from '../core/throttle-views.ts';
@@ -139,6 +140,11 @@ export class Longhaul implements AsyncDisposable {
   /** What retention would delete now. */
   async prunable(queue?: string): Promise<readonly Prunable[]> {
     return this.store.jobs.insight({ kind: 'prunable', ...(queue !== undefined && { queue }) });
+  }
+
+  /** What the ended jobs of each queue take up. */
+  async storage(queue?: string): Promise<readonly QueueStorage[]> {
+    return this.store.jobs.insight({ kind: 'storage', ...(queue !== undefined && { queue }) });
   }
 
   /** The tags that most jobs have. */

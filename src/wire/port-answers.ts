@@ -101,6 +101,8 @@ export const prunableJobs = listOf(
   fields({ queue: word, state: oneOf('draft', 'done', 'failed', 'cancelled'), byAge: whole, byCount: whole }),
   MOST,
 );
+export const held = fields({ count: whole, bytes: whole });
+export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held };
 const spread = fields({
   count: whole,
   mean: number(0, Number.MAX_VALUE),
@@ -158,6 +160,7 @@ const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   statistics: dayStatistics,
   tags: tagCounts,
   prunable: prunableJobs,
+  storage: listOf(fields(storageFields), MOST),
   throttles: listOf(throttleUse, MOST),
   brakes: listOf(orNull(brake), MOST),
 };

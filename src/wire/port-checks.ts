@@ -172,6 +172,7 @@ export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneO
 const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   failures: fields({ kind: oneOf('failures') }, { queue: queueName, past: flag }),
   prunable: fields({ kind: oneOf('prunable') }, { queue: queueName }),
+  storage: fields({ kind: oneOf('storage') }, { queue: queueName }),
   tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
   throttles: fields({ kind: oneOf('throttles') }),

@@ -32,6 +32,7 @@ import { scheduleContract } from './schedules.ts';
 import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
+import { storageContract } from './storage.ts';
 import { textContract } from './texts.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
@@ -69,6 +70,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   statistics: statisticsContract,
   history: historyContract,
   records: recordContract,
+  storage: storageContract,
   retention: retentionContract,
   schedules: scheduleContract,
   'the clock': clockContract,

@@ -185,6 +185,10 @@ export class Duel {
     await Promise.all([
       ...histories,
       jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
+      ...QUEUES.map(async (queue) => {
+        const actual = await jobs.insight({ kind: 'storage', queue }, time);
+        this.#compare(`what ${queue} keeps`, [looks.storage(model, queue)], actual);
+      }),
       jobs.insight({ kind: 'failures' }, time).then((actual) => {
         const daysOf = (groups: readonly FailureGroup[]) => groups.map((group) => withDays(group, this.#firstDay));
         this.#compare('the failure groups', daysOf(looks.failures(model, QUEUES, now)), daysOf(actual));

@@ -2,6 +2,7 @@
 import { ENDED_STATES, JOB_STATES, type Job } from '../../src/core/job.ts';
 import type { FailureGroup, JobQuery, QueueCounts, StateCounts, WorkerRecord } from '../../src/core/job-store.ts';
 import { labelOf } from '../../src/core/label.ts';
+import type { Held, QueueStorage } from '../../src/core/storage.ts';
 import type { Model } from './model.ts';
 import { trendOf } from './model-statistics.ts';
 
@@ -42,6 +43,27 @@ export function count(model: Model, queue: string, now: number): QueueCounts {
   const scheduled = waiting.filter((job) => !model.isBlocked(job) && job.runAt > now).length;
   const relayed = model.in(queue, 'done').filter((job) => job.forwardedTo !== null).length;
   return { ...states, queue, blocked, scheduled, relayed };
+}
+
+/** Every text is encoded and measured. */
+export function storage(model: Model, queue: string): QueueStorage {
+  const bytes = (text: string | null): number => Buffer.byteLength(text ?? '');
+  const held = (jobs: readonly Job[], of: (job: Job) => number): Held => ({
+    count: jobs.length,
+    bytes: jobs.reduce((sum, job) => sum + of(job), 0),
+  });
+  const whole = (job: Job): number => bytes(job.data) + bytes(job.result) + bytes(job.checkpoint);
+  const [done, failed, cancelled] = ENDED_STATES.map((state) => model.in(queue, state)) as [Job[], Job[], Job[]];
+  return {
+    queue,
+    done: held(done, whole),
+    failed: held(failed, whole),
+    cancelled: held(cancelled, whole),
+    results: held(
+      done.filter(({ result }) => result !== null),
+      ({ result }) => bytes(result),
+    ),
+  };
 }
 
 /** Largest first, then by queue, then by name. */

@@ -66,7 +66,7 @@ export const dependencies = [
   {
     name: 'sqlite: blocked jobs are counted once and never again',
     file: 'src/stores/sqlite/queue-counters.ts',
-    find: ' && isBlocked(before) === isBlocked(after);',
+    find: ' && isBlocked(before) === isBlocked(after) &&',
     replace: ';',
     suites: sqlite,
   },

@@ -47,6 +47,18 @@ describe('statistics', () => {
   });
 });
 
+describe('storage', () => {
+  it('tells what each queue keeps, in numbers and bytes', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', { queue: 'mail', id: 'a', data: 'four' });
+    await settleAll(server, { kind: 'complete', result: 17 });
+    const none = { count: 0, bytes: 0 };
+    const mail = { done: { count: 1, bytes: 8 }, results: { count: 1, bytes: 2 }, failed: none, cancelled: none };
+    expect(await get(server, '/api/storage')).toMatchObject({ queues: [{ queue: 'mail', ...mail }] });
+    expect(await get(server, '/api/storage?queue=other')).toMatchObject({ queues: [{ queue: 'other', done: none }] });
+  });
+});
+
 describe('finding jobs', () => {
   it('goes by id, the beginning of an id, tag, name and declared fields, each job once', async () => {
     const server = await startTrial();

@@ -21,6 +21,7 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures,
   statistics,
   prunable,
+  storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
   throttles,
   brakes,

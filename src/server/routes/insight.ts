@@ -6,7 +6,14 @@ import { SETTING_WORDS } from '../../core/setting-words.ts';
 import { DEFAULT_SETTINGS } from '../../core/settings.ts';
 import { settingValue } from '../../core/settings-input.ts';
 import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
-import { prunableView, settingsView, statisticsView, tagsView, trackedView } from '../../wire/insight-views.ts';
+import {
+  prunableView,
+  settingsView,
+  statisticsView,
+  storageView,
+  tagsView,
+  trackedView,
+} from '../../wire/insight-views.ts';
 import { STATISTICS_WORDS } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
@@ -44,6 +51,20 @@ export const insightRoutes: readonly Route[] = [
     answer: prunableView,
     handle: async ({ query, context }) =>
       json({ jobs: await context.store.jobs.insight({ kind: 'prunable', ...query }) }),
+  }),
+  route({
+    name: 'storage',
+    method: 'GET',
+    path: '/api/storage',
+    about:
+      "What each queue keeps, in numbers and bytes: ended jobs by state (data, result and checkpoint), their results, and this node's logs and attachments; null for files that nobody counted yet.",
+    role: 'read',
+    query: { queue: queueName },
+    answer: storageView,
+    handle: async ({ query, context }) => {
+      const kept = await context.store.jobs.insight({ kind: 'storage', ...query });
+      return json({ queues: kept.map((each) => ({ ...each, logs: null, attachments: null })) });
+    },
   }),
   route({
     name: 'tags',

@@ -2,13 +2,33 @@
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { TagCount } from '../../core/insight.ts';
 import { tagOrder } from '../../core/insight.ts';
-import type { Job } from '../../core/job.ts';
+import type { Job, JobState } from '../../core/job.ts';
+import type { QueueStorage } from '../../core/storage.ts';
+import { keptBytes, resultBytes, storageOf } from '../../core/storage.ts';
 
 export function topTags(jobs: readonly Job[], limit: number): readonly TagCount[] {
   const counts = new Map<string, number>();
   for (const { tags } of jobs) for (const tag of new Set(tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   const all = [...counts].map(([tag, count]) => ({ tag, jobs: count }));
   return all.sort(tagOrder).slice(0, limit);
+}
+
+export function storageIn(queue: string, jobs: readonly Job[]): QueueStorage {
+  const own = jobs.filter((job) => job.queue === queue);
+  const of = (state: JobState): readonly Job[] => own.filter((job) => job.state === state);
+  const bytes = (state: JobState): number => of(state).reduce((sum, job) => sum + keptBytes(job), 0);
+  const results = own.flatMap((job) => resultBytes(job) ?? []);
+  return storageOf(
+    queue,
+    { done: of('done').length, failed: of('failed').length, cancelled: of('cancelled').length },
+    {
+      done: bytes('done'),
+      failed: bytes('failed'),
+      cancelled: bytes('cancelled'),
+      results: results.length,
+      resultBytes: results.reduce((sum, each) => sum + each, 0),
+    },
+  );
 }
 
 /** `failed` has the oldest end first. */

@@ -15,9 +15,10 @@ import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
+import type { QueueStorage } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
-import { failureGroups, topTags } from './memory-looks.ts';
+import { failureGroups, storageIn, topTags } from './memory-looks.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
 import { MemoryThrottles } from './memory-throttles.ts';
 import { SortedList } from './sorted-list.ts';
@@ -270,6 +271,10 @@ export class MemoryTable implements Table {
       scheduled: jobs.filter((job) => job.state === 'waiting' && !isBlocked(job) && job.runAt > now).length,
       relayed: jobs.filter((job) => job.state === 'done' && job.forwardedTo !== null).length,
     };
+  }
+
+  storage(queue: string): QueueStorage {
+    return storageIn(queue, [...this.#jobs.values()]);
   }
 
   topTags(limit: number): readonly TagCount[] {

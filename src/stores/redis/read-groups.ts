@@ -1,10 +1,12 @@
-/** Reads what the scripts answer of failure groups, tags and what retention would take. */
+/** Reads what the scripts answer of failure groups, tags, what is kept and what retention would take. */
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import { groupOrder, withTrends } from '../../core/failure-trend.ts';
 import type { TagCount } from '../../core/insight.ts';
 import { tagOrder } from '../../core/insight.ts';
 import type { FailureGroup } from '../../core/job-store.ts';
 import type { Prunable } from '../../core/prunable.ts';
+import type { QueueStorage } from '../../core/storage.ts';
+import { storageOf } from '../../core/storage.ts';
 import { linesOf } from './answers.ts';
 import { FIELD, PART, unescapeText } from './layout.ts';
 import { readCells } from './read-statistics.ts';
@@ -49,5 +51,15 @@ export function readPrunable(answer: ScriptAnswer): Prunable[] {
   return linesOf(answer, PART).map((line) => {
     const [queue = '', state = '', byAge = '', byCount = ''] = line.split(FIELD);
     return { queue, state: state as Prunable['state'], byAge: Number(byAge), byCount: Number(byCount) };
+  });
+}
+
+export function readStorage(answer: ScriptAnswer): QueueStorage[] {
+  return linesOf(answer, PART).map((line) => {
+    const [queue = '', ...words] = line.split(FIELD);
+    const [done = 0, failed = 0, cancelled = 0, ...rest] = words.map(Number);
+    const [doneBytes = 0, failedBytes = 0, cancelledBytes = 0, results = 0, resultBytes = 0] = rest;
+    const sums = { done: doneBytes, failed: failedBytes, cancelled: cancelledBytes, results, resultBytes };
+    return storageOf(queue, { done, failed, cancelled }, sums);
   });
 }

@@ -34,6 +34,7 @@ export const LOOKING_SCRIPTS = [
   'failures',
   'statistics',
   'prunable',
+  'storage',
   'tags',
   'throttles',
   'brakes',

@@ -1,16 +1,22 @@
 /**
- * How many jobs of each state a queue has. Changes are summed up in memory and written once a transaction, as
+ * How many jobs of each state a queue has, and what the ended ones take up. Changes are summed up in memory and written once a transaction, as
  * sums to be added, so that nobody ever counts rows.
  */
-import type { Job, JobState } from '../../core/job.ts';
-import { isBlocked, JOB_STATES } from '../../core/job.ts';
+import type { EndedState, Job, JobState } from '../../core/job.ts';
+import { isBlocked, isEnded, JOB_STATES } from '../../core/job.ts';
+import type { KeptSums } from '../../core/storage.ts';
+import { KEPT_SUMS, keptBytes, resultBytes } from '../../core/storage.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
 
 /** The columns after the states. */
 const RELAYED = JOB_STATES.length;
 const BLOCKED = RELAYED + 1;
-const COLUMNS = [...JOB_STATES, 'relayed', 'blocked'];
+const KEPT = BLOCKED + 1;
+/** As KEPT_SUMS. */
+const KEPT_COLUMNS = ['done_bytes', 'failed_bytes', 'cancelled_bytes', 'results', 'result_bytes'];
+const COUNTED = [...JOB_STATES, 'relayed', 'blocked'];
+const COLUMNS = [...COUNTED, ...KEPT_COLUMNS];
 const PLACE = Object.fromEntries(JOB_STATES.map((state, place) => [state, place])) as Record<JobState, number>;
 
 export type Counts = Readonly<Record<JobState | 'relayed' | 'blocked', number>>;
@@ -51,7 +57,10 @@ export class QueueCounters {
   }
 
   move(before: Job, after: Job): void {
-    const isAlike = isRelayed(before) === isRelayed(after) && isBlocked(before) === isBlocked(after);
+    const isAlike =
+      isRelayed(before) === isRelayed(after) &&
+      isBlocked(before) === isBlocked(after) &&
+      before.result === after.result;
     if (isAlike && before.state === after.state && before.queue === after.queue) return;
     this.leave(before);
     this.enter(after);
@@ -63,10 +72,19 @@ export class QueueCounters {
   }
 
   of(queue: string): Counts {
+    const sums = this.#sums(queue);
+    return Object.fromEntries(COUNTED.map((name, place) => [name, sums[place] ?? 0])) as Counts;
+  }
+
+  #sums(queue: string): readonly number[] {
     const written = firstRow<readonly number[]>(this.#read, queue);
     const changes = this.#changes.get(queue);
-    const sums = COLUMNS.map((name, place) => [name, (written?.[place] ?? 0) + (changes?.[place] ?? 0)]);
-    return Object.fromEntries(sums) as Counts;
+    return COLUMNS.map((_name, place) => (written?.[place] ?? 0) + (changes?.[place] ?? 0));
+  }
+
+  kept(queue: string): KeptSums {
+    const counts = this.#sums(queue);
+    return Object.fromEntries(KEPT_SUMS.map((name, place) => [name, counts[KEPT + place] ?? 0])) as KeptSums;
   }
 
   save(): void {
@@ -83,7 +101,19 @@ export class QueueCounters {
     changes[PLACE[job.state]] = (changes[PLACE[job.state]] ?? 0) + by;
     if (isRelayed(job)) changes[RELAYED] = (changes[RELAYED] ?? 0) + by;
     if (isBlocked(job)) changes[BLOCKED] = (changes[BLOCKED] ?? 0) + by;
+    if (isEnded(job.state)) addKept(changes, job, by);
   }
+}
+
+function addKept(changes: number[], job: Job, by: 1 | -1): void {
+  const add = (place: number, bytes: number): void => {
+    changes[KEPT + place] = (changes[KEPT + place] ?? 0) + by * bytes;
+  };
+  const result = resultBytes(job);
+  add(KEPT_SUMS.indexOf(job.state as EndedState), keptBytes(job));
+  if (result === null) return;
+  add(KEPT_SUMS.indexOf('results'), 1);
+  add(KEPT_SUMS.indexOf('resultBytes'), result);
 }
 
 function isRelayed({ state, forwardedTo }: Job): boolean {

@@ -13,6 +13,7 @@ import type { Job, JobState, RunningJob } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
+import { type QueueStorage, storageOf } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { JobEdges } from './job-edges.ts';
@@ -281,6 +282,10 @@ export class SqliteTable implements Table {
 
   count(queue: string, now: number): QueueCounts {
     return { ...this.#counters.of(queue), queue, scheduled: this.#waiting.countLater(queue, now) };
+  }
+
+  storage(queue: string): QueueStorage {
+    return storageOf(queue, this.#counters.of(queue), this.#counters.kept(queue));
   }
 
   topTags(limit: number): readonly TagCount[] {

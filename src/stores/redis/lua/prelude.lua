@@ -2,7 +2,7 @@
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush)
---   j               hash   id → record; @worker → that worker's last claim; #… → statistics
+--   j               hash   id → record; @worker → that worker's last claim; #… → statistics; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance
@@ -472,6 +472,7 @@ work = {
     else
       job.oldKey, job.oldMember, job.oldSide = STATE[place] .. ':' .. job.queue, work.hex(job), work.side(job)
       job.oldLease = job.fields.lease
+      if place == 'd' or place == 'x' or place == 'c' then rare.keep(job, -1) end
     end
   end,
 
@@ -482,6 +483,8 @@ work = {
     if not job.isDeleted then
       key, member, score = work.place(job)
       side, tags = work.side(job), job.fields.tags
+      local place = job.place
+      if place == 'd' or place == 'x' or place == 'c' then rare.keep(job, 1) end
     end
     local oldKey, oldLater, oldSide = job.oldKey, job.oldLater, job.oldSide
     if key then work.put(key, score, member) end
@@ -665,6 +668,23 @@ work = {
 }
 
 rare = later(function(rare)
+  -- How long a text of a job is, wherever it stands; the data has a checksum before it.
+  local function size(job, letter, value)
+    if (job.fields.apart or ''):find(letter, 1, true) then
+      local pending = work.bigTexts and work.bigTexts[letter .. job.id]
+      local length = pending and #pending or call('HSTRLEN', P .. 'big', letter .. job.id)
+      return letter == 'd' and length - 8 or length
+    end
+    return value and #value
+  end
+
+  -- An ended job enters what its queue keeps, or leaves it.
+  function rare.keep(job, sign)
+    local result = size(job, 'r', job.fields.result)
+    local bytes = size(job, 'd', job.data:sub(11)) + (result or 0) + (size(job, 'v', job.fields.checkpoint) or 0)
+    tally.keep(job.queue, job.place, bytes, result, sign)
+  end
+
   function rare.settleSide(job, side, oldSide)
     local member, isParked = work.hex(job), job.place == 'k'
     if side and isParked then

@@ -101,6 +101,9 @@ swift = {
       done[#done + 1], left[#left + 1] = hex, hex
       local tags = fields ~= '' and fields:match('\31tags=([^\31]*)') or ''
       tally.add(tally.heap(queue, holder, tags), 'r', now - claimedAt)
+      local length = results[i] ~= '' and #results[i] - 8 or nil
+      local checkpoint = fields ~= '' and fields:match('\31checkpoint=([^\31]*)') or ''
+      tally.keep(queue, 'd', #words - dataAt - 9 + (length or 0) + #checkpoint, length, 1)
       swift.emit('completed', 'done', queue, ids[i])
     end
     return true

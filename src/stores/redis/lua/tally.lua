@@ -6,12 +6,13 @@
 -- cells:<queue> by day, and while they have their histograms in buckets:<queue>, both before they are written.
 --
 -- What happened is first gathered by queue, worker and tags, which in most calls is one heap; then every cell of a heap
--- is read and written once, however many jobs there were.
+-- is read and written once, however many jobs there were. The sums of what a queue keeps (`$<queue>`) go the same way.
 
 local tally
 tally = {
   DAY_MS = 86400000, SMALL = { 1, 2, 5, 10, 20, 50, 100, 200, 500 },
   heaps = {}, order = {}, latest = false, -- what was gathered, by address and in order; the one added to last
+  kept = false, -- queue → what enters and leaves what it keeps
 
   heap = function(queue, worker, tags)
     local latest = tally.latest
@@ -27,7 +28,35 @@ tally = {
   end,
 
   clear = function()
-    tally.heaps, tally.order, tally.latest = {}, {}, false
+    tally.heaps, tally.order, tally.latest, tally.kept = {}, {}, false, false
+  end,
+
+  -- An ended job enters (sign 1) or leaves (-1) what its queue keeps: core/storage.ts. `result` is nil without one.
+  keep = function(queue, place, bytes, result, sign)
+    local kept = tally.kept or {}
+    tally.kept = kept
+    local sums = kept[queue]
+    if not sums then
+      sums = { 0, 0, 0, 0, 0 }
+      kept[queue] = sums
+    end
+    local at = place == 'd' and 1 or place == 'x' and 2 or 3
+    sums[at] = sums[at] + sign * bytes
+    if result and at == 1 then sums[4], sums[5] = sums[4] + sign, sums[5] + sign * result end
+  end,
+
+  -- The sums of every queue that is concerned, read and put with what is about to be written.
+  flushKept = function(set)
+    for queue, sums in pairs(tally.kept) do
+      local known = call('HGET', P .. 'j', '$' .. queue)
+      if known then
+        local a, b, c, d, e = struct.unpack('>ddddd', known)
+        sums = { sums[1] + a, sums[2] + b, sums[3] + c, sums[4] + d, sums[5] + e }
+      end
+      set[#set + 1] = '$' .. queue
+      set[#set + 1] = struct.pack('>ddddd', unpack(sums))
+    end
+    tally.kept = false
   end,
 
   -- core/histogram.ts
@@ -139,6 +168,7 @@ tally = {
 
   -- Adds what was gathered to the cells and puts them into `set`, which is about to be written with the records.
   flush = function(set, now)
+    if tally.kept then tally.flushKept(set) end
     if #tally.order == 0 then return end
     local day = ('%d'):format(math.floor(now / tally.DAY_MS))
     local cells, addresses = tally.concerned(day), {}
