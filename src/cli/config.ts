@@ -13,7 +13,8 @@ import { print, printJson, screenOf } from './screen.ts';
 import { SETTINGS } from './setting-words.ts';
 
 /** Where it may call is left out: it holds tokens. */
-const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound'>, string>> = {
+const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound' | 'isUrlSet'>, string>> = {
+  name: 'what this node is called among those that share its store; its host when nobody says',
   url: 'the address of this node, as others reach it',
   aliases: 'other addresses of the same node',
   port: 'the port it listens on',
@@ -48,6 +49,7 @@ function nodeRows(call: Call): Row[] {
   const { settings: path, root } = homeOf(call.text('home'));
   const [set, usual] = [nodeSettings(readIfThere(path)), nodeSettings(undefined)];
   const words = (value: unknown): string => {
+    if (value === null) return 'none';
     if (Array.isArray(value)) return value.join(', ') || 'none';
     return typeof value === 'string' ? value : JSON.stringify(value);
   };

@@ -14,7 +14,15 @@ import { readIfThere } from './serve-settings.ts';
 type Queues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /** Taken up at once: scripts that start and calls that are made from now on see them. */
-const LIVE: ReadonlySet<string> = new Set(['url', 'aliases', 'env', 'allowDestinations', 'destinations', 'relay']);
+const LIVE: ReadonlySet<string> = new Set([
+  'name',
+  'url',
+  'aliases',
+  'env',
+  'allowDestinations',
+  'destinations',
+  'relay',
+]);
 
 /** Holds tokens: its value is never shown. */
 const SECRET: ReadonlySet<string> = new Set(['destinations']);
@@ -34,8 +42,14 @@ export class LiveSettings implements NodeSettings {
     this.#file = parsed(readIfThere(home.settings));
   }
 
+  get name(): string | null {
+    return this.#now.name;
+  }
   get url(): string {
     return this.#now.url;
+  }
+  get isUrlSet(): boolean {
+    return this.#now.isUrlSet;
   }
   get aliases(): readonly string[] {
     return this.#now.aliases;

@@ -59,6 +59,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     await stopNode();
     throw error;
   });
+  await node.listensOn(http.addresses);
   await settings.remember();
   return {
     addresses: http.addresses,

@@ -12,12 +12,12 @@ import { holds } from '../core/lifecycle.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
 import type { Store } from '../core/store.ts';
-import { idSource } from '../worker/id-source.ts';
 import type { RunAttempt } from '../worker/run-outcome.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
 import type { Worker } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
+import type { DrainSwitch } from './nodes/drain-switch.ts';
 
 export interface LaneParts {
   readonly store: Store;
@@ -26,6 +26,9 @@ export interface LaneParts {
   /** The home folder: by it a worker of an earlier process is known as ours. */
   readonly home: string;
   readonly journalPath: string;
+  readonly drain: DrainSwitch;
+  /** Ids of workers, by which they are known as this node's. */
+  newId(): string;
   onEvent(event: WorkerEvent): void;
   onTrouble(what: string, error: unknown): void;
 }
@@ -94,6 +97,7 @@ export class BuiltInLane {
     await this.#setDefaults();
     await this.#settings.follow([queue]);
     const worker = this.#makeWorker(await this.#findOwn());
+    this.#undo.push(this.#parts.drain.listen((isDraining) => (isDraining ? worker.pause() : worker.resume())));
     await worker.start();
     this.#worker = worker;
   }
@@ -110,7 +114,7 @@ export class BuiltInLane {
   }
 
   #makeWorker(own: readonly RunningJob[]): Worker {
-    const { store, host, pid, home, journalPath, onEvent } = this.#parts;
+    const { store, host, pid, home, journalPath, newId, onEvent } = this.#parts;
     const { queue, run } = this.#built;
     const { concurrency } = this.#settings.at(queue);
     return createWorker({
@@ -126,7 +130,7 @@ export class BuiltInLane {
       info: JSON.stringify({ home, builtIn: true }),
       journalPath,
       random: Math.random,
-      newId: idSource(),
+      newId,
       onEvent,
     });
   }

@@ -1,12 +1,17 @@
 /** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
 import { checked, flag, integer, listOf, object, oneOf, text } from '../core/check.ts';
 import { badInput } from '../core/errors.ts';
+import { shownName } from '../core/names.ts';
 import type { OutboundSettings } from './outbound-settings.ts';
 import { OUTBOUND_SHAPE, outboundSettings } from './outbound-settings.ts';
 
 export interface NodeSettings {
+  /** For people; null: it is known by its host. */
+  readonly name: string | null;
   /** Base address of this node, with a slash at its end. */
   readonly url: string;
+  /** Whether somebody has set it, and so means it for others too. */
+  readonly isUrlSet: boolean;
   /** Other addresses under which the same node is known. */
   readonly aliases: readonly string[];
   readonly port: number;
@@ -39,6 +44,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export const DEFAULT_PORT = 3333;
 const address = text({ max: 2_048, pattern: /^https?:\/\/[^\s/]+/, must: 'must be an http address' });
 const shape = object({
+  name: shownName,
   url: address,
   aliases: listOf(address, 50),
   port: integer(1, 65_535),
@@ -68,7 +74,9 @@ export function nodeSettings(json: string | undefined, listensOn?: number): Node
   const url = withSlash(given.url ?? `http://localhost:${listensOn ?? port}/`);
   const { aliases = [], env = 'development', scriptDirs = [], rq } = given;
   return {
+    name: given.name ?? null,
     url,
+    isUrlSet: given.url !== undefined,
     aliases: aliases.map(withSlash),
     port,
     env,

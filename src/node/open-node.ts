@@ -7,6 +7,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Store } from '../core/store.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
+import { idSource } from '../worker/id-source.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { AttachmentUploads } from './attachment-uploads.ts';
 import type { Attachments } from './attachments.ts';
@@ -14,9 +15,12 @@ import { AttemptReader } from './attempt-reader.ts';
 import type { Home } from './home.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { takeNodeLock } from './node-lock.ts';
-import type { NodeRegistry } from './node-registry.ts';
-import { openNodeRegistry } from './node-registry.ts';
 import type { NodeSettings } from './node-settings.ts';
+import { DrainSwitch } from './nodes/drain-switch.ts';
+import type { ListenAddress } from './nodes/node-addresses.ts';
+import { workerIds } from './nodes/node-entry.ts';
+import { NodeRegistry, nodeIdOf } from './nodes/node-registry.ts';
+import { openNodeSecret } from './nodes/node-secret.ts';
 import type { Relay } from './relay/open-relay.ts';
 import { openRelay } from './relay/open-relay.ts';
 import { openRouter } from './router/open-router.ts';
@@ -56,6 +60,10 @@ export interface Node {
   readonly throughput: Throughput;
   readonly relay: Relay;
   readonly blobs: Blobs;
+  /** The store's time, as far as it is known. */
+  storeNow(): number;
+  /** Where its API answers, once that is known: told to other nodes. */
+  listensOn(addresses: readonly ListenAddress[]): Promise<void>;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
   /** Those that a file in the folder of the queues makes. */
@@ -82,15 +90,18 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   const lock = takeNodeLock(options.home.lock);
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    const node = new ScriptNode(options, await openBlobs({ folder: options.home.blobs }));
+    const { drain, newId } = workerParts(options);
+    const blobs = await openBlobs({ folder: options.home.blobs });
+    const node = new ScriptNode(options, { blobs, drain, newId });
     undo.push(() => node.stop(ABSENCE_MS));
-    await node.start();
-    const registry = await register(options, node);
+    const registry = await register(options, { node, drain });
     undo.push(() => registry.stop());
+    // After what was ordered of this node is known: one that drains claims nothing when it starts.
+    await node.start();
     const throughput = await measure(options);
     undo.push(() => throughput.stop());
     const face = faceOf(options, node);
-    const lane = laneParts(options, face);
+    const lane = { ...laneParts(options, face), drain, newId };
     const relay = await openRelay({ ...lane, uploads: face.uploads });
     undo.push(() => relay.stop());
     const router = await openRouter({ ...lane, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
@@ -99,9 +110,11 @@ export async function openNode(options: NodeOptions): Promise<Node> {
       ...face,
       throughput,
       relay,
+      storeNow: () => registry.now(),
+      listensOn: (addresses) => registry.listensOn(addresses),
       wakeSchedules: () => schedules.wake(),
       async stop({ absenceMs = ABSENCE_MS } = {}) {
-        await registry.drain();
+        await registry.leave();
         await schedules.stop();
         await router.stop();
         await relay.stop();
@@ -128,7 +141,7 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay'>;
+type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay' | 'storeNow' | 'listensOn'>;
 
 function faceOf({ home, store }: NodeOptions, node: ScriptNode): Face {
   return {
@@ -166,15 +179,28 @@ function laneParts({ store, settings, home, host, pid, onNews }: NodeOptions, fa
   };
 }
 
-function register({ store, home, settings, onNews, ...about }: NodeOptions, node: ScriptNode): Promise<NodeRegistry> {
-  const { host, pid, version } = about;
-  return openNodeRegistry({
+/** Where others share the store, a worker's id tells whose it is. */
+function workerParts({ store, home }: NodeOptions) {
+  const newId = idSource();
+  return { drain: new DrainSwitch(), newId: store.isShared ? workerIds(nodeIdOf(home), newId) : newId };
+}
+
+async function register(
+  { store, home, settings, onNews, host, pid, version }: NodeOptions,
+  { node, drain }: { node: ScriptNode; drain: DrainSwitch },
+): Promise<NodeRegistry> {
+  const registry = new NodeRegistry({
+    id: nodeIdOf(home),
     store,
     home,
-    about: () => ({ host, pid, version, url: settings.url }),
+    drain,
+    secret: await openNodeSecret(store.records),
+    about: () => ({ name: settings.name ?? host, host, pid, version, url: settings.url, isUrlSet: settings.isUrlSet }),
     queues: () => node.load(),
     onTrouble: (what, error) => onNews?.({ type: 'trouble', what, error }),
   });
+  await registry.start();
+  return registry;
 }
 
 function measure({ store, host, onNews }: NodeOptions): Promise<Throughput> {

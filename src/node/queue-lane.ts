@@ -9,6 +9,7 @@ import type { RunningJob } from '../core/job.ts';
 import type { Worker } from '../worker/worker.ts';
 import { checkScript } from './check-script.ts';
 import { COMMANDS_SCRIPT } from './command-job.ts';
+import type { DrainSwitch } from './nodes/drain-switch.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
 export interface LaneOptions {
@@ -16,6 +17,7 @@ export interface LaneOptions {
   readonly concurrency: number;
   readonly scriptFolders: readonly string[];
   readonly own: readonly RunningJob[];
+  readonly drain: DrainSwitch;
   makeWorker(lane: { queue: string; concurrency: number; own: readonly RunningJob[] }): Worker;
   onProblem(queue: string, problem: string | null): void;
 }
@@ -24,10 +26,13 @@ export class QueueLane {
   readonly queue: string;
   readonly #options: LaneOptions;
   readonly #worker: Worker;
+  readonly #undo: () => void;
   #concurrency: number;
   #secrets: Readonly<Record<string, string>> = {};
   /** Undefined until the first look, so that also "none" is told once. */
   #problem: string | null | undefined;
+  #isBlocked = false;
+  #isDraining = false;
 
   constructor(options: LaneOptions) {
     const { queue, concurrency, own } = options;
@@ -35,6 +40,10 @@ export class QueueLane {
     this.queue = queue;
     this.#concurrency = concurrency;
     this.#worker = options.makeWorker({ queue, concurrency, own });
+    this.#undo = options.drain.listen((isDraining) => {
+      this.#isDraining = isDraining;
+      this.#claimOrNot();
+    });
   }
 
   get problem(): string | null {
@@ -62,8 +71,8 @@ export class QueueLane {
   }
 
   report(problem: string | null, { isBlocking = problem !== null }: { isBlocking?: boolean } = {}): void {
-    if (isBlocking) this.#worker.pause();
-    else this.#worker.resume();
+    this.#isBlocked = isBlocking;
+    this.#claimOrNot();
     if (problem === this.#problem) return;
     this.#problem = problem;
     this.#options.onProblem(this.queue, problem);
@@ -77,7 +86,13 @@ export class QueueLane {
 
   /** Scripts go on without us; their leases are made long enough for the next node. */
   async leave(absenceMs: number): Promise<void> {
+    this.#undo();
     await this.#worker.stop({ leaveMs: absenceMs });
+  }
+
+  #claimOrNot(): void {
+    if (this.#isBlocked || this.#isDraining) this.#worker.pause();
+    else this.#worker.resume();
   }
 
   async #problemOfScript(script: string): Promise<string | null> {

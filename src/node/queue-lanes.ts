@@ -14,7 +14,7 @@ import type { QueueDefinition } from './queue-folder.ts';
 import type { LaneOptions } from './queue-lane.ts';
 import { QueueLane } from './queue-lane.ts';
 
-export interface LanesOptions extends Pick<LaneOptions, 'scriptFolders' | 'makeWorker'> {
+export interface LanesOptions extends Pick<LaneOptions, 'scriptFolders' | 'makeWorker' | 'drain'> {
   readonly store: Store;
   readonly settings: SettingsKeeper;
   onProblem(queue: string, problem: string | null, notices: readonly string[]): void;
@@ -119,12 +119,13 @@ export class QueueLanes {
     definition: QueueDefinition,
     { concurrency, own }: { concurrency: number; own: readonly RunningJob[] },
   ): Promise<QueueLane> {
-    const { scriptFolders, makeWorker } = this.#options;
+    const { scriptFolders, makeWorker, drain } = this.#options;
     const lane = new QueueLane({
       queue: definition.name,
       concurrency,
       scriptFolders,
       own,
+      drain,
       makeWorker,
       onProblem: (queue, problem) => this.#tell(queue, problem),
     });

@@ -15,7 +15,6 @@ import { FolderWatch } from '../runner/folder-watch.ts';
 import type { Runner } from '../runner/open-runner.ts';
 import { openRunner } from '../runner/open-runner.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
-import { idSource } from '../worker/id-source.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
 import type { Worker } from '../worker/worker.ts';
@@ -26,7 +25,8 @@ import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import type { NodeQueue } from './node-registry.ts';
+import type { DrainSwitch } from './nodes/drain-switch.ts';
+import type { NodeQueue } from './nodes/node-entry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 import { readQueueFolder } from './queue-folder.ts';
@@ -47,12 +47,20 @@ const MOST_CONCURRENCY = 512;
 /** What ending a tree may take after its grace: nobody gives the attempt up before that. */
 const TIME_TO_KILL_MS = 15_000;
 
+export interface ScriptNodeParts {
+  readonly blobs: Blobs;
+  readonly drain: DrainSwitch;
+  /** Ids of workers, by which they are known as this node's. */
+  newId(): string;
+}
+
 export class ScriptNode {
   readonly blobs: Blobs;
   readonly attachments: Attachments;
   /** Queues that a file made, as of the last look. */
   fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
+  readonly #newId: () => string;
   readonly #runner: Runner;
   readonly #marks: RunningMarks;
   readonly #spares: SpareFolders;
@@ -68,10 +76,11 @@ export class ScriptNode {
   #looks = 0;
   #isStopping = false;
 
-  constructor(options: NodeOptions, blobs: Blobs) {
+  constructor(options: NodeOptions, { blobs, drain, newId }: ScriptNodeParts) {
     const { home, store, settings } = options;
     const onTrouble = (what: string, error: unknown): void => this.#tell({ type: 'trouble', what, error });
     this.#options = options;
+    this.#newId = newId;
     this.blobs = blobs;
     this.attachments = new Attachments(store, blobs);
     this.#marks = new RunningMarks(join(home.root, 'running'));
@@ -84,6 +93,7 @@ export class ScriptNode {
     this.#lanes = new QueueLanes({
       store,
       settings: this.#settings,
+      drain,
       scriptFolders: [home.queues, ...settings.scriptDirs],
       makeWorker: (lane) => this.#makeWorker(lane),
       onProblem: (queue, problem, notices) => this.#problem(queue, problem, notices),
@@ -218,7 +228,7 @@ export class ScriptNode {
       journalPath: home.journal,
       saysStarted: true,
       random: Math.random,
-      newId: idSource(),
+      newId: this.#newId,
       onEvent: (event) => this.#heard(event),
     });
   }

@@ -22,7 +22,7 @@ export interface Clocks {
 export const OWN_CLOCKS: Clocks = { now: () => Date.now(), monotonic: monotonicMs };
 
 /** How far the store's clock is ahead of this machine's: of all that the measurement allows, the least. */
-async function measure(records: Records, clocks: Clocks): Promise<number> {
+export async function clockAhead(records: Records, clocks: Clocks): Promise<number> {
   const sentAt = clocks.now();
   await records.put({ kind: CLOCK_RECORD, key: KEY, value: '{}' });
   const answeredAt = clocks.now();
@@ -32,7 +32,7 @@ async function measure(records: Records, clocks: Clocks): Promise<number> {
 }
 
 export async function readStoreTime(records: Records, clocks: Clocks = OWN_CLOCKS): Promise<number> {
-  const ahead = await measure(records, clocks);
+  const ahead = await clockAhead(records, clocks);
   return clocks.now() + ahead;
 }
 
@@ -51,7 +51,7 @@ export class StoreTime {
     // Also when somebody says meanwhile that the time is another one: what was measured before counts no more.
     while (!this.#isFresh()) {
       const forgotten = this.#forgotten;
-      const ahead = await measure(this.#records, this.#clocks);
+      const ahead = await clockAhead(this.#records, this.#clocks);
       const [now, monotonic] = [this.#clocks.now(), this.#clocks.monotonic()];
       if (forgotten === this.#forgotten) this.#measured = { ahead, now, monotonic };
     }

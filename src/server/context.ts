@@ -23,6 +23,8 @@ export interface NodeFace {
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
   readonly relay: Pick<Relay, 'receiver' | 'remote' | 'source'>;
+  /** The store's time, as far as it is known. */
+  storeNow(): number;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
   /** Those that a file in the folder of the queues makes. */

@@ -1,10 +1,11 @@
 /** The first look at a node: every queue in a line, and the totals of all. Asked every few seconds, so it reads little. */
 
-import { listNodes } from '../node/node-registry.ts';
+import { listNodes } from '../node/nodes/list-nodes.ts';
 import type { Overview, QueueRow } from '../wire/overview.ts';
 import type { UsualRun } from '../wire/usual-run.ts';
 import type { QueueView } from '../wire/views.ts';
 import type { ServerContext } from './context.ts';
+import { storeNow } from './node-of.ts';
 import { allQueues } from './queue-views.ts';
 import { usualRunOf } from './usual-runs.ts';
 
@@ -15,7 +16,7 @@ const MOST_LOOKED_INTO = 200;
 
 export async function lookOver(context: ServerContext): Promise<Overview> {
   const { store, node } = context;
-  const [views, nodes] = await Promise.all([allQueues(context), listNodes(store)]);
+  const [views, nodes] = await Promise.all([allQueues(context), listNodes(store, storeNow(context))]);
   const deep = new Set(views.filter(({ counts }) => counts.waiting > 0).slice(0, MOST_LOOKED_INTO));
   const queues = await Promise.all(views.map((view) => rowOf(context, view, { isDeep: deep.has(view) })));
   const sum = (count: (row: QueueRow) => number): number => queues.reduce((all, row) => all + count(row), 0);
@@ -27,7 +28,7 @@ export async function lookOver(context: ServerContext): Promise<Overview> {
     failed: sum((row) => row.failed),
     doneToday: node?.throughput.doneToday() ?? 0,
     minutes: node?.throughput.minutes(MINUTES).done ?? [],
-    nodes: nodes.length,
+    nodes: nodes.filter(({ goneAt }) => goneAt === null).length,
     queues,
   };
 }

@@ -5,6 +5,8 @@
 import { SCHEDULE_RECORD } from '../core/schedule.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
 import { THROTTLE_RECORD } from '../core/throttle.ts';
+import { NODE_ORDER_RECORD, NODE_RECORD } from '../node/nodes/node-entry.ts';
+import { NODE_SECRET_RECORD } from '../node/nodes/node-secret.ts';
 import { CLOCK_RECORD } from '../node/store-time.ts';
 import type { Role } from '../wire/role.ts';
 import { AUDIT_RECORD } from './audit.ts';
@@ -26,17 +28,24 @@ export function roleForSettings(before: Values, after: Values): Role {
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Never written through the ports, whoever asks: rows of the audit come of acts alone, and sessions of logins. (Tokens
- * are an admin's to make, by whichever way.)
+ * Never written through the ports, whoever asks: rows of the audit come of acts alone, sessions of logins, and the
+ * secret by which nodes know each other of the first of them. (Tokens are an admin's to make, by whichever way.)
  */
-const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD]);
+const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD, NODE_SECRET_RECORD]);
 
 /** What operators set up: queues, throttles and schedules, and the record by which schedules learn what time it is for the store. */
-const OPERATED_RECORDS: ReadonlySet<string> = new Set([QUEUE_RECORD, THROTTLE_RECORD, SCHEDULE_RECORD, CLOCK_RECORD]);
+const OPERATED_RECORDS: ReadonlySet<string> = new Set([
+  QUEUE_RECORD,
+  THROTTLE_RECORD,
+  SCHEDULE_RECORD,
+  CLOCK_RECORD,
+  NODE_ORDER_RECORD,
+]);
 
-/** The role that reading records of a kind needs. */
-export function roleToReadRecords(kind: string): Role {
-  return OPERATED_RECORDS.has(kind) ? 'read' : 'admin';
+/** The role that reading records of a kind needs, or null where nobody may. */
+export function roleToReadRecords(kind: string): Role | null {
+  if (kind === NODE_SECRET_RECORD) return null;
+  return OPERATED_RECORDS.has(kind) || kind === NODE_RECORD ? 'read' : 'admin';
 }
 
 /**

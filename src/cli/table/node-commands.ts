@@ -33,6 +33,20 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('../serve.ts')).serve,
   },
   {
+    name: 'nodes',
+    usage: ['', 'drain NODE [--wait]', 'resume NODE', 'forget NODE'],
+    summary: 'list the nodes that share the store; have one begin nothing more, or go on; forget one that is gone',
+    about:
+      'NODE is its name, its id or the beginning of that. One that drains begins nothing more, also after a restart: what waits\ngoes to other nodes, what runs ends. Forget only what will not come back: what it alone held is lost.',
+    options: {
+      wait: { type: 'flag', about: 'with drain: until nothing of it runs any more' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul nodes', says: 'who is there, how loaded, and who is gone' }],
+    load: async () => (await import('../nodes.ts')).nodes,
+  },
+  {
     name: 'doctor',
     usage: ['[--scrub] [--json]'],
     summary: 'look for what is wrong with a home, its store and its machine, and say what to do',

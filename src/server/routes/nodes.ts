@@ -1,29 +1,79 @@
-/** The machines that work for this store. */
-import { fields, listOf } from '../../core/check.ts';
+/** The machines that work for this store: who is there, who is gone with what it held, and what can be told one. */
+import { fields, listOf, text } from '../../core/check.ts';
 import { described } from '../../core/json-schema.ts';
-import { listNodes } from '../../node/node-registry.ts';
+import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/nodes/list-nodes.ts';
+import type { NodeView } from '../../node/nodes/node-entry.ts';
+import { MOST_NODES } from '../../node/nodes/node-entry.ts';
+import type { ServerContext } from '../context.ts';
+import { storeNow } from '../node-of.ts';
+import { mustBeOk } from '../one-result.ts';
 import { json } from '../reply.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
 
-const MOST_NODES = 500;
 const node = described(
   {
     type: 'object',
     description:
-      'id, host, pid, url, version, startedAt, seenAt, isDraining, queues (queue, problem, slots, running), slots, running, load, memory, disk',
+      'id, name, state (up, draining, stopped, gone), goneAt, held (ids of jobs), epoch, host, pid, url, addresses, version, startedAt, seenAt, isDraining, clockSkewMs, queues (queue, problem, slots, running), slots, running, load, memory, disk, holds (jobs, attachments)',
   },
   (value: unknown) => value,
 );
+const params = { id: text({ max: 256 }) };
+const told = fields({ id: text({ max: 64 }), name: text({ max: 256 }) });
 
 export const nodeRoutes: readonly Route[] = [
   route({
     name: 'nodes.list',
     method: 'GET',
     path: '/api/nodes',
-    about: 'The nodes that share this store, each as it was seen within the last half minute.',
+    about: 'The nodes that share this store, those that are there first; one that is gone is shown with what it held.',
     role: 'read',
     answer: fields({ nodes: listOf(node, MOST_NODES) }),
-    handle: async ({ context }) => json({ nodes: await listNodes(context.store) }),
+    handle: async ({ context }) => json({ nodes: await listNodes(context.store, storeNow(context)) }),
+  }),
+  route({
+    name: 'nodes.drain',
+    method: 'POST',
+    path: '/api/nodes/{id}/drain',
+    about: 'Has a node begin nothing more: what waits goes to others, what runs ends. By its id or its name.',
+    role: 'operate',
+    params,
+    answer: told,
+    handle: ({ params: { id }, context }) => order(context, id, { isDraining: true }),
+  }),
+  route({
+    name: 'nodes.resume',
+    method: 'POST',
+    path: '/api/nodes/{id}/resume',
+    about: 'Has a node that drains take work again.',
+    role: 'operate',
+    params,
+    answer: told,
+    handle: ({ params: { id }, context }) => order(context, id, { isDraining: false }),
+  }),
+  route({
+    name: 'nodes.forget',
+    method: 'DELETE',
+    path: '/api/nodes/{id}',
+    about: 'Says that a node that is gone will not come back: what it alone held is lost.',
+    role: 'admin',
+    params,
+    answer: told,
+    handle: async ({ params: { id }, context }) => {
+      const found = await find(context, id);
+      mustBeOk([await forgetNode(context.store, found)]);
+      return json({ id: found.id, name: found.name });
+    },
   }),
 ];
+
+async function order(context: ServerContext, word: string, wanted: { readonly isDraining: boolean }) {
+  const { id, name } = await find(context, word);
+  await orderDrain(context.store, id, wanted);
+  return json({ id, name });
+}
+
+async function find(context: ServerContext, word: string): Promise<NodeView> {
+  return mustBeOk([pickNode(await listNodes(context.store, storeNow(context)), word)]).node;
+}

@@ -91,6 +91,7 @@ export const recordRoutes: readonly Route[] = [
 
 function mayRead(call: Pick<Call, 'may'>, kind: string): void {
   const role = roleToReadRecords(kind);
+  if (role === null) throw refuseRequest('forbidden', `records of kind ${kind} are not read through here`);
   if (!call.may(role)) throw refuseRequest('forbidden', `reading records of kind ${kind} needs the role ${role}`);
 }
 

@@ -1,0 +1,104 @@
+/** The nodes that share the store: what each can do and how loaded it is; of one that is gone, since when and what it held. */
+import type { NodeView } from '../../../src/node/nodes/node-entry.ts';
+import { bytes, plural, span } from '../../../src/wire/spans.ts';
+import { Cell, Table } from '../ui/table.tsx';
+import { When } from '../ui/when.tsx';
+import { NodeActs } from './node-acts.tsx';
+
+const HEADS = [
+  'Node',
+  'State',
+  'Slots',
+  'Queues',
+  'Load',
+  'Memory free',
+  'Disk free',
+  'Clock',
+  'Version',
+  'Started',
+  'Seen',
+  '',
+];
+
+interface NodesTableProps {
+  readonly nodes: readonly NodeView[];
+  onDone(): void;
+}
+
+export function NodesTable({ nodes, onDone }: NodesTableProps) {
+  return (
+    <Table caption="Nodes" heads={HEADS}>
+      {nodes.map((node) => (
+        <NodeRow key={node.id} node={node} onDone={onDone} />
+      ))}
+    </Table>
+  );
+}
+
+function NodeRow({ node, onDone }: { node: NodeView; onDone: () => void }) {
+  const { name, host, pid, queues, memory, disk } = node;
+  return (
+    <tr class={node.goneAt === null ? '' : 'text-soft'}>
+      <Cell class="font-medium">
+        {name}
+        <div class="text-xs font-normal text-soft">
+          {host === name ? '' : `${host} · `}pid {pid}
+        </div>
+      </Cell>
+      <Cell>
+        <StateOf node={node} />
+      </Cell>
+      <Cell class="numbers">
+        {node.running} of {node.slots}
+      </Cell>
+      <Cell class="max-w-md break-words">{queues.map(({ queue }) => queue).join(', ')}</Cell>
+      <Cell class="numbers">{node.load.map((each) => each.toFixed(1)).join('  ')}</Cell>
+      <Cell class="numbers">
+        {bytes(memory.free)} of {bytes(memory.total)}
+      </Cell>
+      <Cell class="numbers">{disk === null ? '–' : `${bytes(disk.free)} of ${bytes(disk.total)}`}</Cell>
+      <Cell>{skewWords(node.clockSkewMs)}</Cell>
+      <Cell>{node.version}</Cell>
+      <Cell>
+        <When at={node.startedAt} />
+      </Cell>
+      <Cell>
+        <When at={node.seenAt} />
+      </Cell>
+      <Cell>
+        <NodeActs node={node} onDone={onDone} />
+      </Cell>
+    </tr>
+  );
+}
+
+const LOOKS: Readonly<Record<NodeView['state'], string>> = {
+  up: 'text-good',
+  draining: 'text-warn',
+  stopped: 'text-warn',
+  gone: 'text-bad',
+};
+
+function StateOf({ node: { state, goneAt, held, holds } }: { node: NodeView }) {
+  return (
+    <>
+      <span class={LOOKS[state]}>{state}</span>
+      {goneAt !== null && (
+        <div class="text-xs">
+          since <When at={goneAt} />
+          {held.length > 0 && <div>held {plural(held.length, 'running job')}</div>}
+          {holds !== null && (
+            <div>
+              has files of {plural(holds.jobs, 'job')}, {plural(holds.attachments, 'attachment')}
+            </div>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function skewWords(ms: number): string {
+  if (ms === 0) return 'right';
+  return `${span(Math.abs(ms))} ${ms > 0 ? 'ahead' : 'behind'}`;
+}
