@@ -1,6 +1,6 @@
 /** `longhaul prune`: does now what the node does by itself in small steps, or tells what that would take. */
 import type { Prunable } from '../library/index.ts';
-import { plural } from '../wire/spans.ts';
+import { plural, bytes as size } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import type { Column } from './columns.ts';
 import { table } from './columns.ts';
@@ -30,24 +30,31 @@ function tell(call: Call, found: readonly Prunable[]): number {
 }
 
 async function pruneAll(call: Call, { longhaul }: Target, found: readonly Prunable[]): Promise<number> {
-  const jobs = found.reduce((sum, { byAge, byCount }) => sum + byAge + byCount, 0);
+  const jobs = found.filter(({ kind }) => !FILED.has(kind)).reduce((sum, each) => sum + countOf(each), 0);
   if (jobs > 0 && !(await confirm(call, `delete ${plural(jobs, 'job')} beyond retention`))) return 1;
-  let pruned = 0;
+  let [pruned, results] = [0, 0];
   for (let isMore = true; isMore; ) {
     const step = await longhaul.maintain();
     pruned += step.pruned + step.expiredDrafts;
+    results += step.results;
     isMore = step.more;
   }
-  if (call.flag('json')) printJson({ pruned });
-  else print(`${plural(pruned, 'job')} deleted`);
+  if (call.flag('json')) printJson({ pruned, results });
+  else print(`${plural(pruned, 'job')} deleted${results === 0 ? '' : `, and ${plural(results, 'result')} of others`}`);
   return 0;
 }
+
+/** What is no job. */
+const FILED: ReadonlySet<Prunable['kind']> = new Set(['results', 'logs', 'attachments', 'statistics']);
+const countOf = ({ byAge, byCount, byBytes }: Prunable): number => byAge + byCount + byBytes;
 
 const number = (count: number): string => (count === 0 ? '' : String(count));
 
 const COLUMNS: readonly Column<Prunable>[] = [
   { title: 'QUEUE', isWhole: true, of: ({ queue }) => queue },
-  { title: 'STATE', isWhole: true, of: ({ state }) => state },
+  { title: 'WHAT', isWhole: true, of: ({ kind }) => kind },
   { title: 'TOO OLD', isWhole: true, of: ({ byAge }) => number(byAge) },
   { title: 'TOO MANY', isWhole: true, of: ({ byCount }) => number(byCount) },
+  { title: 'TOO LARGE', isWhole: true, of: ({ byBytes }) => number(byBytes) },
+  { title: 'BYTES', isWhole: true, of: ({ bytes }) => (bytes === 0 ? '' : size(bytes)) },
 ];

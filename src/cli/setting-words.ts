@@ -1,6 +1,7 @@
 /** How each setting stands, as somebody would write it, with what it means. Checked by its types to be complete. */
 import { SETTING_WORDS } from '../core/setting-words.ts';
-import type { Keep, QueueSettings } from '../core/settings.ts';
+import type { Keep, QueueSettings, Retained } from '../core/settings.ts';
+import { RETAINED } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { bytes, exactDuration } from '../wire/spans.ts';
 
@@ -11,7 +12,6 @@ export interface SettingWords {
 
 const orNone = (text: string | null): string => text ?? 'none';
 const time = (ms: number | null): string => (ms === null ? 'none' : exactDuration(ms));
-const keep = ({ ms, count }: Keep): string => `${time(ms)}${count === null ? '' : ` or ${count} jobs`}`;
 
 const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   state: ({ state }) => state,
@@ -68,8 +68,26 @@ function backoffWords({ kind, delayMs, maxMs, delaysMs, jitter }: QueueSettings[
   return `exponential, ${time(delayMs)} to ${time(maxMs)}${jitter > 0 ? ', with jitter' : ''}`;
 }
 
-function retentionWords({ done, failed, cancelled }: QueueSettings['retention']): string {
-  return `done ${keep(done)}, failed ${keep(failed)}, cancelled ${keep(cancelled)}`;
+function retentionWords(retention: QueueSettings['retention']): string {
+  const own = RETAINED.filter((kind) => Object.values(retention[kind]).some((limit) => limit !== null));
+  const others = RETAINED.filter((kind) => !own.includes(kind));
+  const [forEver, withJob] = [others.filter(isOfJobs), others.filter((kind) => !isOfJobs(kind))];
+  return [
+    ...own.map((kind) => `${kind} ${keepWords(retention[kind])}`),
+    ...forEver.map((kind) => `${kind} for ever`),
+    ...(withJob.length === 0 ? [] : [`${withJob.join(', ')} with the job`]),
+  ].join('; ');
+}
+
+const isOfJobs = (kind: Retained): boolean => kind === 'done' || kind === 'failed' || kind === 'cancelled';
+
+function keepWords({ ms, count, bytes: most }: Keep): string {
+  const limits = [
+    ms === null ? null : time(ms),
+    count === null ? null : String(count),
+    most === null ? null : bytes(most),
+  ];
+  return limits.filter((limit) => limit !== null).join(' or ');
 }
 
 function limitsWords({ cpuMs, memoryBytes, processes, fileBytes, logBytes }: QueueSettings['limits']): string {

@@ -65,3 +65,6 @@ export function hasRoomForLate(rows: readonly HistoryRow[], late: HistoryRow): b
   const known = rows.filter((row) => row.event === 'late');
   return known.length < MAX_LATE_ROWS && !known.some((row) => row.token === late.token && row.note === late.note);
 }
+
+/** The note of a row that says why a job has no result any more. */
+export const RESULT_PRUNED = 'result pruned';

@@ -16,7 +16,7 @@ export interface Insights {
   readonly failures: { readonly question: FailuresQuestion; readonly answer: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
-  /** What retention would take now, by queue and state. */
+  /** What retention would take now, by queue and kind. */
   readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
   /** What the ended jobs of each queue take up. */
   readonly storage: { readonly question: { readonly queue?: string }; readonly answer: readonly QueueStorage[] };

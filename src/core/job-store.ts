@@ -269,6 +269,8 @@ export interface MaintenanceResult {
   readonly overtaken: number;
   readonly expiredDrafts: number;
   readonly pruned: number;
+  /** Taken from jobs that are kept. */
+  readonly results: number;
   readonly forgottenWorkers: number;
   /** Whether another round would find more at once. */
   readonly more: boolean;

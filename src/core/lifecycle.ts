@@ -19,7 +19,7 @@
 import { crashDelayMs } from './backoff.ts';
 import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';
-import { MAX_NOTE_LENGTH } from './history.ts';
+import { MAX_NOTE_LENGTH, RESULT_PRUNED } from './history.ts';
 import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from './job.ts';
 import { isEnded, isRunning, NO_SLOTS } from './job.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from './job-store.ts';
@@ -411,6 +411,11 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
         : { ...job.lease, pauseAskedAt: ask.pause ? now : null },
   };
   return transition(next, 'changed', now, { note: ask.note ?? null });
+}
+
+/** Retention took the result of a job that is kept. */
+export function withoutResult(job: Job, now: number): Transition {
+  return transition({ ...job, result: null }, 'changed', now, { note: RESULT_PRUNED });
 }
 
 /** What a later job makes of the one that waits with its unique key; nothing where that is to be kept as it is. */

@@ -27,7 +27,8 @@ export const SETTING_WORDS: Readonly<Record<keyof SettingsInput, string>> = {
   search: 'fields of the data by which its jobs can be searched',
   statsDays: 'how many days of statistics are kept',
   histogramDays: 'how many days of them have their histograms',
-  retention: 'how long ended jobs are kept',
+  retention:
+    'how long, how many and how many bytes are kept: of jobs that are done, failed or cancelled, and of their results, logs and attachments',
   script: 'the executable that does its jobs',
   execPrefix: 'words put before the script',
   handshake: 'required: a script must say how it ended',

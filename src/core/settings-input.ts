@@ -6,20 +6,20 @@ import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
 import { badInput } from './errors.ts';
-import { ENDED_STATES } from './job.ts';
 import { described, schemaOf } from './json-schema.ts';
 import type { KeysInput, RateInput } from './limit-input.ts';
 import { keys, rate, slotCount, throttleNames } from './limit-input.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
-import type { Keep, OnLost, QueueSettings, QueueState, ScriptLimits } from './settings.ts';
-import { DEFAULT_SETTINGS, settingsOf } from './settings.ts';
+import type { Keep, OnLost, QueueSettings, QueueState, Retained, ScriptLimits } from './settings.ts';
+import { DEFAULT_SETTINGS, RETAINED, settingsOf } from './settings.ts';
 import type { Size } from './size.ts';
 
 export interface KeepInput {
   for?: Duration | null;
   count?: number | null;
+  bytes?: Size | null;
 }
 
 export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSilence'> {
@@ -43,7 +43,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   search?: readonly string[];
   statsDays?: number;
   histogramDays?: number;
-  retention?: { done?: KeepInput; failed?: KeepInput; cancelled?: KeepInput };
+  retention?: { readonly [Kind in Retained]?: KeepInput };
   concurrency?: number;
   script?: string | null;
   execPrefix?: readonly string[];
@@ -69,10 +69,10 @@ export interface LimitsInput {
 const MIN_LEASE_MS = 100;
 const MAX_STATS_DAYS = 3_650;
 
-const keepRule = object({ for: orNull(duration()), count: orNull(count) });
+const keepRule = object({ for: orNull(duration()), count: orNull(count), bytes: orNull(size) });
 const keep: Check<Keep> = described(schemaOf(keepRule), (value: unknown, report: Report, path: string) => {
   const given = keepRule(value, report, path) ?? {};
-  return { ms: given.for ?? null, count: given.count ?? null };
+  return { ms: given.for ?? null, count: given.count ?? null, bytes: given.bytes ?? null };
 });
 
 const MAX_VALUE = 64 * 1024;
@@ -161,7 +161,7 @@ const settingsShape = {
   search: listOf(fieldPath, 20),
   statsDays: integer(1, MAX_STATS_DAYS),
   histogramDays: integer(0, MAX_STATS_DAYS),
-  retention: object({ done: keep, failed: keep, cancelled: keep }),
+  retention: object({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 };
 
 /** Names under which a duration stands in the settings themselves. */
@@ -190,13 +190,24 @@ export function mergeSettings(before: Partial<QueueSettings>, input: SettingsInp
   return next;
 }
 
+const ASKED_AGAIN = 'a worker that asks again how its job ended must still find it';
+const STILL_RUNS = 'a worker that lost its lease may still be at work on it';
+/** Why nothing goes before a lease could have ended. */
+const NEEDED: Readonly<Record<Retained, string>> = {
+  done: ASKED_AGAIN,
+  failed: ASKED_AGAIN,
+  cancelled: ASKED_AGAIN,
+  results: 'whoever waits for the job must still find its result',
+  logs: STILL_RUNS,
+  attachments: STILL_RUNS,
+};
+
 /** What is wrong only beside another setting, whichever of the two was set last. */
 function checkTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): void {
-  const problems = ENDED_STATES.flatMap((state) => {
-    const { ms } = retention[state];
+  const problems = RETAINED.flatMap((kind) => {
+    const { ms } = retention[kind];
     if (ms === null || ms >= leaseMs) return [];
-    const why = 'a worker that asks again how its job ended must still find it';
-    return [{ path: `retention.${state}.for`, message: `must be at least the lease of ${leaseMs} ms: ${why}` }];
+    return [{ path: `retention.${kind}.for`, message: `must be at least the lease of ${leaseMs} ms: ${NEEDED[kind]}` }];
   });
   if (histogramDays > statsDays)
     problems.push({ path: 'histogramDays', message: `must be at most statsDays, which is ${statsDays}` });

@@ -11,11 +11,20 @@ import type { Backoff, OnDependencyFailed } from './job.ts';
 export type QueueState = 'up' | 'paused' | 'down';
 export type OnLost = 'requeue' | 'fail' | 'hold';
 
-/** How long and how many ended jobs of one state are kept; null is no limit. */
+/** How long, how many and how many bytes are kept of one kind; null is no limit. What ended first goes first. */
 export interface Keep {
   readonly ms: number | null;
   readonly count: number | null;
+  readonly bytes: number | null;
 }
+
+/** Ended jobs by state; and what may go before its job does: results, and a node's logs and attachments. */
+export const RETAINED = ['done', 'failed', 'cancelled', 'results', 'logs', 'attachments'] as const;
+export type Retained = (typeof RETAINED)[number];
+export type Retention = Readonly<Record<Retained, Keep>>;
+
+/** No limit of its own: it goes with its job. */
+export const WITH_ITS_JOB: Keep = { ms: null, count: null, bytes: null };
 
 /** What one attempt of a script may use; null is no limit. */
 export interface ScriptLimits {
@@ -92,7 +101,7 @@ export interface QueueSettings extends ScriptSettings {
   /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
   readonly statsDays: number;
   readonly histogramDays: number;
-  readonly retention: { readonly done: Keep; readonly failed: Keep; readonly cancelled: Keep };
+  readonly retention: Retention;
 }
 
 export const DEFAULT_SETTINGS: QueueSettings = {
@@ -132,9 +141,12 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   statsDays: 30,
   histogramDays: 7,
   retention: {
-    done: { ms: 7 * DAY_MS, count: 50_000 },
-    failed: { ms: 30 * DAY_MS, count: null },
-    cancelled: { ms: 7 * DAY_MS, count: null },
+    done: { ms: 7 * DAY_MS, count: 50_000, bytes: null },
+    failed: { ms: 30 * DAY_MS, count: null, bytes: null },
+    cancelled: { ms: 7 * DAY_MS, count: null, bytes: null },
+    results: WITH_ITS_JOB,
+    logs: WITH_ITS_JOB,
+    attachments: WITH_ITS_JOB,
   },
 };
 
@@ -145,5 +157,13 @@ export const WORKER_MEMORY_MS = DAY_MS;
 export const QUEUE_RECORD = 'queue';
 
 export function settingsOf(set: Partial<QueueSettings> | undefined): QueueSettings {
-  return set === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...set };
+  if (set === undefined) return DEFAULT_SETTINGS;
+  const settings = { ...DEFAULT_SETTINGS, ...set };
+  // A record may be older than some kind that is retained.
+  return set.retention === undefined ? settings : { ...settings, retention: retentionOf(set.retention) };
+}
+
+function retentionOf(set: Partial<Retention>): Retention {
+  const kinds = RETAINED.map((kind) => [kind, { ...WITH_ITS_JOB, ...(set[kind] ?? DEFAULT_SETTINGS.retention[kind]) }]);
+  return Object.fromEntries(kinds) as Retention;
 }

@@ -7,11 +7,11 @@
 import type { LivingGroup } from './failure-trend.ts';
 import type { HistoryRow } from './history.ts';
 import type { TagCount } from './insight.ts';
-import type { Job, JobState, RunningJob } from './job.ts';
+import type { EndedState, Job, JobState, RunningJob } from './job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
 import type { QueueSettings } from './settings.ts';
 import type { Measurement, StoredCell } from './statistics.ts';
-import type { QueueStorage } from './storage.ts';
+import type { Held, QueueStorage } from './storage.ts';
 
 export interface LastClaim {
   readonly requestId: string;
@@ -126,11 +126,19 @@ export interface Table {
   endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[];
   /** Ended jobs of a state beyond the `count` that ended last; the oldest first. */
   endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[];
+  /** Ended jobs of a state, those that ended first; and done ones that have a result. From an end on, that among them. */
+  oldestEnded(queue: string, state: EndedState, page: { from: number; limit: number }): readonly Job[];
+  oldestResults(queue: string, page: { from: number; limit: number }): readonly Job[];
+  /** Where results begin: no done job that ended before has one, unless the clock went back. 0 where nobody said. */
+  resultsFrom(queue: string): number;
+  setResultsFrom(queue: string, endedAt: number): void;
 
   /** Counts it in the cells it belongs to. */
   measure(measurement: Measurement): void;
   /** The cells of the days from..to, both among them; by day, then by kind and name. */
   statistics(queue: string, from: number, to: number): readonly StoredCell[];
+  /** The cells before a day, in numbers and in bytes as they are kept. */
+  statisticsBefore(queue: string, day: number): Held;
   /** Forgets the cells before a day and the histograms before another, at most so many of each. */
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void;
 

@@ -7,6 +7,7 @@ import { JOB_STATES } from '../core/job.ts';
 import { ADD_OUTCOMES } from '../core/job-store.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import type { CallName } from '../core/operations/perform.ts';
+import { PRUNABLE_KINDS } from '../core/prunable.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
 import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
 
@@ -98,7 +99,7 @@ export const failureGroups = listOf(
 );
 export const tagCounts = listOf(fields({ tag: word, jobs: whole }), MOST);
 export const prunableJobs = listOf(
-  fields({ queue: word, state: oneOf('draft', 'done', 'failed', 'cancelled'), byAge: whole, byCount: whole }),
+  fields({ queue: word, kind: oneOf(...PRUNABLE_KINDS), byAge: whole, byCount: whole, byBytes: whole, bytes: whole }),
   MOST,
 );
 export const held = fields({ count: whole, bytes: whole });
@@ -204,7 +205,14 @@ export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   keepWorker: orRefused(fields({ ok: isTrue, until: ms })),
   endWorker: orRefused(fields({ ok: isTrue, returned: whole })),
   workers: listOf(fields({ ...workerFields, info: anyText }), MOST),
-  maintain: fields({ overtaken: whole, expiredDrafts: whole, pruned: whole, forgottenWorkers: whole, more: flag }),
+  maintain: fields({
+    overtaken: whole,
+    expiredDrafts: whole,
+    pruned: whole,
+    results: whole,
+    forgottenWorkers: whole,
+    more: flag,
+  }),
 };
 
 const storedRecord = fields({

@@ -62,7 +62,7 @@ function codes(check: Check<number>): Record<(typeof REFUSAL_CODES)[number], Che
   return Object.fromEntries(REFUSAL_CODES.map((code) => [code, check])) as never;
 }
 
-const keep = fields({ ms: orNull(ms), count: orNull(whole) });
+const keep = fields({ ms: orNull(ms), count: orNull(whole), bytes: orNull(whole) });
 const settings = fields({
   state: oneOf('up', 'paused', 'down'),
   note: orNull(anyText),
@@ -105,7 +105,7 @@ const settings = fields({
   maxSilenceMs: orNull(ms),
   graceMs: ms,
   search: listOf(word, 20),
-  retention: fields({ done: keep, failed: keep, cancelled: keep }),
+  retention: fields({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 });
 /** `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. */
 export const queueView = fields({

@@ -142,7 +142,9 @@ export function dependencyFailureContract(open: Open): void {
 
   it('never leaves a job waiting for one that retention has taken', async () => {
     const bench = await open();
-    await bench.setQueue('q', { retention: { ...DEFAULT_SETTINGS.retention, failed: { ms: DAY_MS, count: null } } });
+    await bench.setQueue('q', {
+      retention: { ...DEFAULT_SETTINGS.retention, failed: { ms: DAY_MS, count: null, bytes: null } },
+    });
     const a = await bench.running({ id: 'a' });
     await bench.add({ id: 'held', dependsOn: ['a'] }, { id: 'draft', queue: 'drafts', draft: true });
     await bench.add({ id: 'below', queue: 'drafts', dependsOn: ['draft'], draft: true });

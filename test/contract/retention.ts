@@ -5,7 +5,7 @@ import type { Open } from './contract.ts';
 import { complete, fail, type Workbench } from './workbench.ts';
 
 const DAY_MS = 86_400_000;
-const FOREVER: Keep = { ms: null, count: null };
+const FOREVER: Keep = { ms: null, count: null, bytes: null };
 
 function keeping(keep: Partial<QueueSettings['retention']>): Partial<QueueSettings> {
   return { retention: { ...DEFAULT_SETTINGS.retention, ...keep } };
@@ -45,7 +45,7 @@ export function retentionContract(open: Open): void {
 
   it('keeps as many as the queue says, those that ended last', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: null, count: 2 } }));
+    await bench.setQueue('q', keeping({ done: { ms: null, count: 2, bytes: null } }));
     await bench.add({ id: 'late' });
     const late = await bench.claimOne();
     await finish(bench, 'a', 'b', 'c');
@@ -57,7 +57,7 @@ export function retentionContract(open: Open): void {
 
   it('tells what would go and why, and takes nothing by telling', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: DAY_MS, count: 2 }, failed: FOREVER }));
+    await bench.setQueue('q', keeping({ done: { ms: DAY_MS, count: 2, bytes: null }, failed: FOREVER }));
     await finish(bench, 'old');
     await bench.settle(await bench.running({ id: 'bad' }), fail());
     await bench.add({ id: 'draft', draft: true });
@@ -65,22 +65,80 @@ export function retentionContract(open: Open): void {
     expect(await ask()).toEqual([]);
     bench.pass(DAY_MS);
     await finish(bench, 'a', 'b', 'c');
-    expect(await ask()).toEqual([{ queue: 'q', state: 'done', byAge: 1, byCount: 1 }]);
+    expect(await ask()).toEqual([{ queue: 'q', kind: 'done', byAge: 1, byCount: 1, byBytes: 0, bytes: 4 }]);
     expect(await ask('p')).toEqual([]);
     expect(await bench.states('old', 'a')).toEqual(['done', 'done']);
     bench.pass(7 * DAY_MS);
     const late = [
-      { queue: 'q', state: 'draft', byAge: 1, byCount: 0 },
-      { queue: 'q', state: 'done', byAge: 4, byCount: 0 },
+      { queue: 'q', kind: 'draft', byAge: 1, byCount: 0, byBytes: 0, bytes: 0 },
+      { queue: 'q', kind: 'done', byAge: 4, byCount: 0, byBytes: 0, bytes: 8 },
     ];
     expect(await ask('q')).toEqual(late);
     expect(await bench.jobs.maintain({ limit: 100 })).toMatchObject({ pruned: 4, expiredDrafts: 1 });
     expect(await ask()).toEqual([]);
   });
 
+  it('keeps as many bytes as the queue says, those that ended last', async () => {
+    const bench = await open();
+    await bench.setQueue('q', keeping({ done: { ms: null, count: null, bytes: 20 } }));
+    for (const [id, length] of Object.entries({ a: 10, b: 2, c: 8, d: 8 }))
+      await bench.settle(await bench.running({ id, data: JSON.stringify('x'.repeat(length)) }), complete);
+    const look = await bench.jobs.insight({ kind: 'prunable' });
+    expect(look).toEqual([{ queue: 'q', kind: 'done', byAge: 0, byCount: 0, byBytes: 2, bytes: 16 }]);
+    expect(await bench.jobs.maintain({ limit: 1 })).toMatchObject({ pruned: 1, more: true });
+    expect(await bench.states('a', 'b', 'c', 'd')).toEqual([null, 'done', 'done', 'done']);
+    expect(await prune(bench)).toBe(1);
+    expect(await bench.states('b', 'c', 'd')).toEqual([null, 'done', 'done']);
+    expect(await prune(bench)).toBe(0);
+  });
+
+  it('takes results before their jobs, by age, number or bytes, and says so in the history', async () => {
+    const bench = await open();
+    const results = (keep: Partial<Keep>) => bench.setQueue('q', keeping({ results: { ...FOREVER, ...keep } }));
+    const long = JSON.stringify('r'.repeat(3_000));
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await bench.settle(await bench.running({ id }), { kind: 'complete', result: id === 'b' ? long : '"r"' });
+      bench.pass(10);
+    }
+    await bench.settle(await bench.running({ id: 'none' }), complete);
+    const kept = async () => (await bench.jobs.find(['a', 'b', 'c', 'd'])).map((job) => job?.result?.length ?? 0);
+    const take = async (limit = 10) => (await bench.jobs.maintain({ limit })).results;
+    expect(await take()).toBe(0);
+    await results({ bytes: 3_011 });
+    expect(await take()).toBe(0);
+    await results({ bytes: 3_005 });
+    const look = { queue: 'q', kind: 'results', byAge: 0, byCount: 0, byBytes: 2, bytes: 3_005 };
+    expect(await bench.jobs.insight({ kind: 'prunable' })).toEqual([look]);
+    expect([await take(1), await kept()]).toEqual([1, [0, 3_002, 3, 3]]);
+    await results({ count: 2 });
+    expect([await take(), await take(), await kept()]).toEqual([1, 0, [0, 0, 3, 3]]);
+    await results({ ms: 15 });
+    expect([await take(), await kept()]).toEqual([1, [0, 0, 0, 3]]);
+    expect(await bench.states('a', 'b', 'c')).toEqual(['done', 'done', 'done']);
+    expect((await bench.jobs.history('a')).at(-1)).toMatchObject({ event: 'changed', note: 'result pruned' });
+    const [storage] = await bench.jobs.insight({ kind: 'storage', queue: 'q' });
+    expect(storage).toMatchObject({ done: { count: 5 }, results: { count: 1, bytes: 3 } });
+    await bench.jobs.requeue([{ id: 'a' }]);
+    await bench.settle(await bench.claimOne(), { kind: 'complete', result: '1' });
+    bench.pass(20);
+    expect([await take(), await kept()]).toEqual([2, [0, 0, 0, 0]]);
+  });
+
+  it('tells how many days of statistics would go', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { statsDays: 2, histogramDays: 1 });
+    await finish(bench, 'a');
+    bench.pass(2 * DAY_MS);
+    const [look] = await bench.jobs.insight({ kind: 'prunable' });
+    expect(look).toMatchObject({ kind: 'statistics', byAge: 2, byCount: 0, byBytes: 0 });
+    expect(look?.bytes).toBeGreaterThan(80);
+    await prune(bench);
+    expect(await bench.jobs.insight({ kind: 'prunable' })).toEqual([]);
+  });
+
   it('keeps nothing where the queue says so, and everything where it says that', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: null, count: 0 }, failed: FOREVER }));
+    await bench.setQueue('q', keeping({ done: { ms: null, count: 0, bytes: null }, failed: FOREVER }));
     await finish(bench, 'a');
     await bench.settle(await bench.running({ id: 'b' }), fail());
     bench.pass(1_000 * DAY_MS);
@@ -90,7 +148,7 @@ export function retentionContract(open: Open): void {
 
   it('goes by age and number together', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 10, count: 1 } }));
+    await bench.setQueue('q', keeping({ done: { ms: 10, count: 1, bytes: null } }));
     await finish(bench, 'a', 'b');
     bench.pass(8);
     await finish(bench, 'c', 'd');
@@ -101,7 +159,7 @@ export function retentionContract(open: Open): void {
 
   it('goes in small steps, the oldest first, and says whether there is more', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: null } }));
+    await bench.setQueue('q', keeping({ done: { ms: 0, count: null, bytes: null } }));
     await finish(bench, 'a', 'b', 'c');
     expect(await bench.jobs.maintain({ limit: 2 })).toMatchObject({ pruned: 2, more: true });
     expect(await bench.states('a', 'b', 'c')).toEqual([null, null, 'done']);
@@ -110,6 +168,7 @@ export function retentionContract(open: Open): void {
       overtaken: 0,
       expiredDrafts: 0,
       pruned: 0,
+      results: 0,
       forgottenWorkers: 0,
       more: false,
     });
@@ -117,7 +176,7 @@ export function retentionContract(open: Open): void {
 
   it('counts the life of a requeued job from its latest end', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 100, count: null } }));
+    await bench.setQueue('q', keeping({ done: { ms: 100, count: null, bytes: null } }));
     await finish(bench, 'a');
     bench.pass(90);
     await bench.jobs.requeue([{ id: 'a' }]);
@@ -132,7 +191,7 @@ export function retentionContract(open: Open): void {
 
   it('goes by the settings of each queue', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: null } }));
+    await bench.setQueue('q', keeping({ done: { ms: 0, count: null, bytes: null } }));
     await finish(bench, 'a');
     await bench.settle(await bench.running({ id: 'b', queue: 'other' }), complete);
     bench.pass(1);
@@ -142,7 +201,7 @@ export function retentionContract(open: Open): void {
 
   it('removes nothing because another job ended', async () => {
     const bench = await open();
-    await bench.setQueue('q', keeping({ done: { ms: 0, count: 0 } }));
+    await bench.setQueue('q', keeping({ done: { ms: 0, count: 0, bytes: null } }));
     await finish(bench, 'a', 'b', 'c');
     expect(await bench.states('a', 'b', 'c')).toEqual(['done', 'done', 'done']);
   });

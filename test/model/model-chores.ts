@@ -57,18 +57,30 @@ export function maintain(model: Model, limit: number, queues: readonly string[],
   const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
   const gone = model.workers.filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
   for (const worker of gone) forgetWorker(model, worker.id);
-  return { overtaken, expiredDrafts, pruned, forgottenWorkers: gone.length, more: left === 0 };
+  return { overtaken, expiredDrafts, pruned, results: 0, forgottenWorkers: gone.length, more: left === 0 };
 }
 
-/** Too old goes first; only when nothing is too old does what is too many go. */
+/** The newest that fit together stay. */
+function overBytes(ended: readonly Job[], most: number): readonly Job[] {
+  const bytes = (jobs: readonly Job[]): number =>
+    jobs.reduce(
+      (sum, { data, result, checkpoint }) => sum + Buffer.byteLength(`${data}${result ?? ''}${checkpoint ?? ''}`),
+      0,
+    );
+  const first = ended.findIndex((_, place) => bytes(ended.slice(place)) <= most);
+  return ended.slice(0, first === -1 ? ended.length : first);
+}
+
+/** Too old goes first; only when nothing is too old does what is too many go, and then what is too large together. */
 function pruneQueue(model: Model, queue: string, now: number, upTo: (jobs: readonly Job[]) => number): number {
   let pruned = 0;
   for (const state of ENDED_STATES) {
-    const { ms, count } = model.settings(queue).retention[state];
+    const { ms, count, bytes } = model.settings(queue).retention[state];
     const ended = [...model.in(queue, state)].sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq);
     const old = ms === null ? [] : ended.filter((job) => endOf(job) < now - ms);
     const many = count === null ? [] : ended.slice(0, Math.max(0, ended.length - count));
-    pruned += upTo(old.length > 0 ? old : many);
+    const large = bytes === null ? [] : overBytes(ended, bytes);
+    pruned += upTo([old, many, large].find((jobs) => jobs.length > 0) ?? []);
   }
   return pruned;
 }

@@ -215,6 +215,20 @@ export const core = [
     suites: rules,
   },
   {
+    name: 'what just fits is too large',
+    file: 'src/core/operations/retention.ts',
+    find: '(keep.bytes !== null && bytes > keep.bytes)',
+    replace: '(keep.bytes !== null && bytes >= keep.bytes)',
+    suites: memory,
+  },
+  {
+    name: 'the newest go for the bytes of all',
+    file: 'src/core/operations/retention.ts',
+    find: 'return left <= 0;',
+    replace: 'return left < 0;',
+    suites: memory,
+  },
+  {
     name: 'one too many pruned',
     file: 'src/stores/memory/memory-table.ts',
     find: 'Math.max(0, ended.length - count)',

@@ -66,8 +66,8 @@ export const dependencies = [
   {
     name: 'sqlite: blocked jobs are counted once and never again',
     file: 'src/stores/sqlite/queue-counters.ts',
-    find: ' && isBlocked(before) === isBlocked(after) &&',
-    replace: ';',
+    find: 'isBlocked(before) === isBlocked(after) &&',
+    replace: '',
     suites: sqlite,
   },
   {

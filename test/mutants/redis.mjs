@@ -222,6 +222,20 @@ export const redis = [
     suites,
   },
   {
+    name: 'redis: the short way forgets what a result takes up',
+    file: lua('swift'),
+    find: '- 9 + (length or 0) + #checkpoint',
+    replace: '- 9 + #checkpoint',
+    suites,
+  },
+  {
+    name: 'redis: what is deleted still takes up room',
+    file: lua('prelude'),
+    find: "if place == 'd' or place == 'x' or place == 'c' then rare.keep(job, -1) end",
+    replace: '',
+    suites,
+  },
+  {
     name: 'redis: what the plain way gave up is counted twice',
     file: lua('swift'),
     find: 'tally.clear()',

@@ -2,12 +2,10 @@
 import type { Moment } from '../clock.ts';
 import { groupOrder, withTrends } from '../failure-trend.ts';
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../insight.ts';
-import { ENDED_STATES } from '../job.ts';
 import type { FailureGroup } from '../job-store.ts';
-import { type Prunable, surplusOf } from '../prunable.ts';
-import { DRAFT_LIFE_MS } from '../settings.ts';
 import { dayOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
+import { prunable } from './retention.ts';
 import { keptCells, statistics } from './statistics.ts';
 import { brakes, throttles } from './throttle-looks.ts';
 
@@ -38,16 +36,4 @@ function failures(table: Table, question: QuestionOf<'failures'>, { now }: Momen
     return withTrends(name, { groups: table.failures(name), cells, past });
   });
   return groups.sort(groupOrder);
-}
-
-function prunable(table: Table, { queue }: QuestionOf<'prunable'>, { now }: Moment): readonly Prunable[] {
-  const all = (queue === undefined ? table.queues() : [queue]).flatMap((name) => [
-    { queue: name, state: 'draft' as const, byAge: table.countBefore(name, 'draft', now - DRAFT_LIFE_MS), byCount: 0 },
-    ...ENDED_STATES.map((state) => {
-      const keep = table.settings(name).retention[state];
-      const old = keep.ms === null ? 0 : table.countBefore(name, state, now - keep.ms);
-      return { queue: name, state, ...surplusOf(table.count(name, now)[state], old, keep) };
-    }),
-  ]);
-  return all.filter(({ byAge, byCount }) => byAge + byCount > 0);
 }

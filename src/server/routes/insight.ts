@@ -45,7 +45,8 @@ export const insightRoutes: readonly Route[] = [
     name: 'prunable',
     method: 'GET',
     path: '/api/prunable',
-    about: 'What retention would delete now, by queue and state, and whether by age or by number. Deletes nothing.',
+    about:
+      'What retention would delete now, by queue and kind, in numbers and bytes, and whether by age, number or bytes. Deletes nothing.',
     role: 'read',
     query: { queue: queueName },
     answer: prunableView,

@@ -2,6 +2,7 @@
 import { figuresText, newFigures, readFigures, withoutBuckets } from '../../core/figures.ts';
 import type { CellKind, Measurement, StoredCell } from '../../core/statistics.ts';
 import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics.ts';
+import type { Held } from '../../core/storage.ts';
 
 export class MemoryStatistics {
   readonly #queues = new Map<string, Map<string, StoredCell>>();
@@ -17,6 +18,11 @@ export class MemoryStatistics {
     return this.#cells(queue)
       .filter(({ day }) => day >= from && day <= to)
       .sort(cellOrder);
+  }
+
+  before(queue: string, day: number): Held {
+    const old = this.statistics(queue, 0, day - 1);
+    return { count: old.length, bytes: old.reduce((sum, { figures }) => sum + figuresText(figures).length, 0) };
   }
 
   forget(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {

@@ -8,14 +8,14 @@ import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import { appendRow } from '../../core/history.ts';
 import type { TagCount } from '../../core/insight.ts';
-import type { Job, JobState, RunningJob } from '../../core/job.ts';
+import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import type { QueueStorage } from '../../core/storage.ts';
+import type { Held, QueueStorage } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
 import { failureGroups, storageIn, topTags } from './memory-looks.ts';
@@ -306,12 +306,34 @@ export class MemoryTable implements Table {
     return ended.slice(0, Math.min(limit, Math.max(0, ended.length - count)));
   }
 
+  oldestEnded(queue: string, state: EndedState, { from, limit }: { from: number; limit: number }): readonly Job[] {
+    return this.#ended(queue, state)
+      .filter((job) => (job.endedAt ?? 0) >= from)
+      .slice(0, limit);
+  }
+
+  oldestResults(queue: string, { from, limit }: { from: number; limit: number }): readonly Job[] {
+    const all = this.oldestEnded(queue, 'done', { from, limit: Number.POSITIVE_INFINITY });
+    return all.filter(({ result }) => result !== null).slice(0, limit);
+  }
+
+  /** It looks at all of them anyway. */
+  resultsFrom(): number {
+    return 0;
+  }
+
+  setResultsFrom(): void {}
+
   measure(measurement: Measurement): void {
     this.#statistics.measure(measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
     return this.#statistics.statistics(queue, from, to);
+  }
+
+  statisticsBefore(queue: string, day: number): Held {
+    return this.#statistics.before(queue, day);
   }
 
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {

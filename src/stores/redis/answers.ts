@@ -130,11 +130,12 @@ export function readEnd(answer: ScriptAnswer, id: string): EndWorkerResult {
 }
 
 export function readMaintenance(answer: ScriptAnswer): MaintenanceResult {
-  const [overtaken, expiredDrafts, pruned, forgottenWorkers, more] = linesOf(answer, ' ');
+  const [overtaken, expiredDrafts, pruned, results, forgottenWorkers, more] = linesOf(answer, ' ');
   return {
     overtaken: Number(overtaken),
     expiredDrafts: Number(expiredDrafts),
     pruned: Number(pruned),
+    results: Number(results),
     forgottenWorkers: Number(forgottenWorkers),
     more: more === 'yes',
   };

@@ -6,9 +6,10 @@
 import { crashDelayMs } from '../../core/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
 import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies.ts';
-import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH } from '../../core/history.ts';
+import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../core/history.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
+import { MOST_LOOKED_AT } from '../../core/prunable.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
 import { MAX_CELLS } from '../../core/statistics.ts';
 import { EVENT_LETTERS } from './layout.ts';
@@ -54,6 +55,8 @@ export function constantsText(): string {
     MAX_PARENTS,
     MAX_DEPENDENTS,
     MAX_WALKED,
+    MOST_LOOKED_AT,
+    RESULT_PRUNED,
   };
   return [
     `local K = ${luaLiteral(values)}`,

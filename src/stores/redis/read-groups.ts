@@ -5,6 +5,7 @@ import type { TagCount } from '../../core/insight.ts';
 import { tagOrder } from '../../core/insight.ts';
 import type { FailureGroup } from '../../core/job-store.ts';
 import type { Prunable } from '../../core/prunable.ts';
+import { isSurplus, surplusOf } from '../../core/prunable.ts';
 import type { QueueStorage } from '../../core/storage.ts';
 import { storageOf } from '../../core/storage.ts';
 import { linesOf } from './answers.ts';
@@ -48,11 +49,18 @@ export function readTags(answer: ScriptAnswer): TagCount[] {
 }
 
 export function readPrunable(answer: ScriptAnswer): Prunable[] {
-  return linesOf(answer, PART).map((line) => {
-    const [queue = '', state = '', byAge = '', byCount = ''] = line.split(FIELD);
-    return { queue, state: state as Prunable['state'], byAge: Number(byAge), byCount: Number(byCount) };
+  const all = linesOf(answer, PART).map((line) => {
+    const [queue = '', kind = '', count = '', bytes = '', old = '', most = '', mostBytes = '', sizes = ''] =
+      line.split(FIELD);
+    const stock = { total: { count: Number(count), bytes: Number(bytes) }, old: Number(old), oldest: numbersIn(sizes) };
+    const keep = { ms: null, count: limitIn(most), bytes: limitIn(mostBytes) };
+    return { queue, kind: kind as Prunable['kind'], ...surplusOf(stock, keep) };
   });
+  return all.filter(isSurplus);
 }
+
+const numbersIn = (words: string): readonly number[] => linesOf(words, ' ').map(Number);
+const limitIn = (word: string): number | null => (word === '' ? null : Number(word));
 
 export function readStorage(answer: ScriptAnswer): QueueStorage[] {
   return linesOf(answer, PART).map((line) => {

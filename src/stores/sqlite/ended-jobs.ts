@@ -1,11 +1,11 @@
 /** Jobs whose time is over: ended ones by their end, drafts by their age, failed ones by their group. */
 import type { LivingGroup } from '../../core/failure-trend.ts';
-import type { Job, JobState } from '../../core/job.ts';
+import type { EndedState, Job, JobState } from '../../core/job.ts';
 import type { JobRow } from './job-row.ts';
 import { JOB_COLUMNS, readJob } from './job-row.ts';
 import type { QueueCounters } from './queue-counters.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { allRows, firstRow } from './sqlite-database.ts';
+import { allRows, execute, firstRow } from './sqlite-database.ts';
 
 type GroupRow = readonly [group: string, count: number, firstAt: number, lastAt: number];
 
@@ -13,6 +13,10 @@ export class EndedJobs {
   readonly #counters: QueueCounters;
   readonly #before: Statement;
   readonly #oldest: Statement;
+  readonly #from: Statement;
+  readonly #results: Statement;
+  readonly #mark: Statement;
+  readonly #setMark: Statement;
   readonly #drafts: Statement;
   readonly #countEnded: Statement;
   readonly #countDrafts: Statement;
@@ -25,6 +29,10 @@ export class EndedJobs {
     this.#counters = counters;
     this.#before = db.prepare(`${ended} AND ended_at < ? ORDER BY ended_at, seq LIMIT +?`);
     this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT +?`);
+    this.#from = db.prepare(`${ended} AND ended_at >= ? ORDER BY ended_at, seq LIMIT +?`);
+    this.#results = db.prepare(`${ended} AND ended_at >= ? AND result IS NOT NULL ORDER BY ended_at, seq LIMIT +?`);
+    this.#mark = db.prepare('SELECT results_from FROM queues WHERE name = ?');
+    this.#setMark = db.prepare('UPDATE queues SET results_from = ? WHERE name = ?');
     this.#drafts = db.prepare(`${select} INDEXED BY jobs_draft
       WHERE draft_at IS NOT NULL AND draft_at < ? ORDER BY draft_at, seq LIMIT +?`);
     this.#countEnded = db.prepare(`SELECT count(*) FROM jobs INDEXED BY jobs_ended
@@ -50,6 +58,23 @@ export class EndedJobs {
   beyond(queue: string, state: JobState, { count, limit }: { count: number; limit: number }): readonly Job[] {
     const surplus = Math.min(limit, this.#counters.of(queue)[state] - count);
     return surplus <= 0 ? [] : allRows<JobRow>(this.#oldest, queue, state, surplus).map(readJob);
+  }
+
+  oldest(queue: string, state: EndedState, { from, limit }: { from: number; limit: number }): readonly Job[] {
+    return allRows<JobRow>(this.#from, queue, state, from, limit).map(readJob);
+  }
+
+  /** Of done jobs. */
+  results(queue: string, { from, limit }: { from: number; limit: number }): readonly Job[] {
+    return allRows<JobRow>(this.#results, queue, 'done', from, limit).map(readJob);
+  }
+
+  resultsFrom(queue: string): number {
+    return firstRow<readonly [number]>(this.#mark, queue)?.[0] ?? 0;
+  }
+
+  setResultsFrom(queue: string, endedAt: number): void {
+    execute(this.#setMark, endedAt, queue);
   }
 
   draftsBefore(time: number, limit: number): readonly Job[] {

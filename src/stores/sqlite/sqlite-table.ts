@@ -9,11 +9,11 @@ import type { ClockMemory } from '../../core/clock.ts';
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import type { TagCount } from '../../core/insight.ts';
-import type { Job, JobState, RunningJob } from '../../core/job.ts';
+import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import { type QueueStorage, storageOf } from '../../core/storage.ts';
+import { type Held, type QueueStorage, storageOf } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { JobEdges } from './job-edges.ts';
@@ -312,12 +312,32 @@ export class SqliteTable implements Table {
     return this.#ended.beyond(queue, state, { count, limit });
   }
 
+  oldestEnded(queue: string, state: EndedState, page: { from: number; limit: number }): readonly Job[] {
+    return this.#ended.oldest(queue, state, page);
+  }
+
+  oldestResults(queue: string, page: { from: number; limit: number }): readonly Job[] {
+    return this.#ended.results(queue, page);
+  }
+
+  resultsFrom(queue: string): number {
+    return this.#ended.resultsFrom(queue);
+  }
+
+  setResultsFrom(queue: string, endedAt: number): void {
+    this.#ended.setResultsFrom(queue, endedAt);
+  }
+
   measure(measurement: Measurement): void {
     this.#statistics.measure(measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
     return this.#statistics.statistics(queue, from, to);
+  }
+
+  statisticsBefore(queue: string, day: number): Held {
+    return this.#statistics.before(queue, day);
   }
 
   forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {

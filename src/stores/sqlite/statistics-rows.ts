@@ -6,6 +6,7 @@ import type { Figures } from '../../core/figures.ts';
 import { addFigures, figuresText, newFigures, readFigures } from '../../core/figures.ts';
 import type { CellKind, Measurement, StoredCell } from '../../core/statistics.ts';
 import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics.ts';
+import type { Held } from '../../core/storage.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
 
@@ -26,6 +27,7 @@ export class StatisticsRows {
   readonly #write: Statement;
   readonly #size: Statement;
   readonly #days: Statement;
+  readonly #before: Statement;
   readonly #forget: Statement;
   readonly #shed: Statement;
   #heaps = new Map<string, Heap>();
@@ -40,6 +42,9 @@ export class StatisticsRows {
     );
     this.#size = db.prepare('SELECT count(*) FROM statistics WHERE queue = ? AND day = ?');
     this.#days = db.prepare('SELECT day, kind, name, figures FROM statistics WHERE queue = ? AND day BETWEEN ? AND ?');
+    this.#before = db.prepare(
+      'SELECT count(*), ifnull(sum(octet_length(figures)), 0) FROM statistics WHERE queue = ? AND day < ?',
+    );
     this.#forget = db.prepare(`DELETE FROM statistics WHERE (queue, day, kind, name) IN (
       SELECT queue, day, kind, name FROM statistics WHERE queue = ? AND day < ? ORDER BY day, kind, name LIMIT +?)`);
     this.#shed = db.prepare(`UPDATE statistics SET figures = substr(figures, 1, instr(figures, ';') - 1)
@@ -59,6 +64,11 @@ export class StatisticsRows {
     return rows
       .map(([day, kind, name, figures]) => ({ day, kind, name, figures: readFigures(figures) }))
       .sort(cellOrder);
+  }
+
+  before(queue: string, day: number): Held {
+    const [count, bytes] = firstRow<readonly [number, number]>(this.#before, queue, day) ?? [0, 0];
+    return { count, bytes };
   }
 
   forgetDays(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {

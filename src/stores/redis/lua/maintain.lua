@@ -1,5 +1,5 @@
 -- maintain: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics; and leftovers are swept.
--- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many workers were forgotten, and yes or no for more.
+-- ARGV: clock, limit. Returns how many were overtaken, expired, pruned, how many results and workers were forgotten, and yes or no for more.
 begin()
 
 local limit = tonumber(args[2])
@@ -36,14 +36,29 @@ local function expireDrafts()
   return count
 end
 
--- Those that ended too long ago; where there are none, those beyond the number that is kept.
-local function surplus(key, keep)
-  local ms, count = queues.orNil(keep.ms), queues.orNil(keep.count)
-  local old = {}
-  if ms then old = call('ZRANGEBYSCORE', P .. key, '-inf', '(' .. text(clock.now - ms), 'LIMIT', 0, budget) end
-  if #old > 0 or not count then return old end
-  local beyond = math.min(budget, call('ZCARD', P .. key) - count)
-  return beyond > 0 and call('ZRANGE', P .. key, 0, beyond - 1) or {}
+-- The oldest that make up what is beyond the bytes that are kept.
+local function tooLarge(key, excess)
+  if excess <= 0 then return {} end
+  local members, left = call('ZRANGE', P .. key, 0, budget - 1), {}
+  local found = record.bySeqs(record.seqsOf(members))
+  for i = 1, #members do
+    if excess <= 0 then return left end
+    left[i] = members[i]
+    if found[i] then excess = excess - rare.bytes(found[i]) end
+  end
+  return left
+end
+
+-- Those that ended too long ago; where there are none, those beyond the number that is kept; then those beyond the bytes.
+local PLACE = { done = 1, failed = 2, cancelled = 3 }
+local function surplus(queue, state, key)
+  local ms, count, bytes = queues.retention(queue, state)
+  local found = {}
+  if ms then found = call('ZRANGEBYSCORE', P .. key, '-inf', '(' .. text(clock.now - ms), 'LIMIT', 0, budget) end
+  if #found > 0 then return found end
+  local beyond = count and math.min(budget, call('ZCARD', P .. key) - count) or 0
+  if beyond > 0 then return call('ZRANGE', P .. key, 0, beyond - 1) end
+  return bytes and tooLarge(key, census.kept(queue)[PLACE[state]] - bytes) or {}
 end
 
 local function prune(queue)
@@ -51,13 +66,37 @@ local function prune(queue)
   for _, state in ipairs({ 'done', 'failed', 'cancelled' }) do
     if budget > 0 then
       local key = state .. ':' .. queue
-      local removed = remove(surplus(key, queues.settings(queue).retention[state]), key)
-      if work.edges then work.flush() end -- those who waited for them have failed, and may be too many now
+      local removed = remove(surplus(queue, state, key), key)
+      -- Those who waited for them have failed, and may be too many now.
+      if work.edges then work.flush() end
       budget = budget - removed
       count = count + removed
     end
   end
   return count
+end
+
+-- Results that go before their jobs. Those before the mark have gone; whoever set the clock back has some there.
+local function pruneResults(queue)
+  local ms, count, bytes = queues.retention(queue, 'results')
+  local sums = (ms or count or bytes) and census.kept(queue)
+  if not sums or sums[4] <= 0 then return 0 end
+  local from = number(call('HGET', P .. 'results', queue))
+  local taken = 0
+  for _, job in ipairs(census.results(queue, from > clock.now and 0 or from, budget)) do
+    local isOld = ms and tonumber(job.fields.endedAt) < clock.now - ms
+    local isMany = (count and sums[4] > count) or (bytes and sums[5] > bytes)
+    if not isOld and not isMany then break end
+    local _, size = rare.bytes(job)
+    sums[4], sums[5], taken, from = sums[4] - 1, sums[5] - size, taken + 1, tonumber(job.fields.endedAt)
+    work.touch(job)
+    record.setText(job, 'r', nil)
+    life.remember(job, 'changed', nil, nil, K.RESULT_PRUNED)
+  end
+  if taken == 0 then return 0 end
+  work.flush()
+  write('HSET', P .. 'results', queue, text(from))
+  return taken
 end
 
 local function forgetWorkers()
@@ -139,9 +178,15 @@ for _, queue in ipairs(names) do
   if budget > 0 then pruned = pruned + prune(queue) end
   sweepFifo(queue)
 end
+work.flush()
+local results = 0
+for _, queue in ipairs(names) do
+  local taken = budget > 0 and pruneResults(queue) or 0
+  results, budget = results + taken, budget - taken
+end
 for _, queue in ipairs(names) do forgetStatistics(queue) end
 work.flush()
 local forgotten = forgetWorkers()
 sweepExpired()
 work.publish()
-return table.concat({ text(overtaken), text(drafts), text(pruned), text(forgotten), budget <= 0 and 'yes' or 'no' }, ' ')
+return table.concat({ text(overtaken), text(drafts), text(pruned), text(results), text(forgotten), budget <= 0 and 'yes' or 'no' }, ' ')

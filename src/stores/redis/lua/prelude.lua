@@ -14,6 +14,7 @@
 --   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
+--   results         hash   queue → no done job that ended before has a result
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
 --   workers, records:<kind>, names:<kind>, expiring
 --
@@ -123,6 +124,12 @@ queues = {
     return known
   end,
 
+  -- What retention says of a kind. A record may be older than the kind.
+  retention = function(queue, kind)
+    local keep = queues.settings(queue).retention[kind] or K.defaults().retention[kind]
+    return queues.orNil(keep.ms), queues.orNil(keep.count), queues.orNil(keep.bytes)
+  end,
+
   -- A setting that may be null.
   orNil = function(value)
     if value ~= cjson.null then return value end
@@ -170,6 +177,28 @@ census = later(function(census)
     local numbers = { struct.unpack('>ddddddddddd', words) }
     for i = 1, 11 do numbers[i] = text(numbers[i]) end
     return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
+  end
+
+  -- The five sums of what a queue keeps: core/storage.ts.
+  function census.kept(queue)
+    local words = call('HGET', P .. 'j', '$' .. queue)
+    if not words then return { 0, 0, 0, 0, 0 } end
+    return { struct.unpack('>ddddd', words) }
+  end
+
+  -- Done jobs that have a result, from an end on, the oldest first, as far as a bounded look goes.
+  function census.results(queue, from, limit)
+    local found, key, offset, PAGE = {}, P .. 'done:' .. queue, 0, 500
+    while #found < limit and offset < 10 * K.MOST_LOOKED_AT do
+      local members = call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', offset, PAGE)
+      for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+        local isHere = job and job.place == 'd' and job.queue == queue and not job.isDeleted
+        if isHere and #found < limit and select(2, rare.bytes(job)) then found[#found + 1] = job end
+      end
+      if #members < PAGE then return found end
+      offset = offset + PAGE
+    end
+    return found
   end
 
   -- Every running job, queue by queue, the earliest end of a lease first.
@@ -678,10 +707,15 @@ rare = later(function(rare)
     return value and #value
   end
 
+  -- What an ended job takes up, and its result alone, if it has one: core/storage.ts.
+  function rare.bytes(job)
+    local result = size(job, 'r', job.fields.result)
+    return size(job, 'd', job.data:sub(11)) + (result or 0) + (size(job, 'v', job.fields.checkpoint) or 0), result
+  end
+
   -- An ended job enters what its queue keeps, or leaves it.
   function rare.keep(job, sign)
-    local result = size(job, 'r', job.fields.result)
-    local bytes = size(job, 'd', job.data:sub(11)) + (result or 0) + (size(job, 'v', job.fields.checkpoint) or 0)
+    local bytes, result = rare.bytes(job)
     tally.keep(job.queue, job.place, bytes, result, sign)
   end
 

@@ -1,19 +1,52 @@
--- prunable: what retention would take now. ARGV: clock, the queues; without any, all of them.
--- Returns for each queue and state of which something would go: queue, state, how many by age, how many by number.
+-- prunable: what there is of each kind and what is kept of it, from which core/prunable.ts tells what would go.
+-- ARGV: clock, the queues; without any, all of them. Returns for each queue and kind: queue, kind, how many and how many
+-- bytes there are, how many of them are too old, the number and the bytes that are kept or '', and the bytes of the oldest.
 clock.look()
 
 local answer = {}
-local function tell(queue, state, byAge, byCount)
-  if byAge + byCount > 0 then answer[#answer + 1] = table.concat({ queue, state, byAge, byCount }, '\31') end
+local function tell(queue, kind, stock, count, bytes)
+  local sizes = table.concat(stock.sizes or {}, ' ')
+  local line = { queue, kind, text(stock.count), text(stock.bytes), stock.old, count or '', bytes or '', sizes }
+  answer[#answer + 1] = table.concat(line, '\31')
+end
+
+local function ended(queue, state, bytes)
+  local key = P .. state .. ':' .. queue
+  local ms = queues.retention(queue, state)
+  local old, sizes = ms and call('ZCOUNT', key, '-inf', '(' .. text(clock.now - ms)) or 0, {}
+  for _, job in ipairs(record.bySeqs(record.seqsOf(call('ZRANGE', key, 0, K.MOST_LOOKED_AT - 1)))) do
+    if job then sizes[#sizes + 1] = (rare.bytes(job)) end
+  end
+  return { count = call('ZCARD', key), bytes = bytes, old = old, sizes = sizes }
+end
+
+local function results(queue, sums)
+  local ms, count, bytes = queues.retention(queue, 'results')
+  local old, sizes = 0, {}
+  for i, job in ipairs((ms or count or bytes) and census.results(queue, '-inf', K.MOST_LOOKED_AT) or {}) do
+    if ms and tonumber(job.fields.endedAt) < clock.now - ms then old = i end
+    sizes[i] = select(2, rare.bytes(job))
+  end
+  return { count = sums[4], bytes = sums[5], old = old, sizes = sizes }
+end
+
+local function statistics(queue)
+  local before = math.floor(clock.now / 86400000) - queues.settings(queue).statsDays
+  local old, sizes = call('ZCOUNT', P .. 'cells:' .. queue, '-inf', before), {}
+  for i, member in ipairs(call('ZRANGEBYSCORE', P .. 'cells:' .. queue, '-inf', before, 'LIMIT', 0, K.MOST_LOOKED_AT)) do
+    sizes[i] = call('HSTRLEN', P .. 'j', '#' .. queue .. '\31' .. member)
+  end
+  return { count = old, bytes = 9e15, old = old, sizes = sizes }
 end
 
 for _, queue in ipairs(#args > 1 and { select(2, unpack(args)) } or census.byName()) do
-  tell(queue, 'draft', call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(clock.now - K.DRAFT_LIFE_MS)), 0)
-  for _, state in ipairs({ 'done', 'failed', 'cancelled' }) do
-    local keep, key = queues.settings(queue).retention[state], P .. state .. ':' .. queue
-    local ms, count = queues.orNil(keep.ms), queues.orNil(keep.count)
-    local old = ms and call('ZCOUNT', key, '-inf', '(' .. text(clock.now - ms)) or 0
-    tell(queue, state, old, count and math.max(0, call('ZCARD', key) - old - count) or 0)
+  local sums = census.kept(queue)
+  local drafts = call('ZCOUNT', P .. 'draft:' .. queue, '-inf', '(' .. text(clock.now - K.DRAFT_LIFE_MS))
+  tell(queue, 'draft', { count = drafts, bytes = 0, old = drafts })
+  for i, state in ipairs({ 'done', 'failed', 'cancelled' }) do
+    tell(queue, state, ended(queue, state, sums[i]), select(2, queues.retention(queue, state)))
   end
+  tell(queue, 'results', results(queue, sums), select(2, queues.retention(queue, 'results')))
+  tell(queue, 'statistics', statistics(queue))
 end
 return table.concat(answer, '\30')

@@ -1,0 +1,126 @@
+/**
+ * Retention over a table: ended jobs beyond their age, number or bytes go, and results sooner than their jobs where the
+ * queue says so; the oldest end first, so many in a step. And the look that tells what would go.
+ */
+import type { Moment } from '../clock.ts';
+import type { QuestionOf } from '../insight.ts';
+import type { EndedState, Job } from '../job.ts';
+import { ENDED_STATES } from '../job.ts';
+import { withoutResult } from '../lifecycle.ts';
+import type { Prunable, Surplus } from '../prunable.ts';
+import { isSurplus, MOST_LOOKED_AT, surplusOf } from '../prunable.ts';
+import type { Keep } from '../settings.ts';
+import { DRAFT_LIFE_MS } from '../settings.ts';
+import { keptSince } from '../statistics.ts';
+import { keptBytes, resultBytes } from '../storage.ts';
+import type { Table } from '../table.ts';
+import { removeWithKey } from './operate.ts';
+
+export function pruneQueue(table: Table, queue: string, limit: number, now: number): number {
+  const { retention } = table.settings(queue);
+  let left = limit;
+  for (const state of ENDED_STATES)
+    left -= removeAll(table, surplus(table, { queue, state, keep: retention[state] }, left, now), now);
+  return limit - left;
+}
+
+function surplus(
+  table: Table,
+  what: { queue: string; state: EndedState; keep: Keep },
+  limit: number,
+  now: number,
+): readonly Job[] {
+  const { queue, state, keep } = what;
+  if (limit <= 0) return [];
+  const old = keep.ms === null ? [] : table.endedBefore(queue, state, now - keep.ms, limit);
+  if (old.length > 0) return old;
+  const beyond = keep.count === null ? [] : table.endedBeyond(queue, state, keep.count, limit);
+  if (beyond.length > 0 || keep.bytes === null) return beyond;
+  const excess = table.storage(queue)[state].bytes - keep.bytes;
+  return excess <= 0 ? [] : upToBytes(table.oldestEnded(queue, state, { from: 0, limit }), excess);
+}
+
+/** The first of them that make up so many bytes. */
+function upToBytes(jobs: readonly Job[], bytes: number): readonly Job[] {
+  let left = bytes;
+  const end = jobs.findIndex((job) => {
+    left -= keptBytes(job);
+    return left <= 0;
+  });
+  return end === -1 ? jobs : jobs.slice(0, end + 1);
+}
+
+/** Each as it is by then: one that waited for another of them has failed with it, and is kept as a failed one is. */
+export function removeAll(table: Table, jobs: readonly Job[], now: number): number {
+  const hasFamily = jobs.some(({ dependents }) => dependents > 0);
+  const present = (job: Job): Job => (hasFamily ? (table.get(job.id) ?? job) : job);
+  let removed = 0;
+  for (const listed of jobs) {
+    const job = present(listed);
+    if (job.state !== listed.state) continue;
+    removeWithKey(table, job, now);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** Takes results from done jobs that are kept longer. What was passed is not looked at again: see `resultsFrom`. */
+export function pruneResults(table: Table, queue: string, limit: number, now: number): number {
+  const keep = table.settings(queue).retention.results;
+  if (limit <= 0 || (keep.ms === null && keep.count === null && keep.bytes === null)) return 0;
+  let { count, bytes } = table.storage(queue).results;
+  if (count === 0) return 0;
+  const from = table.resultsFrom(queue);
+  // Whoever set the clock back has results before the mark: all are looked at again.
+  const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });
+  const before = count;
+  for (const job of jobs) {
+    const isOld = keep.ms !== null && (job.endedAt ?? 0) < now - keep.ms;
+    const isMany = (keep.count !== null && count > keep.count) || (keep.bytes !== null && bytes > keep.bytes);
+    if (!isOld && !isMany) break;
+    count -= 1;
+    bytes -= resultBytes(job) ?? 0;
+    const { job: after, row } = withoutResult(job, now);
+    table.replace(job, after, row);
+  }
+  const passed = jobs[before - count - 1];
+  if (passed !== undefined) table.setResultsFrom(queue, passed.endedAt ?? 0);
+  return before - count;
+}
+
+export function prunable(table: Table, { queue }: QuestionOf<'prunable'>, { now }: Moment): readonly Prunable[] {
+  const all = (queue === undefined ? table.queues() : [queue]).flatMap((name) => [
+    { queue: name, kind: 'draft' as const, ...draftsOver(table, name, now) },
+    ...ENDED_STATES.map((kind) => ({ queue: name, kind, ...endedOver(table, name, kind, now) })),
+    { queue: name, kind: 'results' as const, ...resultsOver(table, name, now) },
+    { queue: name, kind: 'statistics' as const, ...statisticsOver(table, name, now) },
+  ]);
+  return all.filter(isSurplus);
+}
+
+function draftsOver(table: Table, queue: string, now: number): Surplus {
+  return { byAge: table.countBefore(queue, 'draft', now - DRAFT_LIFE_MS), byCount: 0, byBytes: 0, bytes: 0 };
+}
+
+function statisticsOver(table: Table, queue: string, now: number): Surplus {
+  const { count, bytes } = table.statisticsBefore(queue, keptSince(table.settings(queue), now).day);
+  return { byAge: count, byCount: 0, byBytes: 0, bytes };
+}
+
+function endedOver(table: Table, queue: string, state: EndedState, now: number): Surplus {
+  const keep = table.settings(queue).retention[state];
+  const old = keep.ms === null ? 0 : table.countBefore(queue, state, now - keep.ms);
+  const oldest = table.oldestEnded(queue, state, { from: 0, limit: MOST_LOOKED_AT }).map(keptBytes);
+  return surplusOf({ total: table.storage(queue)[state], old, oldest }, keep);
+}
+
+/** Those of jobs that go themselves are among them: they go too. */
+function resultsOver(table: Table, queue: string, now: number): Surplus {
+  const keep = table.settings(queue).retention.results;
+  const jobs = table.oldestResults(queue, { from: 0, limit: MOST_LOOKED_AT });
+  const old = keep.ms === null ? 0 : jobs.filter((job) => (job.endedAt ?? 0) < now - (keep.ms ?? 0)).length;
+  return surplusOf(
+    { total: table.storage(queue).results, old, oldest: jobs.map((job) => resultBytes(job) ?? 0) },
+    keep,
+  );
+}
