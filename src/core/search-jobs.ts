@@ -6,6 +6,7 @@
  */
 import type { Job } from './job.ts';
 import type { JobPage, JobQuery, JobStore } from './job-store.ts';
+import { lookThrough } from './look-through.ts';
 import { ID_PATTERN } from './names.ts';
 
 export interface JobSearch {
@@ -21,8 +22,6 @@ export type SearchFields = (queue: string) => Promise<readonly string[]>;
 
 const STAGES = ['id', 'tag', 'name', 'rest'] as const;
 type Stage = (typeof STAGES)[number];
-const STEP = 500;
-const MAX_SCANNED = 5_000;
 
 export async function searchJobs(jobs: JobStore, search: JobSearch, fieldsOf: SearchFields): Promise<JobPage> {
   const [stage, after] = placeOf(search.after);
@@ -57,7 +56,10 @@ const STEPS: Readonly<Record<Stage, (jobs: JobStore, step: Step) => Promise<JobP
   },
   tag: (jobs, step) => jobs.list(queryOf(step, { tag: step.search.words })),
   name: (jobs, step) => jobs.list(queryOf(step, { name: step.search.words })),
-  rest: lookThrough,
+  rest: (jobs, step) =>
+    lookThrough(jobs, queryOf(step, {}), async (job) =>
+      isFound(job, step.search.words, await step.fieldsOf(job.queue)),
+    ),
 };
 
 function queryOf({ search: { queue, limit }, after }: Step, by: Partial<JobQuery>): JobQuery {
@@ -68,22 +70,6 @@ function queryOf({ search: { queue, limit }, after }: Step, by: Partial<JobQuery
     ...(queue !== undefined && { queue }),
     ...(after !== undefined && { after }),
   };
-}
-
-async function lookThrough(jobs: JobStore, step: Step): Promise<JobPage> {
-  const found: Job[] = [];
-  let { after } = step;
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += STEP) {
-    const page = await jobs.list(queryOf({ ...step, after }, { limit: STEP }));
-    for (const job of page.jobs) {
-      after = String(job.seq);
-      if (isFound(job, step.search.words, await step.fieldsOf(job.queue))) found.push(job);
-      if (found.length === step.search.limit) return { jobs: found, next: after };
-    }
-    if (page.next === null) return { jobs: found, next: null };
-    after = page.next;
-  }
-  return { jobs: found, next: after ?? null };
 }
 
 /** What an earlier stage has answered is not answered again; and a search in one queue is about that queue. */

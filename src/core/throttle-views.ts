@@ -56,7 +56,7 @@ export async function withBrakes<View extends Pick<Job, 'id' | 'queue' | 'policy
   views: readonly View[],
   settingsOf: (queue: string) => QueueSettings,
 ): Promise<readonly View[]> {
-  const mayWait = ({ label, queue, ...view }: View): boolean => label === 'ready' && isLimited(view, settingsOf(queue));
+  const mayWait = (view: View): boolean => view.label === 'ready' && isLimited(view, settingsOf(view.queue));
   const ids = views.filter(mayWait).map(({ id }) => id);
   if (ids.length === 0) return views;
   const found = await jobs.insight({ kind: 'brakes', ids });

@@ -1,5 +1,7 @@
 /** One action on many jobs, page by page; the answer counts what came of it. A call does a bounded amount and says so. */
-import type { JobQuery, JobStore } from '../core/job-store.ts';
+import type { JobPage, JobStore } from '../core/job-store.ts';
+import type { WordQuery } from '../core/look-through.ts';
+import { listJobs } from '../core/look-through.ts';
 import type { Refused } from '../core/refusal.ts';
 
 export type BulkAction =
@@ -9,7 +11,7 @@ export type BulkAction =
 
 export interface Which {
   readonly ids?: readonly string[];
-  readonly query?: Partial<JobQuery>;
+  readonly query?: Partial<WordQuery>;
 }
 
 export interface BulkResult {
@@ -28,21 +30,50 @@ export async function bulk(jobs: JobStore, which: Which, action: BulkAction): Pr
     tally(count, await act(jobs, which.ids, action));
     return { ...count, more: false };
   }
+  const more = await eachPage(jobs, which.query ?? {}, async (page) => {
+    const ids = page.map(({ id }) => id);
+    tally(count, await act(jobs, ids, action));
+  });
+  return { ...count, more };
+}
+
+export interface Matching {
+  readonly count: number;
+  /** How many of them others wait for. */
+  readonly awaited: number;
+  /** Whether there are more than one call would do. */
+  readonly more: boolean;
+}
+
+/** How many one call would find. */
+export async function countMatching(jobs: JobStore, query: Partial<WordQuery>): Promise<Matching> {
+  const sum = { count: 0, awaited: 0 };
+  const more = await eachPage(jobs, query, async (page) => {
+    sum.count += page.length;
+    sum.awaited += page.filter(({ dependents }) => dependents > 0).length;
+  });
+  return { ...sum, more };
+}
+
+/** Answers whether there are more pages than are looked at in one call. */
+async function eachPage(
+  jobs: JobStore,
+  query: Partial<WordQuery>,
+  work: (page: JobPage['jobs']) => Promise<void>,
+): Promise<boolean> {
   let after: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page = await jobs.list({ ...which.query, order: 'newest', limit: PAGE, ...(after !== null && { after }) });
-    tally(
-      count,
-      await act(
-        jobs,
-        page.jobs.map(({ id }) => id),
-        action,
-      ),
-    );
+    const page: JobPage = await listJobs(jobs, {
+      ...query,
+      order: 'newest',
+      limit: PAGE,
+      ...(after !== null && { after }),
+    });
+    await work(page.jobs);
     after = page.next;
-    if (after === null) return { ...count, more: false };
+    if (after === null) return false;
   }
-  return { ...count, more: true };
+  return true;
 }
 
 async function act(

@@ -56,6 +56,7 @@ export const bulkResult = fields({
   refused: object(codes(whole)),
   more: flag,
 });
+export const matching = fields({ count: whole, awaited: whole, more: flag });
 export const returned = fields({ returned: whole });
 
 function codes(check: Check<number>): Record<(typeof REFUSAL_CODES)[number], Check<number>> {

@@ -93,7 +93,7 @@ describe('an address', () => {
 });
 
 describe('a job, queue or worker that is not there', () => {
-  const own = /^(jobs|queues|workers)\.(?!list|add|count|create|bulk)/;
+  const own = /^(jobs|queues|workers)\.(?!list|add|count|matching|create|bulk)/;
   it.each(named(ROUTES.filter(({ name, params }) => own.test(name) && Object.keys(params).length === 1)))(
     'is not found by %s',
     async (_name, route) => {

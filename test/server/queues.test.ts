@@ -182,6 +182,32 @@ describe('a list', () => {
 });
 
 describe('a call for many', () => {
+  it('is found by words of the id, the name, a tag, the failure or the data, and counted before anything is done', async () => {
+    const server = await startTrial();
+    await post(server, '/api/jobs', [
+      { queue: 'mail', id: 'needle-1' },
+      { queue: 'mail', id: 'a', name: 'A Needle' },
+      { queue: 'mail', id: 'b', tags: ['needles'], dependsOn: ['a'] },
+      { queue: 'mail', id: 'c', data: { deep: [{ word: 'the needle' }] } },
+      { queue: 'mail', id: 'd', data: 'hay' },
+    ]);
+    await post(server, '/api/jobs', { queue: 'other', id: 'needle-2' });
+    const idsOf = ({ jobs }: { jobs: { id: string }[] }) => jobs.map(({ id }) => id);
+    const all = '/api/jobs?queue=mail&text=NEEDLE';
+    expect(idsOf(await get(server, all))).toEqual(['c', 'b', 'a', 'needle-1']);
+    const first = await get(server, `${all}&limit=3`);
+    expect(idsOf(first)).toEqual(['c', 'b', 'a']);
+    expect(idsOf(await get(server, `${all}&limit=3&after=${(first as { next: string }).next}`))).toEqual(['needle-1']);
+    expect(await get(server, '/api/jobs/matching?queue=mail&text=needle')).toEqual({
+      count: 4,
+      awaited: 1,
+      more: false,
+    });
+    const query = { queue: 'mail', text: 'needle' };
+    expect((await post(server, '/api/jobs/cancel', { query, dependents: 'leave' })).json).toMatchObject({ ok: 4 });
+    expect(await get(server, '/api/jobs/matching?queue=mail&state=waiting')).toMatchObject({ count: 1 });
+  });
+
   it('cancels, requeues and deletes by ids and by query, and counts', async () => {
     const server = await startTrial();
     await addMany(server, 700, { tags: ['x'] });

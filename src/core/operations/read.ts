@@ -24,14 +24,16 @@ function peek(table: Table, query: JobQuery, { now }: Moment): JobPage {
 function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
   const jobs: Job[] = [];
   let below = query.after === undefined ? Number.MAX_SAFE_INTEGER : Number(query.after);
+  // Without a label every job of a scan fits, and no more are read than are wanted.
+  const most = query.label === undefined ? Math.min(SCAN_STEP, query.limit) : SCAN_STEP;
   for (let scanned = 0; scanned < MAX_SCANNED; ) {
-    const step = table.scan(query, below, SCAN_STEP);
+    const step = table.scan(query, below, most);
     for (const job of step) {
       below = job.seq;
       if (matches(table, query, job, now)) jobs.push(job);
       if (jobs.length === query.limit) return { jobs, next: String(below) };
     }
-    if (step.length < SCAN_STEP) return { jobs, next: null };
+    if (step.length < most) return { jobs, next: null };
     scanned += step.length;
   }
   return { jobs, next: String(below) };

@@ -2,13 +2,24 @@
 import { newJobOf } from '../../core/add-options.ts';
 import { flag, listOf, object, oneOf, text, time } from '../../core/check.ts';
 import type { AddResult, NewJob } from '../../core/job-store.ts';
+import { listJobs } from '../../core/look-through.ts';
 import { jobId, queueName, shownName, tag } from '../../core/names.ts';
 import { count, priority } from '../../core/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
 import { JOB_WORDS, jobIds } from '../../wire/port-checks.ts';
-import { added, jobCounts, jobGraphView, jobHistory, jobPage, jobView, orRefusedItem } from '../../wire/views.ts';
+import {
+  added,
+  jobCounts,
+  jobGraphView,
+  jobHistory,
+  jobPage,
+  jobView,
+  matching,
+  orRefusedItem,
+} from '../../wire/views.ts';
+import { countMatching } from '../bulk.ts';
 import type { ServerContext } from '../context.ts';
 import { idempotent } from '../idempotency.ts';
 import { jobGraph } from '../job-graph.ts';
@@ -27,6 +38,7 @@ const GRAPH_JOBS = 100;
 /** Which jobs: the same names in a query of an address and in that of a bulk call. */
 export const jobFilter = {
   ...JOB_WORDS,
+  text: text({ max: 256 }),
   since: queryTime,
   before: queryTime,
 };
@@ -49,13 +61,14 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.list',
     method: 'GET',
     path: '/api/jobs',
-    about: 'A page of jobs, the newest first; `next` is the `after` of the next page.',
+    about:
+      'A page of jobs, the newest first; `next` is the `after` of the next page. `text` looks into id, name, tags, failure and data; a page with it may be short and still have a `next`.',
     role: 'read',
     query: listQuery,
     answer: jobPage,
     handle: async ({ query, context }) => {
       const { order = 'newest', ...rest } = query;
-      const page = await context.store.jobs.list({ ...rest, order, limit: limitOf(query) });
+      const page = await listJobs(context.store.jobs, { ...rest, order, limit: limitOf(query) });
       return json({ jobs: await viewsOf(context, page.jobs), next: page.next });
     },
   }),
@@ -85,6 +98,16 @@ export const jobRoutes: readonly Route[] = [
     answer: jobCounts,
     handle: async ({ query, context }) =>
       json({ queues: await context.store.jobs.count(query.queue === undefined ? undefined : [query.queue]) }),
+  }),
+  route({
+    name: 'jobs.matching',
+    method: 'GET',
+    path: '/api/jobs/matching',
+    about: 'How many jobs a call for all that match would find, and how many of them others wait for.',
+    role: 'read',
+    query: jobFilter,
+    answer: matching,
+    handle: async ({ query, context }) => json(await countMatching(context.store.jobs, query)),
   }),
   route({
     name: 'jobs.find',

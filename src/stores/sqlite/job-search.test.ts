@@ -47,6 +47,8 @@ describe('a list of very many waiting jobs', () => {
 
     expect(found({ queue: 'many', state: 'waiting' })).toEqual(expected(isMany));
     expect(found({ queue: 'many' }, 20_000)).toEqual(expected(isMany, 20_000));
+    // Fewer of them are among the newest than are wanted.
+    expect(found({ queue: 'few' })).toEqual(expected((job) => !isMany(job)));
     expect(found({ queue: 'few', state: 'waiting' })).toEqual(expected((job) => !isMany(job)));
     expect(found({ state: 'waiting' })).toEqual(expected(() => true));
     expect(found({ state: 'waiting', since: 10, before: 600 })).toEqual(

@@ -39,6 +39,9 @@ const LANES: Record<JobState, readonly string[]> = {
 };
 /** More than that are not sorted. */
 export const MAX_SORTED = 50_000;
+/** Up to so many are sorted at once; with more, the newest of all jobs are looked through first. */
+export const FEW = 500;
+const PROBED = 1_000;
 
 export class JobSearch {
   readonly #db: Database;
@@ -67,7 +70,7 @@ export class JobSearch {
     const { queue, state, since, before } = query;
     const hasNone = [queue, state, since, before].every((condition) => condition === undefined);
     if (hasNone) return allRows<JobRow>(this.#newest, belowSeq, limit).map(readJob);
-    const seqs = this.#newestOfLanes(query, belowSeq, limit);
+    const seqs = this.#amongNewest(query, belowSeq, limit) ?? this.#newestOfLanes(query, belowSeq, limit);
     return allRows<JobRow>(this.#these, JSON.stringify(seqs)).map(readJob);
   }
 
@@ -78,6 +81,27 @@ export class JobSearch {
     const seqs = `SELECT jobs.seq FROM ${from} WHERE ${where} ORDER BY jobs.seq DESC LIMIT +?`;
     const statement = this.#db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE seq IN (${seqs}) ORDER BY seq DESC`);
     return allRows<JobRow>(statement, belowSeq, ...conditions.map(({ value }) => value), limit).map(readJob);
+  }
+
+  /**
+   * Those of a page that are all among the newest jobs of the store, as they mostly are where many wait: no sorting
+   * of thousands. Null where they are not, or where there is little to sort.
+   */
+  #amongNewest(query: JobQuery, belowSeq: number, limit: number): readonly number[] | null {
+    if (limit > PROBED || !this.#hasManyToSort(query)) return null;
+    const conditions = conditionsOf(query);
+    const where = conditions.map(({ sql }) => sql).join(' AND ');
+    const newest = `SELECT seq, queue, state, created_at FROM jobs NOT INDEXED WHERE seq < ? ORDER BY seq DESC LIMIT ${PROBED}`;
+    const statement = this.#db.prepare(`SELECT seq FROM (${newest}) AS jobs WHERE ${where} ORDER BY seq DESC LIMIT +?`);
+    const rows = allRows<readonly [number]>(statement, belowSeq, ...conditions.map(({ value }) => value), limit);
+    return rows.length < limit ? null : rows.map(([seq]) => seq);
+  }
+
+  #hasManyToSort({ queue, state }: JobQuery): boolean {
+    if (state !== undefined && isEnded(state)) return false;
+    const states = state === undefined ? JOB_STATES.filter((each) => !isEnded(each)) : [state];
+    const queues = queue === undefined ? this.#counters.queues() : [queue];
+    return queues.some((each) => states.some((one) => this.#counters.of(each)[one] > FEW));
   }
 
   #newestOfLanes(query: JobQuery, belowSeq: number, limit: number): readonly number[] {
