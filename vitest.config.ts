@@ -61,8 +61,9 @@ const project = (name: string, include: string[]) => ({
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
     retry: lastSuites.has(name) || name === 'doors' ? 2 : 0,
-    // Unit tests hold nothing in their modules: a process runs file after file, and loads what they share once.
-    isolate: name !== 'unit',
+    // These hold nothing in their modules: a process runs file after file, and loads what they share once.
+    isolate: name !== 'unit' && name !== 'web',
+    ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
   },
 });
 

@@ -1,6 +1,8 @@
 /** One attempt's log: by its bytes, by its lines, by what is looked for, or as it grows. */
 import type { Store } from '../core/store.ts';
-import type { LogMatches, LogQuery, Place } from '../runner/log-query.ts';
+import { filesOf } from '../runner/attempt-files.ts';
+import { readLogIndex } from '../runner/log-index.ts';
+import type { LogMatch, LogMatches, LogQuery, Place } from '../runner/log-query.ts';
 import type { ReadLogOptions } from '../runner/read-log.ts';
 import { readLog, readLogLines, withLog } from '../runner/read-log.ts';
 import { searchLog } from '../runner/search-log.ts';
@@ -9,6 +11,7 @@ import { followLog } from './follow-log.ts';
 import type { LinesPage } from './log-lines.ts';
 import { lastLines, linesFrom } from './log-lines.ts';
 import type { LogPlace, LogShape } from './log-place.ts';
+import { timeAt } from './log-place.ts';
 
 export interface LogSubject {
   readonly store: Store;
@@ -17,6 +20,12 @@ export interface LogSubject {
   readonly folder: string;
   readonly secrets: readonly string[];
   readonly isRunning: boolean;
+}
+
+/** Each with the time by which it was written, as far as the index knows. */
+interface Found extends LogMatches {
+  readonly matches: readonly (LogMatch & { readonly at: number | null })[];
+  readonly next: Place | null;
 }
 
 const PIECE_BYTES = 256 * 1024;
@@ -64,9 +73,11 @@ export class AttemptLogReader {
   }
 
   /** `next` is where to go on when enough were found; null when all were. */
-  async search(query: Omit<LogQuery, 'secrets'>): Promise<LogMatches & { readonly next: Place | null }> {
+  async search(query: Omit<LogQuery, 'secrets'>): Promise<Found> {
     const { folder, secrets } = this.#subject;
-    const found = await searchLog(folder, { ...query, secrets });
+    const { matches, ...rest } = await searchLog(folder, { ...query, secrets });
+    const index = readLogIndex(filesOf(folder).logIndex);
+    const found = { ...rest, matches: matches.map((match) => ({ ...match, at: timeAt(index, match.offset) })) };
     const last = found.stopped === 'limit' ? found.matches.at(-1) : undefined;
     if (last === undefined) return { ...found, next: null };
     const { from, line } = await readLogLines(folder, { from: last.line + 1, count: 0 });

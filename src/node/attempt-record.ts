@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RefusedOutput } from '../blobs/list-outputs.ts';
 import type { RunningJob } from '../core/job.ts';
+import type { Phase } from '../core/phase.ts';
 import type { AttemptEnd } from '../runner/attempt.ts';
 import type { Terminated } from '../runner/terminate.ts';
 
@@ -32,6 +33,8 @@ export interface AttemptRecord extends AttemptMark {
   readonly pausedAt: number | null;
   /** How long it was paused before. */
   readonly pausedMs: number;
+  /** What its status texts told so far. */
+  readonly phases?: readonly Phase[];
   readonly end?: AttemptEndRecord;
 }
 
@@ -69,6 +72,10 @@ export async function notePause(folder: string, isPaused: boolean): Promise<void
   if (record === null) return;
   const pausedMs = record.pausedMs + (record.pausedAt === null ? 0 : Date.now() - record.pausedAt);
   append(folder, { pausedMs, pausedAt: isPaused ? Date.now() : null });
+}
+
+export function notePhases(folder: string, phases: readonly Phase[]): void {
+  append(folder, { phases });
 }
 
 export interface EndFacts {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HistoryEvent, HistoryRow } from '../core/history.ts';
 import { endingOf } from '../core/history.ts';
 import type { Job } from '../core/job.ts';
+import type { Phase } from '../core/phase.ts';
 import { loadUsage } from '../runner/accounting.ts';
 import { filesOf } from '../runner/attempt-files.ts';
 import { withLog } from '../runner/read-log.ts';
@@ -27,6 +28,8 @@ export interface AttemptView {
   readonly script: Pick<AttemptRecord, 'script' | 'realScript' | 'argv' | 'startedAt' | 'pausedAt' | 'pausedMs'> | null;
   readonly end: AttemptRecord['end'] | null;
   readonly usage: Usage | null;
+  /** What its status texts told, in their order. */
+  readonly phases: readonly Phase[];
   /** Null where this node has no log of it. */
   readonly log: LogShape | null;
 }
@@ -66,6 +69,7 @@ async function viewAttempt(
     script: record === null ? null : scriptIn(record),
     end: record?.end ?? null,
     usage: record === null ? null : loadUsage(filesOf(folder).usage),
+    phases: record?.phases ?? [],
     log,
   };
 }

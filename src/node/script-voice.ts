@@ -12,9 +12,11 @@ import { duplicate } from './duplicate.ts';
 import { attemptFolder } from './home.ts';
 import { isLargeResult } from './outputs.ts';
 import type { ScriptHost } from './script-host.ts';
+import { SpokenPhases } from './spoken-phases.ts';
 
 export function listenTo(host: ScriptHost, job: RunningJob, context: AttemptContext): WatchOptions {
   const folder = attemptFolder(host.home, job.id, job.attempt);
+  const phases = new SpokenPhases(folder);
   const find = (): Attempt | undefined => host.runner.attempts().find((each) => each.folder === folder);
   return {
     maxLogBytes: host.settingsFor(job.queue).limits.logBytes ?? Number.MAX_SAFE_INTEGER,
@@ -26,6 +28,7 @@ export function listenTo(host: ScriptHost, job: RunningJob, context: AttemptCont
         context.alive();
         for (const each of batch.heard) await act(host, { job, context, attempt, batch }, each);
         const { progress, status } = batch.said;
+        await phases.hear(batch);
         context.progress(progress?.percent ?? null, status ?? progress?.text ?? null);
         attempt?.heard(batch.to);
       },

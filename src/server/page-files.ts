@@ -6,9 +6,11 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 export interface PageFile {
   readonly bytes: Buffer;
+  readonly gzipped: Buffer;
   readonly type: string;
 }
 
@@ -39,7 +41,8 @@ export function openPageFiles(folder: string): PageFiles | null {
 }
 
 function readOne(folder: string, name: string): PageFile {
-  return { bytes: readFileSync(join(folder, name)), type: TYPES[extname(name)] ?? 'application/octet-stream' };
+  const bytes = readFileSync(join(folder, name));
+  return { bytes, gzipped: gzipSync(bytes), type: TYPES[extname(name)] ?? 'application/octet-stream' };
 }
 
 function filesIn(folder: string): readonly string[] {

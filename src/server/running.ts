@@ -4,7 +4,7 @@ import { expectationOf } from '../wire/expected-end.ts';
 import type { JobView } from '../wire/job-view.ts';
 import type { RunningRow, RunningRows } from '../wire/overview.ts';
 import type { ServerContext } from './context.ts';
-import { viewsOf } from './job-views.ts';
+import { findView, viewsOf } from './job-views.ts';
 import { usualRunOf } from './usual-runs.ts';
 
 /** Points of a sparkline. */
@@ -25,6 +25,14 @@ export async function lookAtRunning(
     views.map((view) => rowOf(context, { view, host: hosts.get(view.lease?.worker ?? '') })),
   );
   return { now: context.now(), rows: rows.sort(byStart), next: found.next };
+}
+
+/** Of a job that does not run there is no row. */
+export async function lookAtOne(context: ServerContext, id: string): Promise<RunningRow | null> {
+  const view = await findView(context, id);
+  if (view.lease === null) return null;
+  const worker = (await context.store.jobs.workers()).find(({ id: each }) => each === view.lease?.worker);
+  return rowOf(context, { view, host: worker?.host });
 }
 
 function byStart(a: RunningRow, b: RunningRow): number {

@@ -74,3 +74,6 @@ export type RunningRow = ReturnType<typeof runningRow>;
 
 export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
 export type RunningRows = ReturnType<typeof runningRows>;
+
+export const oneRunning = fields({ now: at, row: orNull(runningRow) });
+export type OneRunning = ReturnType<typeof oneRunning>;

@@ -1,6 +1,8 @@
 /** The page as others have it: behind a proxy's sub-path, with a token that may only look, in a tab that nobody sees. */
+import { writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PageBench } from './page-bench.ts';
@@ -14,6 +16,10 @@ describe('the page elsewhere', () => {
       bench.queue('slow', 'echo begun; sleep 300');
       bench.queue('file', 'mkdir -p out; echo made > out/made.txt');
       bench.queue('broken', 'exit 3');
+      bench.queue('far', 'echo "told from afar"; echo "progress 70 half the way" >&3; sleep 300');
+      writeFileSync(join(bench.home, 'node.json'), JSON.stringify({ allowDestinations: ['127.0.0.1'] }), {
+        mode: 0o600,
+      });
     },
   });
   const proxy = createServer((asked, answer) => {
@@ -65,6 +71,26 @@ describe('the page elsewhere', () => {
     await page.getByRole('link', { name: /openapi/ }).waitFor();
     await logIn(page, await web.token('read'), outside);
     expect(asked.filter((url) => !url.startsWith(outside))).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  it('follows a job that was handed on: its state, its progress and the end of its log there', {
+    timeout: LONG,
+  }, async () => {
+    // Over the network to the very same node, as to any other.
+    const body = { queue: new URL('q/far', web.url).href, forceRemote: true, name: 'sent away' };
+    const { id } = await web.post<{ id: string }>('/api/jobs', body);
+    const { page, troubles } = await web.open(`/q/relay/${id}`);
+    const there = page.getByRole('region', { name: 'At the other node' });
+    await there.getByText('running', { exact: true }).waitFor();
+    await there.getByText('half the way').waitFor();
+    await there.getByRole('region', { name: 'The end of its log there' }).getByText('told from afar').waitFor();
+    await there.getByRole('link', { name: new URL('q/far/', web.url).href }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('sent away').waitFor();
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.goBack();
+    await there.getByText('cancelled', { exact: true }).first().waitFor();
     expect(troubles).toEqual([]);
   });
 

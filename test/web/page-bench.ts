@@ -2,23 +2,13 @@
  * What the tests of the page share: a real node on a home of its own, and a real browser that looks at it. Everything
  * that a page must never show is gathered while it is looked at: dialogs, breaches of its policy, errors of its scripts.
  */
-import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { urlOf } from '../node/serve-bench.ts';
 import { Bench, type Served } from '../processes/scripts-workbench.ts';
-
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const QUIET = [
-  '--no-sandbox',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
 
 /** How long a page may take on a machine that does other things too. */
 export const PATIENCE_MS = 20_000;
@@ -41,7 +31,7 @@ export class PageBench {
     this.bench = home();
     prepare?.(this.bench);
     beforeAll(async () => {
-      this.#browser = await chromium.launch({ executablePath: browserPath(), args: QUIET });
+      this.#browser = await chromium.connect(browserEndpoint());
       await this.serve();
     }, 60_000);
     afterAll(() => this.#browser?.close());
@@ -98,9 +88,9 @@ export class PageBench {
   }
 }
 
-function browserPath(): string {
-  const found = BROWSERS.find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`no browser is at ${BROWSERS.join(', ')}`);
+function browserEndpoint(): string {
+  const found = inject('browser');
+  if (found === null) throw new Error('there is no Chromium on this machine');
   return found;
 }
 

@@ -13,7 +13,7 @@ describe('the views of the page', () => {
       bench.queue(
         'twice',
         `if [ "$LONGHAUL_ATTEMPT" = 1 ]; then echo "the first try"; exit 3; fi
-echo "the second try"; echo "progress 62 pass 2" >&3
+echo "the second try"; echo "progress 30 get ready" >&3; sleep 0.3; echo "progress 62 pass 2: on" >&3
 for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
         { retries: 1, backoff: { kind: 'fixed', delay: '100ms' } },
       );
@@ -36,6 +36,15 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     const attempts = page.getByRole('table', { name: 'Attempts' });
     await attempts.getByRole('row', { name: /^2 running/ }).waitFor();
     await attempts.getByRole('row', { name: /^1 failed 3 / }).waitFor();
+    const running = page.getByRole('region', { name: 'Running' });
+    await running.getByText(/^ends in .*, by its progress$/).waitFor();
+    await running.getByText('pass 2: on').waitFor();
+    const phases = page.getByRole('region', { name: 'Phases' });
+    await phases.getByText('get ready').waitFor();
+    await phases
+      .getByRole('listitem')
+      .filter({ hasText: /pass 2.* so far/ })
+      .waitFor();
     for (const name of [/^CPU, % of a core: .* at most/, /^Memory: .* MB/, /^Reading and writing, a second/]) {
       const plot = page.getByRole('img', { name });
       await plot.locator('canvas').waitFor();
@@ -49,6 +58,17 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     expect(await age.innerText()).toMatch(/ago|now/);
     expect(await age.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     await web.post(`/api/jobs/${id}/cancel`, {});
+    await attempts.getByRole('link', { name: 'with 1' }).click();
+    await page.waitForURL(/\/compare\?/);
+    const logs = page.getByRole('region', { name: 'Difference of the logs' });
+    await logs.getByText('the first try').waitFor();
+    await logs.getByText('the second try').waitFor();
+    const figures = page.getByRole('table', { name: 'Two runs in figures' });
+    await figures.getByRole('row', { name: /^ran for / }).waitFor();
+    await page
+      .getByRole('table', { name: 'Phases' })
+      .getByRole('row', { name: /^pass 2 – / })
+      .waitFor();
     expect(troubles).toEqual([]);
   });
 
@@ -61,12 +81,11 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     const { page, troubles } = await web.open(`/q/idle/${second.id}`);
     await page.getByRole('heading', { level: 1 }).getByText('blocked').waitFor();
     const links = page.getByRole('region', { name: 'Dependencies' });
-    await links.getByRole('list', { name: 'Waits for these jobs' }).getByRole('link', { name: 'the first' }).click();
+    await links.getByRole('link', { name: 'the second, blocked, this job' }).waitFor();
+    await links.getByRole('link', { name: 'the first, paused' }).click();
     await page.waitForURL(new RegExp(`/q/idle/${first.id}$`));
-    await links
-      .getByRole('list', { name: 'These jobs wait for it' })
-      .getByRole('link', { name: 'the second' })
-      .waitFor();
+    await links.getByRole('link', { name: 'the first, paused, this job' }).waitFor();
+    await links.getByRole('link', { name: 'the second, blocked' }).waitFor();
     await page.getByRole('button', { name: 'Cancel …' }).click();
     const fate = page.getByRole('dialog').getByRole('group', { name: 'A job waits for it and' });
     await fate.getByLabel('are cancelled too').check();
@@ -142,10 +161,8 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
   }, async () => {
     const queue = `many-${Date.now()}`;
     await web.post('/api/queues', { name: queue, state: 'paused' });
-    await web.post(
-      '/api/jobs',
-      [1, 2, 3, 4].map((n) => ({ queue, name: `one of many ${n}` })),
-    );
+    const bodies = [1, 2, 3].map((n) => ({ queue, id: `${queue}-${n}`, name: `one of many ${n}` }));
+    await web.post('/api/jobs', [...bodies, { queue, name: 'one of many 4', dependsOn: [`${queue}-1`] }]);
     const { page, troubles } = await web.open(`/q/${queue}`);
     await page.getByLabel('choose one of many 2').check();
     await page.getByText('With 1 chosen:').waitFor();
@@ -158,6 +175,8 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     // Another thought: nothing is done.
     await page.getByRole('button', { name: 'No', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel …' }).click();
+    const fate = page.getByRole('group', { name: 'Other jobs wait for 1 of them, and' });
+    await fate.getByLabel('stay').check();
     await page.getByRole('button', { name: 'Cancel all 3 that match' }).click();
     await page.getByText('3 done').waitFor();
     await page.getByRole('button', { name: 'cancelled 3' }).click();

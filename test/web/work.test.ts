@@ -1,5 +1,6 @@
 /** What people do on the page every day: find what failed and run it again, send files, filter, come back after a restart. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { PATIENCE_MS, PageBench } from './page-bench.ts';
@@ -49,14 +50,22 @@ describe('the page of a node at work', () => {
     );
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'shouted.txt' }).click();
-    expect(readFileSync(await (await download).path(), 'utf8')).toBe('DEAR READER\n');
+    const saved = join(web.bench.home, 'downloaded');
+    await (await download).saveAs(saved);
+    expect(readFileSync(saved, 'utf8')).toBe('DEAR READER\n');
     await page.getByRole('link', { name: 'letter.txt' }).waitFor();
     expect(troubles).toEqual([]);
   });
 
   it('keeps filters in the address, so that they survive a reload', { timeout: LONG }, async () => {
     const queue = `later-${Date.now()}`;
-    const body = [1, 2, 3].map((number) => ({ queue, delay: '1h', name: `job ${number}`, tags: [`t${number}`] }));
+    const body = [1, 2, 3].map((number) => ({
+      queue,
+      delay: '1h',
+      name: `job ${number}`,
+      tags: [`t${number}`],
+      data: { is: `number-${number}` },
+    }));
     await web.post('/api/jobs', body);
     const { page } = await web.open(`/q/${queue}`);
     await page.getByRole('button', { name: /^waiting/ }).click();
@@ -71,6 +80,18 @@ describe('the page of a node at work', () => {
     expect(await page.getByRole('row').count()).toBe(2);
     expect(await page.getByLabel('only of tag').inputValue()).toBe('t2');
     expect(await page.getByRole('button', { name: /^waiting/ }).getAttribute('aria-pressed')).toBe('true');
+    // Words of anything, and times of the one who looks.
+    await page.getByRole('button', { name: 'clear' }).click();
+    await page.getByLabel('only of text').fill('NUMBER-3');
+    await page.getByLabel('only of text').press('Enter');
+    await page.getByLabel('added from').fill('2026-01-01T10:00');
+    await page.getByRole('link', { name: 'job 3' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'job 3' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(await page.getByLabel('added from').inputValue()).toBe('2026-01-01T10:00');
+    await page.getByLabel('to', { exact: true }).fill('2026-01-02T10:00');
+    await page.getByText('No job fits these filters').waitFor();
   });
 
   it('says calmly that the node is away, and comes back by itself after its restart', { timeout: LONG }, async () => {

@@ -4,6 +4,7 @@ import { usePlace } from './data/address.ts';
 import { MeContext, useAskedMe } from './data/me.ts';
 import { OverviewContext } from './data/overview.ts';
 import { useQuery } from './data/use-query.ts';
+import { ComparePage } from './pages/compare.tsx';
 import { FailuresPage } from './pages/failures.tsx';
 import { Home } from './pages/home.tsx';
 import { JobPage } from './pages/job.tsx';
@@ -46,6 +47,7 @@ function Page() {
   if (first === 'q' && queue !== undefined) return <QueuePage key={queue} name={queue} />;
   if (first === 'queues') return <QueuesPage />;
   if (first === 'schedules') return <SchedulesPage />;
+  if (first === 'compare') return <ComparePage />;
   if (first === 'failures') return <FailuresPage />;
   if (first === 'workers') return <WorkersPage />;
   if (first === 'throttles') return <ThrottlesPage />;

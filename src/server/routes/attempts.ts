@@ -17,7 +17,7 @@ const attempt = described(
   {
     type: 'object',
     description:
-      'attempt, worker, claimedAt, isRunning, outcome, endedAt, note, script, end (exit, signal, wall time, totals), usage, log (size, generation, head, dropped)',
+      'attempt, worker, claimedAt, isRunning, outcome, endedAt, note, script, end (exit, signal, wall time, totals), usage, phases (name, at), log (size, generation, head, dropped)',
   },
   (value: unknown) => value,
 );

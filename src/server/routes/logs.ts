@@ -59,7 +59,7 @@ export const logRoutes: readonly Route[] = [
       after: searchPlace,
     },
     answer: fields({
-      matches: listOf(fields({ line: whole, offset: whole, text: anyText }), MOST_MATCHES),
+      matches: listOf(fields({ line: whole, offset: whole, text: anyText, at: orNull(whole) }), MOST_MATCHES),
       stopped: orNull(oneOf('limit', 'time', 'expression')),
       message: orNull(anyText),
       next: orNull(anyText),

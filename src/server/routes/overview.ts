@@ -1,12 +1,13 @@
 /** What the page shows first. */
 import { text } from '../../core/check.ts';
-import { overview, runningRows } from '../../wire/overview.ts';
+import { jobId } from '../../core/names.ts';
+import { oneRunning, overview, runningRows } from '../../wire/overview.ts';
 import { lookOver } from '../overview.ts';
 import { queryInteger } from '../query-checks.ts';
 import { json } from '../reply.ts';
 import type { Route } from '../route.ts';
 import { route } from '../route.ts';
-import { lookAtRunning } from '../running.ts';
+import { lookAtOne, lookAtRunning } from '../running.ts';
 
 const ROWS = 100;
 const MOST_ROWS = 500;
@@ -30,5 +31,15 @@ export const overviewRoutes: readonly Route[] = [
     query: { limit: queryInteger(1, MOST_ROWS), after: text({ max: 1_024 }) },
     answer: runningRows,
     handle: async ({ context, query }) => json(await lookAtRunning(context, { limit: ROWS, ...query })),
+  }),
+  route({
+    name: 'jobs.running',
+    method: 'GET',
+    path: '/api/jobs/{id}/running',
+    about: 'The row of one running job, as the list of all has it; null for a job that does not run.',
+    role: 'read',
+    params: { id: jobId },
+    answer: oneRunning,
+    handle: async ({ context, params }) => json({ now: context.now(), row: await lookAtOne(context, params.id) }),
   }),
 ];

@@ -22,10 +22,12 @@ const ADDRESSES = [
   '/throttles',
   '/settings',
   '/search',
+  '/compare',
 ];
 const part = textCheck({ max: 512 });
-/** What the page keeps in its address: filters, the place in a list, the attempt, the words of a search. */
-const QUERY = ['state', 'label', 'tag', 'name', 'worker', 'group', 'since', 'before', 'after', 'attempt', 'for'];
+/** What the page keeps in its address: filters, the place in a list, the attempt, the words of a search, what is compared. */
+const FILTERS = ['state', 'label', 'text', 'tag', 'name', 'worker', 'group', 'since', 'before', 'after'];
+const QUERY = [...FILTERS, 'attempt', 'for', 'a', 'aAttempt', 'b', 'bAttempt'];
 const words = textCheck({ max: 4_096 });
 const query = Object.fromEntries(QUERY.map((name) => [name, words]));
 const HASHED = 'public, max-age=31536000, immutable';
@@ -54,7 +56,7 @@ export const pageRoutes: readonly Route[] = [
     role: 'open',
     params: { file: part },
     answer: 'bytes',
-    handle: ({ context, params }) => file(context, `assets/${params.file}`),
+    handle: ({ context, params, request }) => file(context, `assets/${params.file}`, request),
   }),
   route({
     name: 'page.icon',
@@ -63,7 +65,7 @@ export const pageRoutes: readonly Route[] = [
     about: 'The mark of the page.',
     role: 'open',
     answer: 'bytes',
-    handle: ({ context }) => file(context, 'icon.svg'),
+    handle: ({ context, request }) => file(context, 'icon.svg', request),
   }),
 ];
 
@@ -73,14 +75,17 @@ function shell({ page }: Call['context'], depth: number): Reply {
   return text(html, 'text/html; charset=utf-8');
 }
 
-function file({ page }: Call['context'], name: string): Reply {
+function file({ page }: Call['context'], name: string, { headers: asked }: Call['request']): Reply {
   const found = page?.file(name);
   if (found === undefined) throw refuseRequest('no-such-address', `the page has no file ${name}`);
-  const caching = name.startsWith('assets/') ? HASHED : 'no-cache';
+  const isGzipped = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''));
+  const bytes = isGzipped ? found.gzipped : found.bytes;
   const headers = {
     'content-type': found.type,
-    'content-length': String(found.bytes.length),
-    'cache-control': caching,
+    'content-length': String(bytes.length),
+    'cache-control': name.startsWith('assets/') ? HASHED : 'no-cache',
+    vary: 'accept-encoding',
+    ...(isGzipped && { 'content-encoding': 'gzip' }),
   };
-  return { status: 200, headers, body: { kind: 'bytes', stream: Readable.from([found.bytes]) } };
+  return { status: 200, headers, body: { kind: 'bytes', stream: Readable.from([bytes]) } };
 }

@@ -2,7 +2,9 @@
 
 import type { AttemptView } from '../../../src/node/attempt-view.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
+import { comparePath } from '../compare/run.ts';
 import { setQuery } from '../data/address.ts';
+import { Link } from '../ui/link.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Since, When } from '../ui/when.tsx';
 
@@ -17,15 +19,17 @@ const HEADS = [
   'Began',
   'Script',
   'Note',
+  'Compare',
 ];
 
 interface AttemptsProps {
+  readonly id: string;
   readonly attempts: readonly AttemptView[];
   /** The number of the one whose log is shown. */
   readonly shown: number;
 }
 
-export function Attempts({ attempts, shown }: AttemptsProps) {
+export function Attempts({ id, attempts, shown }: AttemptsProps) {
   return (
     <section aria-labelledby="attempts">
       <h2 id="attempts" class="mb-2 font-semibold">
@@ -33,14 +37,14 @@ export function Attempts({ attempts, shown }: AttemptsProps) {
       </h2>
       <Table caption="Attempts" heads={HEADS}>
         {[...attempts].reverse().map((each) => (
-          <Row key={each.attempt} attempt={each} isShown={each.attempt === shown} />
+          <Row key={each.attempt} {...{ id }} attempt={each} isShown={each.attempt === shown} />
         ))}
       </Table>
     </section>
   );
 }
 
-function Row({ attempt, isShown }: { attempt: AttemptView; isShown: boolean }) {
+function Row({ id, attempt, isShown }: { id: string; attempt: AttemptView; isShown: boolean }) {
   const { end, usage, script } = attempt;
   return (
     <tr class={isShown ? 'bg-accent-ground' : ''}>
@@ -72,6 +76,13 @@ function Row({ attempt, isShown }: { attempt: AttemptView; isShown: boolean }) {
         </div>
       </Cell>
       <Cell class="max-w-md min-w-56 break-words">{attempt.note ?? end?.stopped.words ?? ''}</Cell>
+      <Cell class="whitespace-nowrap">
+        {attempt.attempt > 1 && (
+          <Link to={comparePath({ id, attempt: attempt.attempt - 1 }, { id, attempt: attempt.attempt })} class="link">
+            with {attempt.attempt - 1}
+          </Link>
+        )}
+      </Cell>
     </tr>
   );
 }

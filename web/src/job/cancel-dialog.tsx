@@ -9,9 +9,9 @@ import { bytes, span } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Question } from '../ui/question.tsx';
 import { Cell, Table } from '../ui/table.tsx';
+import type { Dependents } from './about-dependents.tsx';
+import { AboutDependents } from './about-dependents.tsx';
 import { treeOf } from './process-tree.ts';
-
-type Dependents = 'leave' | 'cancel';
 
 interface CancelProps {
   readonly job: JobView;
@@ -24,37 +24,19 @@ export function CancelDialog({ job, onYes, onClose }: CancelProps) {
   const yes = () => onYes(job.dependents === 0 ? {} : { dependents });
   return (
     <Question title="Cancel this job?" yes="Cancel the job" no="Let it be" onYes={yes} onNo={onClose}>
-      {job.dependents > 0 && <AboutDependents count={job.dependents} chosen={dependents} choose={choose} />}
+      {job.dependents > 0 && (
+        <AboutDependents
+          words={job.dependents === 1 ? 'A job waits for it and' : `${job.dependents} jobs wait for it and`}
+          chosen={dependents}
+          choose={choose}
+        />
+      )}
       {job.state === 'running' ? (
         <RunningJob id={job.id} />
       ) : (
         <p>It has not begun, and ends at once. It can be run again later.</p>
       )}
     </Question>
-  );
-}
-
-const FATES: Readonly<Record<Dependents, string>> = {
-  leave: 'stay, and do what their own rule says of a job that was cancelled',
-  cancel: 'are cancelled too',
-};
-
-interface AboutDependentsProps {
-  readonly count: number;
-  readonly chosen: Dependents;
-  choose(fate: Dependents): void;
-}
-
-function AboutDependents({ count, chosen, choose }: AboutDependentsProps) {
-  return (
-    <fieldset class="mb-3">
-      <legend class="font-medium">{count === 1 ? 'A job waits for it and' : `${count} jobs wait for it and`}</legend>
-      {(Object.keys(FATES) as Dependents[]).map((fate) => (
-        <label key={fate} class="flex items-center gap-2">
-          <input type="radio" name="dependents" checked={chosen === fate} onChange={() => choose(fate)} /> {FATES[fate]}
-        </label>
-      ))}
-    </fieldset>
   );
 }
 

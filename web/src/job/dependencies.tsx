@@ -1,75 +1,119 @@
-/** Which jobs this one waited for and which wait for it, as a small graph from left to right, each a link. */
-import type { ComponentChildren } from 'preact';
+/** The jobs that this one waits for and those that wait for it, and theirs, drawn as a graph from left to right, each a link. */
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { jobPath } from '../data/address.ts';
-import { withQuery } from '../data/call.ts';
+import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Chip } from '../ui/chip.tsx';
-import { Link } from '../ui/link.tsx';
+import { TONES } from '../ui/chip.tsx';
+import { followed } from '../ui/link.tsx';
+import type { Edge, Spot } from './graph-layout.ts';
+import { layoutOf } from './graph-layout.ts';
 
-interface JobPage {
-  readonly jobs: readonly JobView[];
-  readonly next: string | null;
+type GraphJob = Pick<JobView, 'id' | 'queue' | 'name' | 'state' | 'label' | 'reason'>;
+
+interface Graph {
+  readonly nodes: readonly GraphJob[];
+  readonly edges: readonly Edge[];
+  readonly isWhole: boolean;
 }
 
-const SHOWN = 20;
+const BOX = { width: 190, height: 38 };
+const STEP = { x: 250, y: 52 };
+const LONGEST = 24;
 
 export function Dependencies({ job }: { job: JobView }) {
-  const parents = useRelated({ child: job.id }, job.parents !== null);
-  const children = useRelated({ parent: job.id }, true);
-  if (parents.jobs.length === 0 && children.jobs.length === 0) return null;
+  const isAlone = job.parents === null && job.dependents === 0;
+  const path = `api/jobs/${encodeURIComponent(job.id)}/graph`;
+  // Whatever ends may be one of them. One that nobody waits for any more is looked at once: somebody may have waited.
+  const { data } = useQuery<Graph>(path, {
+    concerns: ({ type }) => !isAlone && type !== 'progress' && type !== 'queue',
+    everyMs: isAlone ? 60_000 : 10_000,
+  });
+  if (data === undefined || data.nodes.length < 2) return null;
   return (
     <section class="panel px-4 py-3" aria-labelledby="dependencies">
       <h2 id="dependencies" class="mb-2 font-semibold">
-        Dependencies
+        Dependencies{' '}
+        <span class="text-sm font-normal text-soft">
+          {data.nodes.length} jobs{!data.isWhole && ', and more'}; each begins when those left of it are done
+        </span>
       </h2>
-      <div class="flex flex-wrap items-center gap-x-4 gap-y-2">
-        {parents.jobs.length > 0 && <Column name="Waits for these jobs" page={parents} after={<Arrow />} />}
-        <span class="rounded-md border border-accent px-2 py-1 font-medium">this job</span>
-        {children.jobs.length > 0 && <Column name="These jobs wait for it" page={children} before={<Arrow />} />}
-      </div>
+      <Drawing graph={data} own={job.id} />
     </section>
   );
 }
 
-function useRelated(query: Readonly<Record<string, string>>, isAsked: boolean): JobPage {
-  const path = isAsked ? withQuery('api/jobs', { ...query, limit: SHOWN }) : null;
-  // Whatever ends may be one of them, and which ones those are is what is asked.
-  const { data } = useQuery<JobPage>(path, { concerns: ({ type }) => type !== 'progress' && type !== 'queue' });
-  return data ?? { jobs: [], next: null };
-}
-
-interface ColumnProps {
-  readonly name: string;
-  readonly page: JobPage;
-  readonly before?: ComponentChildren;
-  readonly after?: ComponentChildren;
-}
-
-function Column({ name, page: { jobs, next }, before, after }: ColumnProps) {
+function Drawing({ graph: { nodes, edges }, own }: { graph: Graph; own: string }) {
+  const { spots, columns, rows } = layoutOf(
+    nodes.map(({ id }) => id),
+    edges,
+  );
+  const [width, height] = [(columns - 1) * STEP.x + BOX.width + 2, (rows - 1) * STEP.y + BOX.height + 2];
   return (
-    <>
-      {before}
-      <ul class="grid min-w-0 gap-1" aria-label={name}>
-        {jobs.map(({ id, name: title, queue, label, reason }) => (
-          <li key={id} class="flex min-w-0 items-center gap-2">
-            <Link to={jobPath(queue, id)} class="link truncate" title={id}>
-              {title ?? id}
-            </Link>
-            <Chip word={label} title={reason} />
-          </li>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="max-h-[28rem] overflow-auto" tabIndex={0} aria-label="Graph of dependent jobs">
+      <svg width={width} height={height} viewBox={`-1 -1 ${width} ${height}`} role="group" aria-label="Dependent jobs">
+        {edges.map((edge) => (
+          <Line key={`${edge.parent} ${edge.child}`} from={spots.get(edge.parent)} to={spots.get(edge.child)} />
         ))}
-        {next !== null && <li class="text-soft">and more</li>}
-      </ul>
-      {after}
-    </>
+        {nodes.map((node) => (
+          <Box key={node.id} node={node} spot={spots.get(node.id)} isOwn={node.id === own} />
+        ))}
+      </svg>
+    </section>
   );
 }
 
-function Arrow() {
+function Line({ from, to }: { from: Spot | undefined; to: Spot | undefined }) {
+  if (from === undefined || to === undefined) return null;
+  const [x1, y1] = [from.column * STEP.x + BOX.width, from.row * STEP.y + BOX.height / 2];
+  const [x2, y2] = [to.column * STEP.x, to.row * STEP.y + BOX.height / 2];
+  const half = (x1 + x2) / 2;
   return (
-    <span aria-hidden="true" class="text-soft">
-      →
-    </span>
+    <g class="stroke-soft" fill="none" stroke-width="1.3">
+      <path d={`M${x1},${y1} C${half},${y1} ${half},${y2} ${x2},${y2}`} />
+      <path d={`M${x2 - 6},${y2 - 4} L${x2},${y2} L${x2 - 6},${y2 + 4}`} />
+    </g>
   );
 }
+
+function Box({ node, spot, isOwn }: { node: GraphJob; spot: Spot | undefined; isOwn: boolean }) {
+  const { id, queue, name, label, reason } = node;
+  const title = name ?? id;
+  const to = jobPath(queue, id);
+  return (
+    <a
+      href={addressOf(to)}
+      aria-label={`${title}, ${label}${isOwn ? ', this job' : ''}`}
+      aria-current={isOwn ? 'true' : undefined}
+      onClick={(event) => followed(event, to)}
+    >
+      <title>{`${title} (${queue}): ${label}, ${reason}`}</title>
+      <g transform={`translate(${(spot?.column ?? 0) * STEP.x} ${(spot?.row ?? 0) * STEP.y})`}>
+        <rect
+          {...BOX}
+          rx="7"
+          class={`fill-ground ${isOwn ? 'stroke-accent' : 'stroke-line'}`}
+          stroke-width={isOwn ? 2 : 1}
+        />
+        <rect x="0" y="8" width="4" height={BOX.height - 16} rx="2" class={FILLS[TONES[label]]} />
+        <text x="12" y="16" class="fill-ink text-[13px] font-medium">
+          {short(title)}
+        </text>
+        <text x="12" y="31" class="fill-soft text-[11px]">
+          {short(`${label} · ${queue}`)}
+        </text>
+      </g>
+    </a>
+  );
+}
+
+const FILLS = {
+  accent: 'fill-accent',
+  good: 'fill-good',
+  bad: 'fill-bad',
+  warn: 'fill-warn',
+  later: 'fill-later',
+  calm: 'fill-calm',
+} as const;
+
+const short = (text: string): string => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`);

@@ -8,6 +8,8 @@
 export interface Mark {
   readonly line: number;
   readonly text: string;
+  /** By when it was written, where that is known. */
+  readonly at: number | null;
 }
 
 export interface Group {
@@ -25,9 +27,9 @@ export function isMark(text: string): boolean {
   return MARK.test(text);
 }
 
-export function groupsOf(marks: readonly Mark[], total: number): readonly Group[] {
+export function groupsOf(marks: readonly Pick<Mark, 'line' | 'text'>[], total: number): readonly Group[] {
   const groups: Group[] = [];
-  const open: Mark[] = [];
+  const open: Pick<Mark, 'line' | 'text'>[] = [];
   const end = (line: number): void => {
     const begun = open.pop();
     if (begun !== undefined && line > begun.line)
@@ -43,7 +45,7 @@ export function groupsOf(marks: readonly Mark[], total: number): readonly Group[
   return groups.sort((a, b) => a.line - b.line);
 }
 
-function titleOf(text: string): string {
+export function titleOf(text: string): string {
   return text.replace(/^(::group::|(---|\+\+\+|~~~) )/, '');
 }
 

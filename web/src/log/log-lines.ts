@@ -144,8 +144,8 @@ export class LogLines {
   }
 
   #take(lines: readonly LogLine[]): void {
-    for (const { line, text } of lines)
-      if (this.#marks.size < MOST_MARKS && isMark(text)) this.#marks.set(line, { line, text });
+    for (const { line, text, at } of lines)
+      if (this.#marks.size < MOST_MARKS && isMark(text)) this.#marks.set(line, { line, text, at });
   }
 
   async #findMarks(): Promise<void> {

@@ -3,6 +3,8 @@
  * and follows as long as one stays at its end.
  */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Phase as Spoken } from '../../../src/core/phase.ts';
+import { useNow } from '../ui/when.tsx';
 import type { Chosen } from './chosen-lines.ts';
 import { hashOf, readChosen } from './chosen-lines.ts';
 import type { Folds, Group } from './folds.ts';
@@ -11,10 +13,21 @@ import { LogBar } from './log-bar.tsx';
 import { LogLines } from './log-lines.ts';
 import { LogRow } from './log-row.tsx';
 import { MatchMap } from './match-map.tsx';
+import { PhaseStrip } from './phase-strip.tsx';
+import { phasesOf } from './phases.ts';
 import type { LogScroll } from './use-log-scroll.ts';
 import { useLogScroll } from './use-log-scroll.ts';
 
-export function LogView({ job, attempt }: { job: string; attempt: number | 'latest' }) {
+interface LogViewProps {
+  readonly job: string;
+  readonly attempt: number | 'latest';
+  /** What its status texts told of its phases. */
+  readonly spoken: readonly Spoken[];
+  /** When it ended; null while it goes on. */
+  readonly endedAt: number | null;
+}
+
+export function LogView({ job, attempt, spoken, endedAt }: LogViewProps) {
   const [, redraw] = useState(0);
   const [log, setLog] = useState<LogLines | null>(null);
   useEffect(() => {
@@ -31,7 +44,7 @@ export function LogView({ job, attempt }: { job: string; attempt: number | 'late
       lines.close();
     };
   }, [job, attempt]);
-  return log === null ? null : <Lines log={log} key={`${job}/${attempt}`} />;
+  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, spoken, endedAt }} />;
 }
 
 export interface LogLook {
@@ -39,7 +52,9 @@ export interface LogLook {
   readonly hasTimes: boolean;
 }
 
-function Lines({ log }: { log: LogLines }) {
+type LinesProps = Pick<LogViewProps, 'spoken' | 'endedAt'> & { readonly log: LogLines };
+
+function Lines({ log, spoken, endedAt }: LinesProps) {
   const [look, setLook] = useState<LogLook>({ isWrapped: false, hasTimes: false });
   const [mark, setMark] = useState('');
   const [matches, setMatches] = useState<readonly number[]>([]);
@@ -53,6 +68,7 @@ function Lines({ log }: { log: LogLines }) {
   return (
     <section aria-label="Log" class="panel overflow-hidden">
       <LogBar {...{ log, look, setLook, chosen, scroll, goToLine }} onMark={setMark} onMatches={setMatches} />
+      <Phases {...{ log, spoken, endedAt, goToLine }} />
       <div class="relative">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <section
@@ -74,6 +90,14 @@ function Lines({ log }: { log: LogLines }) {
       </footer>
     </section>
   );
+}
+
+function Phases({ log, spoken, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
+  const now = useNow();
+  const { marks } = log;
+  const isRunning = endedAt === null && log.end === null;
+  const phases = phasesOf({ marks, spoken, isRunning, until: endedAt ?? now });
+  return <PhaseStrip phases={phases} goTo={goToLine} />;
 }
 
 interface RowsProps {

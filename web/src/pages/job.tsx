@@ -1,7 +1,9 @@
 /** A job: what it is and why, what can be done with it, its log, and everything that is known of it. */
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AttemptView } from '../../../src/node/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
+import { comparePath } from '../compare/run.ts';
 import { go, jobPath, queuePath, setQuery, usePlace } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -11,6 +13,8 @@ import { Dependencies } from '../job/dependencies.tsx';
 import { JobActions } from '../job/job-actions.tsx';
 import { Failure, JobFacts } from '../job/job-facts.tsx';
 import { JobHistory, useHistory } from '../job/job-history.tsx';
+import { Remote } from '../job/remote.tsx';
+import { RunningNow } from '../job/running-now.tsx';
 import { Timeline } from '../job/timeline.tsx';
 import { UsagePlots } from '../job/usage-plots.tsx';
 import { LogView } from '../log/log-view.tsx';
@@ -19,7 +23,6 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
-import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { useNow } from '../ui/when.tsx';
 
@@ -47,25 +50,32 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
   const history = useHistory(id);
   const attempts = useAttempts(view);
   const shown = chosen ?? view.attempt;
+  const attempt = attempts.find((each) => each.attempt === shown);
   useTitle(view);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <Title view={view} />
-      <JobActions job={view} onDone={refresh} />
-      {view.state === 'running' && <Progress view={view} />}
+      <Title view={view} actions={<JobActions job={view} onDone={refresh} />} />
+      {view.state === 'running' && <RunningNow view={view} />}
       {view.failure !== null && <Failure failure={view.failure} />}
+      {view.forwardedTo !== null && <Remote id={id} />}
       <Dependencies job={view} />
       <Timeline job={view} history={history} />
       {view.attempt > 0 && (
         <section aria-label="Attempt">
           {view.attempt > 1 && <AttemptChoice count={view.attempt} chosen={chosen} />}
-          <LogView key={`${id}/${shown}`} job={id} attempt={chosen ?? 'latest'} />
+          <LogView
+            key={`${id}/${shown}`}
+            job={id}
+            attempt={chosen ?? 'latest'}
+            spoken={attempt?.phases ?? []}
+            endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
+          />
         </section>
       )}
-      <UsagePlots key={`usage/${shown}`} attempt={attempts.find(({ attempt }) => attempt === shown)} />
+      <UsagePlots key={`usage/${shown}`} attempt={attempt} />
       <JobFacts job={view} />
       <Attachments id={id} />
-      {attempts.length > 0 && <Attempts attempts={attempts} shown={shown} />}
+      {attempts.length > 0 && <Attempts {...{ id, attempts, shown }} />}
       <JobHistory rows={history} />
     </div>
   );
@@ -98,34 +108,35 @@ function useTitle({ name, id, state, progress, label }: JobView): void {
   }, [percent, name, id]);
 }
 
-function Progress({ view }: { view: JobView }) {
+function Title({ view, actions }: { view: JobView; actions: ComponentChildren }) {
+  const { id, queue, name, label, attempt } = view;
+  const address = `${location.origin}${addressOf(`api/jobs/${encodeURIComponent(id)}`)}`;
   return (
-    <div class="panel px-4 py-3">
-      <ProgressBar percent={view.progress?.percent ?? null} label="progress" />
-      <p class="mt-1 break-words text-soft">{view.progress?.text ?? 'It has reported no progress yet.'}</p>
-    </div>
-  );
-}
-
-function Title({ view }: { view: JobView }) {
-  return (
-    <header>
-      <p class="text-sm text-soft">
-        <Link to={queuePath(view.queue)} class="link">
-          {view.queue}
-        </Link>
-      </p>
-      <h1 class="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
-        <span class="break-all">{view.name ?? view.id}</span>
-        <Chip word={view.label} />
-      </h1>
-      <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
-      <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
-        <code class="font-mono break-all">{view.id}</code>
-        <CopyButton text={view.id} label="copy id" />
-        <CopyButton text={`longhaul show ${view.id}`} label="copy as command" />
-        <CopyButton text={`curl -s ${location.origin}${addressOf(`api/jobs/${view.id}`)}`} label="copy as curl" />
-      </p>
+    <header class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <div class="min-w-0">
+        <p class="text-sm text-soft">
+          <Link to={queuePath(queue)} class="link">
+            {queue}
+          </Link>
+        </p>
+        <h1 class="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
+          <span class="break-all">{name ?? id}</span>
+          <Chip word={label} />
+        </h1>
+        <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
+        <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
+          <code class="font-mono break-all">{id}</code>
+          <CopyButton text={id} label="copy id" />
+          <CopyButton text={`longhaul show ${id}`} label="copy as command" />
+          <CopyButton text={`curl -s ${address}`} label="copy as curl" />
+          {attempt > 0 && (
+            <Link to={comparePath({ id }, { id: '' })} class="link">
+              compare
+            </Link>
+          )}
+        </p>
+      </div>
+      {actions}
     </header>
   );
 }

@@ -1,9 +1,11 @@
 /** States as tabs and filters as fields. All of it stands in the address. */
 
+import { useEffect, useState } from 'preact/hooks';
+import { localIso } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { setQuery, usePlace } from '../data/address.ts';
 
-export const FILTERS = ['state', 'label', 'tag', 'name', 'worker', 'group', 'since', 'before'] as const;
+export const FILTERS = ['state', 'label', 'text', 'tag', 'name', 'worker', 'group', 'since', 'before'] as const;
 export type Filters = Partial<Record<(typeof FILTERS)[number], string>>;
 
 export function useFilters(): Filters {
@@ -42,23 +44,89 @@ export function StateTabs({ counts }: { counts: QueueView['counts'] | undefined 
   );
 }
 
-const FIELDS = ['tag', 'name', 'worker', 'group'] as const;
+const FIELDS = ['text', 'tag', 'name', 'worker', 'group'] as const;
+const TIMES = [
+  ['since', 'added from'],
+  ['before', 'to'],
+] as const;
+const LOOK = 'w-full rounded-md border border-line bg-sheet px-2 py-1';
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]));
+
+export const clearFilters = (): void => setQuery({ ...NO_FILTERS, after: null });
 
 export function FilterFields() {
   const filters = useFilters();
+  const set = (name: string, value: string) => setQuery({ [name]: value, after: null });
   return (
-    <div class="flex flex-wrap items-center gap-2">
+    <search aria-label="Filters" class="grid grid-cols-2 items-end gap-2 sm:flex sm:flex-wrap">
       {FIELDS.map((field) => (
-        <input
+        <FilterField
           key={field}
           type="text"
-          aria-label={`only of ${field}`}
+          label={`only of ${field}`}
           placeholder={field}
-          class="w-32 rounded-md border border-line bg-sheet px-2 py-1"
+          look={field === 'text' ? 'col-span-2 sm:w-56' : 'sm:w-32'}
           value={filters[field] ?? ''}
-          onChange={(event) => setQuery({ [field]: event.currentTarget.value.trim(), after: null })}
+          set={(value) => set(field, value.trim())}
         />
       ))}
-    </div>
+      {TIMES.map(([name, words]) => (
+        <div key={name} class="col-span-2 flex items-center gap-2 text-soft">
+          <span class="w-20 shrink-0 sm:w-auto" aria-hidden="true">
+            {words}
+          </span>
+          <FilterField
+            type="datetime-local"
+            label={words}
+            look="text-ink sm:w-48"
+            value={localInput(filters[name])}
+            set={(value) => set(name, isoOf(value))}
+          />
+        </div>
+      ))}
+      {Object.keys(filters).length > 0 && (
+        <button type="button" class="link py-1 text-left" onClick={clearFilters}>
+          clear
+        </button>
+      )}
+    </search>
   );
+}
+
+interface FilterFieldProps {
+  readonly type: 'text' | 'datetime-local';
+  readonly label: string;
+  readonly look: string;
+  readonly placeholder?: string;
+  /** As it stands in the address. */
+  readonly value: string;
+  set(value: string): void;
+}
+
+/** Holds what is typed until it is said: the list below is drawn anew all the time. */
+function FilterField({ type, label, look, placeholder, value, set }: FilterFieldProps) {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  return (
+    <input
+      type={type as 'text'}
+      placeholder={placeholder}
+      aria-label={label}
+      class={`${LOOK} ${look}`}
+      value={draft}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onChange={(event) => set(event.currentTarget.value)}
+    />
+  );
+}
+
+/** A time of the address, which holds for readers in any zone, as the field of this browser has it. */
+function localInput(iso: string | undefined): string {
+  const at = iso === undefined ? Number.NaN : Date.parse(iso);
+  return Number.isNaN(at) ? '' : localIso(at).slice(0, 16).replace(' ', 'T');
+}
+
+function isoOf(local: string): string {
+  const at = new Date(local).getTime();
+  return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }

@@ -11,7 +11,7 @@ import { Empty } from '../ui/empty.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Filters } from './job-filters.tsx';
-import { FILTERS, FilterFields, StateTabs, useFilters } from './job-filters.tsx';
+import { clearFilters, FilterFields, StateTabs, useFilters } from './job-filters.tsx';
 import { JobTable } from './job-table.tsx';
 
 interface JobPage {
@@ -41,22 +41,20 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
   return (
     <>
       <Trouble error={error} />
-      <div class="flex flex-wrap items-center justify-between gap-2">
-        <StateTabs counts={counts} />
-        <FilterFields />
-      </div>
-      {data?.jobs.length === 0 && <NoJobs name={name} isFiltered={Object.keys(filters).length > 0} />}
-      {data !== undefined && data.jobs.length > 0 && (
-        <>
-          <Chooseable
-            jobs={data.jobs}
-            query={{ queue: name, ...filters }}
-            matching={matchingOf(counts, filters)}
-            onDone={done}
-          />
-          <Pages next={data.next} isFirst={after === undefined} />
-        </>
+      <StateTabs counts={counts} />
+      <FilterFields />
+      {data?.jobs.length === 0 && data.next === null && (
+        <NoJobs name={name} isFiltered={Object.keys(filters).length > 0} />
       )}
+      {data !== undefined && data.jobs.length > 0 && (
+        <Chooseable
+          jobs={data.jobs}
+          query={{ queue: name, ...filters }}
+          matching={matchingOf(counts, filters)}
+          onDone={done}
+        />
+      )}
+      {data !== undefined && <Pages {...data} isFirst={after === undefined} />}
     </>
   );
 }
@@ -82,7 +80,7 @@ function Chooseable({ jobs, query, matching, onDone }: ChooseableProps) {
   if (!useMay('operate')) return <JobTable jobs={jobs} />;
   return (
     <>
-      <BulkActions ids={[...chosen]} query={query} matching={matching} onDone={done} />
+      <BulkActions chosen={jobs.filter(({ id }) => chosen.has(id))} query={query} matching={matching} onDone={done} />
       <JobTable jobs={jobs} chosen={chosen} choose={choose} />
     </>
   );
@@ -97,13 +95,11 @@ function matchingOf(counts: QueueView['counts'] | undefined, filters: Filters): 
   return Object.values(states).reduce((sum, each) => sum + each, 0);
 }
 
-const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]));
-
 function NoJobs({ name, isFiltered }: { name: string; isFiltered: boolean }) {
   if (isFiltered)
     return (
       <Empty title="No job fits these filters">
-        <button type="button" class="link" onClick={() => setQuery({ ...NO_FILTERS, after: null })}>
+        <button type="button" class="link" onClick={clearFilters}>
           Show all of the queue's jobs
         </button>
       </Empty>
@@ -115,11 +111,16 @@ function NoJobs({ name, isFiltered }: { name: string; isFiltered: boolean }) {
   );
 }
 
-function Pages({ next, isFirst }: { next: string | null; isFirst: boolean }) {
+/** A search by words looks at so many jobs at a time, and may have found few among them. */
+function Pages({ jobs, next, isFirst }: JobPage & { readonly isFirst: boolean }) {
+  const isShort = next !== null && jobs.length < ROWS;
   return (
-    <nav aria-label="Pages of the list" class="flex gap-2">
+    <nav aria-label="Pages of the list" class="flex items-center gap-2">
+      {isShort && (
+        <span class="text-soft">{jobs.length === 0 ? 'None' : 'No more'} among those that were looked at.</span>
+      )}
       {!isFirst && <Button onClick={() => setQuery({ after: null })}>Newest</Button>}
-      {next !== null && <Button onClick={() => setQuery({ after: next })}>Older</Button>}
+      {next !== null && <Button onClick={() => setQuery({ after: next })}>{isShort ? 'Look further' : 'Older'}</Button>}
     </nav>
   );
 }

@@ -4,7 +4,7 @@
  */
 import { useRef } from 'preact/hooks';
 import type { RunningRow, RunningRows } from '../../../src/wire/overview.ts';
-import { bytes, localIso, span } from '../../../src/wire/spans.ts';
+import { bytes } from '../../../src/wire/spans.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { LogText } from '../log/log-text.tsx';
 import { Chip } from '../ui/chip.tsx';
@@ -13,6 +13,7 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Since, useNow, When } from '../ui/when.tsx';
+import { Expected } from './expected.tsx';
 import type { KeptRow } from './kept-rows.ts';
 import { keepRows } from './kept-rows.ts';
 
@@ -84,37 +85,24 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   );
 }
 
-const BASIS: Readonly<Record<NonNullable<RunningRow['expectedBy']>, string>> = {
-  progress: 'by its progress',
-  history: 'by earlier jobs',
-  both: 'by its progress and earlier jobs',
-};
-
-function Expected({ row: { expectedEndAt, expectedBy, isSlow, usualMs } }: { row: RunningRow }) {
-  const now = useNow();
-  const usual = usualMs === null ? undefined : `half of this queue's jobs run for ${span(usualMs)} at the most`;
-  return (
-    <div class="whitespace-nowrap" title={usual}>
-      {expectedEndAt === null && !isSlow && <span class="text-xs text-soft">not known</span>}
-      {expectedEndAt !== null && (
-        <span title={localIso(expectedEndAt)}>
-          {expectedEndAt <= now ? 'any moment' : `in ${span(expectedEndAt - now)}`}
-        </span>
-      )}
-      {expectedBy !== null && <div class="text-xs text-soft">{BASIS[expectedBy]}</div>}
-      {isSlow && <div class="text-xs font-medium text-warn">slower than usual</div>}
-    </div>
-  );
-}
-
 function Uses({ row: { samples, job } }: { row: RunningRow }) {
   const last = samples.at(-1);
   if (last === undefined) return <span class="text-xs text-soft">–</span>;
   const title = `CPU of ${job.id}: ${Math.round(last.cpuPercent)} % of a core now`;
+  const memory = `Memory of ${job.id}: ${bytes(last.rssBytes)} now`;
   return (
     <div class="flex items-center gap-2 whitespace-nowrap">
-      <Sparkline values={samples.map(({ cpuPercent }) => cpuPercent)} title={title} width={64} top={100} />
-      <div class="numbers text-xs text-soft">
+      <div class="grid gap-px">
+        <Sparkline
+          values={samples.map(({ cpuPercent }) => cpuPercent)}
+          title={title}
+          width={64}
+          height={16}
+          top={100}
+        />
+        <Sparkline values={samples.map(({ rssBytes }) => rssBytes)} title={memory} width={64} height={16} />
+      </div>
+      <div class="numbers text-xs leading-[17px] text-soft">
         {Math.round(last.cpuPercent)} %<br />
         {bytes(last.rssBytes)}
       </div>

@@ -4,7 +4,7 @@ import type { QueueState } from '../../../src/core/settings.ts';
 
 type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
 
-const TONES: Readonly<Record<Label | QueueState, Tone>> = {
+export const TONES: Readonly<Record<Label | QueueState, Tone>> = {
   draft: 'calm',
   blocked: 'later',
   throttled: 'later',

@@ -12,14 +12,21 @@ interface LinkProps {
 }
 
 export function Link({ to, children, current = false, ...rest }: LinkProps) {
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    go(to);
-  };
   return (
-    <a href={addressOf(to)} onClick={onClick} aria-current={current ? 'page' : undefined} {...rest}>
+    <a
+      href={addressOf(to)}
+      onClick={(event) => followed(event, to)}
+      aria-current={current ? 'page' : undefined}
+      {...rest}
+    >
       {children}
     </a>
   );
+}
+
+/** Goes there within the page, unless another tab or window was asked for. */
+export function followed(event: MouseEvent, to: string): void {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(to);
 }

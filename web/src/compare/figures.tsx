@@ -1,0 +1,107 @@
+/** Two runs in figures, side by side, and what the second has more or less than the first. */
+import type { ComponentChildren } from 'preact';
+import { bytes, localIso, span } from '../../../src/wire/spans.ts';
+import { jobPath } from '../data/address.ts';
+import { Chip } from '../ui/chip.tsx';
+import { Link } from '../ui/link.tsx';
+import { Cell, Table } from '../ui/table.tsx';
+import type { Run } from './run.ts';
+
+interface Figure {
+  readonly name: string;
+  of(run: Run): number | null;
+  show(value: number): string;
+}
+
+const since = (later: number | null | undefined, earlier: number | null | undefined): number | null =>
+  later == null || earlier == null ? null : later - earlier;
+
+const FIGURES: readonly Figure[] = [
+  { name: 'waited', of: ({ job, attempt }) => since(attempt?.claimedAt, Math.max(job.createdAt, 0)), show: span },
+  { name: 'ran for', of: ranFor, show: span },
+  { name: 'CPU', of: ({ attempt }) => (attempt?.usage == null ? null : attempt.usage.cpuSeconds * 1_000), show: span },
+  { name: 'peak memory', of: ({ attempt }) => attempt?.usage?.peakRssBytes ?? null, show: bytes },
+  { name: 'read', of: ({ attempt }) => attempt?.usage?.readBytes ?? null, show: bytes },
+  { name: 'written', of: ({ attempt }) => attempt?.usage?.writtenBytes ?? null, show: bytes },
+  { name: 'log', of: ({ attempt }) => attempt?.log?.size ?? null, show: bytes },
+];
+
+export function ranFor({ attempt }: Run): number | null {
+  return attempt?.end?.wallMs ?? since(attempt?.endedAt, attempt?.claimedAt);
+}
+
+const HEADS = ['', 'First', 'Second', 'Difference'];
+
+export function Figures({ a, b }: { a: Run; b: Run }) {
+  return (
+    <Table caption="Two runs in figures" heads={HEADS}>
+      <Line name="job" sides={[<Name key="a" run={a} />, <Name key="b" run={b} />]} />
+      <Line name="state" sides={[<State key="a" run={a} />, <State key="b" run={b} />]} />
+      <Line name="began" sides={[begunAt(a), begunAt(b)]} />
+      <Line name="ended" sides={[endOf(a), endOf(b)]} />
+      {FIGURES.map(({ name, of, show }) => (
+        <Line
+          key={name}
+          name={name}
+          sides={[of(a), of(b)].map((value) => (value === null ? '–' : show(value)))}
+          difference={differenceOf(of(a), of(b))}
+        />
+      ))}
+    </Table>
+  );
+}
+
+interface LineProps {
+  readonly name: string;
+  readonly sides: readonly ComponentChildren[];
+  readonly difference?: string;
+}
+
+function Line({ name, sides: [a, b], difference = '' }: LineProps) {
+  return (
+    <tr>
+      <th scope="row" class="px-3 py-2 text-left font-normal text-soft">
+        {name}
+      </th>
+      <Cell class="numbers break-words">{a}</Cell>
+      <Cell class="numbers break-words">{b}</Cell>
+      <Cell class="numbers whitespace-nowrap">{difference}</Cell>
+    </tr>
+  );
+}
+
+function Name({ run: { job, number } }: { run: Run }) {
+  const path = jobPath(job.queue, job.id);
+  return (
+    <>
+      <Link to={number === job.attempt ? path : `${path}?attempt=${number}`} class="link break-all">
+        {job.name ?? job.id}
+      </Link>
+      <div class="text-xs text-soft">
+        attempt {number} of {job.attempt}, in {job.queue}
+      </div>
+    </>
+  );
+}
+
+function State({ run: { job, number, attempt } }: { run: Run }) {
+  if (number === job.attempt) return <Chip word={job.label} title={job.reason} />;
+  return <>{attempt?.outcome ?? '–'}</>;
+}
+
+const begunAt = ({ attempt }: Run): string => (attempt?.claimedAt == null ? '–' : localIso(attempt.claimedAt));
+
+function endOf({ attempt }: Run): string {
+  if (attempt === undefined) return '–';
+  const exit = attempt.end?.signal ?? (attempt.end?.exit == null ? null : `exit ${attempt.end.exit}`);
+  return [attempt.isRunning ? 'runs' : attempt.outcome, exit, attempt.note].filter((part) => part != null).join(', ');
+}
+
+/** '+ 40 %', '2.3 ×', or nothing where it tells nothing. */
+export function differenceOf(a: number | null, b: number | null): string {
+  if (a === null || b === null || a <= 0) return '';
+  const times = b / a;
+  if (times >= 2 || times <= 0.5) return `${times >= 10 ? Math.round(times) : times.toFixed(times < 0.1 ? 2 : 1)} ×`;
+  const percent = Math.round((times - 1) * 100);
+  return percent === 0 ? 'alike' : `${percent > 0 ? '+' : '−'} ${Math.abs(percent)} %`;
+}
