@@ -6,7 +6,7 @@
  *   known     it belonged when somebody looked before
  *   descent   its parent belongs
  *   mark      its environment carries the attempt's mark
- *   folder    it works in the attempt's folder, or has a file of it open for writing, and has no terminal
+ *   folder    it works in the attempt's folder, or has a file of it open for writing, or fd 3, and has no terminal
  *
  * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
@@ -31,6 +31,8 @@ export interface Attached {
   readonly spared: ReadonlySet<number>;
   /** Null once nothing is left in it: then it may be another attempt's. */
   readonly cgroup: string | null;
+  /** The pipe that the script speaks through, as /proc names it; null when nobody can tell, or nobody need know. */
+  readonly saidPipe: string | null;
 }
 
 export interface Member extends ProcessStat {
@@ -115,7 +117,10 @@ function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Atta
   // The mark of another attempt says whose it is, whatever files it has open.
   if (mark !== null) return mark === attached.folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
-  return terminal === 0 && traces.placesOf(pid).some((place) => isInside(place, attached.realFolder)) ? 'folder' : null;
+  if (terminal !== 0) return null;
+  const places = traces.placesOf(pid);
+  const { realFolder, saidPipe } = attached;
+  return places.some((place) => isInside(place, realFolder) || place === saidPipe) ? 'folder' : null;
 }
 
 export function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {

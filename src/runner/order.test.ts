@@ -18,6 +18,7 @@ const anOrder = (more: Partial<Order> = {}): Order => ({
 describe('an order', () => {
   it('becomes words for the shim, with nothing in them for a shell to read', () => {
     expect(toShimOrder(anOrder(), host)).toEqual({
+      folder: '/f',
       cwd: '/f/work',
       env: "export A='; id' LONGHAUL_ATTEMPT_MARK='/f'",
       words: "'/f' '/dev/null' '/f/work' 'B' 'umask 022' '/b/setsid' '/q/script' '-rf' '$(id)'",

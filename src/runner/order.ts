@@ -49,6 +49,7 @@ export interface Tools {
 
 /** What a shim is told of one attempt, as shell text. */
 export interface ShimOrder {
+  readonly folder: string;
   readonly cwd: string;
   /** Commands that make the script's environment. */
   readonly env: string;
@@ -75,6 +76,7 @@ export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): 
   const { folder, stdin, cwd } = order;
   const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), preludeOf(order, cgroup), ...command];
   return {
+    folder,
     cwd,
     env: `export ${plain.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}`,
     words: words.map(quoted).join(' '),

@@ -16,7 +16,7 @@ import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
 
 export type SpawnAnswer =
-  | { readonly kind: 'spawned'; readonly pid: number; readonly letGo: () => void }
+  | { readonly kind: 'spawned'; readonly letGo: () => void }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string };
 
@@ -42,6 +42,8 @@ interface Pending {
 
 /** A runner process that is stopped or stuck must not hold a start for ever. */
 const START_WAIT_MS = 15_000;
+/** What the runner process need not know at once goes out with the next order, or after this. */
+const LET_GO_WAIT_MS = 50;
 const STDERR_KEPT = 2_000;
 
 export class RunnerLink {
@@ -56,6 +58,9 @@ export class RunnerLink {
   #lastProblem: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #nextStartAt: number | null = null;
+  /** Lines that wait for the next order. */
+  #unsent = '';
+  #letGoTimer: NodeJS.Timeout | null = null;
 
   constructor(onHealth: (health: RunnerHealth) => void) {
     this.#onHealth = onHealth;
@@ -123,29 +128,39 @@ export class RunnerLink {
   }
 
   #send(pending: Pending): void {
-    this.#tell(pending.message);
+    this.#unsent += toLine(pending.message);
+    this.#flush();
   }
 
-  #tell(message: ToRunner): void {
-    this.#child?.stdin?.write(toLine(message));
+  #letGo(id: number): void {
+    this.#unsent += toLine({ type: 'let-go', id });
+    this.#letGoTimer ??= setTimeout(() => {
+      this.#letGoTimer = null;
+      this.#flush();
+    }, LET_GO_WAIT_MS).unref();
+  }
+
+  #flush(): void {
+    if (this.#unsent === '') return;
+    this.#child?.stdin?.write(this.#unsent);
+    this.#unsent = '';
   }
 
   #receive(message: FromRunner): void {
     if (message.type === 'ready') return this.#becameUp();
     const pending = this.#pending.get(message.id);
     if (!pending) return;
-    if (message.type === 'spawned') {
-      pending.isSpawned = true;
-      pending.answer({
-        kind: 'spawned',
-        pid: message.pid,
-        letGo: () => this.#tell({ type: 'let-go', id: message.id }),
-      });
-      return;
-    }
+    if (message.type !== 'refused') this.#spawned(message.id, pending);
+    if (message.type === 'spawned') return;
     this.#pending.delete(message.id);
     if (message.type === 'refused') pending.answer({ kind: 'refused', message: message.message });
     else pending.onNews('gone');
+  }
+
+  #spawned(id: number, pending: Pending): void {
+    if (pending.isSpawned) return;
+    pending.isSpawned = true;
+    pending.answer({ kind: 'spawned', letGo: () => this.#letGo(id) });
   }
 
   #becameUp(): void {
@@ -167,6 +182,7 @@ export class RunnerLink {
     const wasUp = this.#isUp;
     this.#child = null;
     this.#isUp = false;
+    this.#unsent = '';
     if (!this.#isStopped) this.#openLater();
     // Orders that were never sent wait for the next one.
     if (wasUp || this.#isStopped) this.#loseAll();

@@ -9,8 +9,8 @@ export type ToRunner =
 export type FromRunner =
   /** It listens. */
   | { readonly type: 'ready' }
-  /** A shim has the order. */
-  | { readonly type: 'spawned'; readonly id: number; readonly pid: number }
+  /** A shim has the order. Not said of one that is gone before it could be. */
+  | { readonly type: 'spawned'; readonly id: number }
   /** Nothing was started: no more processes, a folder that is not there. */
   | { readonly type: 'refused'; readonly id: number; readonly message: string }
   /** The shim is done with it, or is no more. What became of the attempt is in its files. */

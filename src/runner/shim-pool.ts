@@ -9,9 +9,10 @@
  * or a signal that was meant for that one could reach this one.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { filesOf } from './attempt-files.ts';
 import { quoted, type ShimOrder } from './order.ts';
 import type { FromRunner } from './runner-messages.ts';
 
@@ -19,11 +20,14 @@ interface Shim {
   readonly child: ChildProcess;
   /** The attempt it was given last. */
   id: number;
+  /** That one's folder; null for a shim that had none yet. */
+  folder: string | null;
   isDone: boolean;
   isLetGo: boolean;
   timer: NodeJS.Timeout | null;
 }
 
+const SPAWNED_WAIT_MS = 10;
 const IDLE_MS = 10_000;
 const MOST_IDLE = 32;
 const folder = dirname(fileURLToPath(new URL('./shim.sh', import.meta.url)));
@@ -32,6 +36,9 @@ export class ShimPool {
   readonly #say: (message: FromRunner) => void;
   readonly #inUse = new Map<number, Shim>();
   readonly #idle: Shim[] = [];
+  /** Attempts whose start was not told yet. */
+  readonly #unsaid = new Set<number>();
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(say: (message: FromRunner) => void) {
     this.#say = say;
@@ -42,10 +49,11 @@ export class ShimPool {
     const shim = this.#idle.pop() ?? this.#open(id);
     if (shim === null) return;
     if (shim.timer !== null) clearTimeout(shim.timer);
-    Object.assign(shim, { id, isDone: false, isLetGo: false, timer: null });
+    if (shim.folder !== null) moveIfNothingWasSaid(shim.folder, order.folder);
+    Object.assign(shim, { id, folder: order.folder, isDone: false, isLetGo: false, timer: null });
     this.#inUse.set(id, shim);
     shim.child.stdin?.write(`lh_env() { ${order.env}; }; lh_attempt ${id} ${order.words}\n`);
-    this.#say({ type: 'spawned', id, pid: shim.child.pid ?? 0 });
+    this.#sayLater(id);
   }
 
   letGo(id: number): void {
@@ -53,6 +61,23 @@ export class ShimPool {
     if (shim === undefined) return;
     shim.isLetGo = true;
     this.#rest(shim);
+  }
+
+  /** A script may be over sooner than that: then its end says it all, and half as much is said. */
+  #sayLater(id: number): void {
+    this.#timer ??= setTimeout(() => this.#saySpawned(), SPAWNED_WAIT_MS);
+    this.#unsaid.add(id);
+  }
+
+  #saySpawned(): void {
+    this.#timer = null;
+    for (const id of this.#unsaid) this.#say({ type: 'spawned', id });
+    this.#unsaid.clear();
+  }
+
+  #gone(id: number): void {
+    this.#unsaid.delete(id);
+    this.#say({ type: 'gone', id });
   }
 
   #refuse(id: number, message: string): void {
@@ -74,7 +99,7 @@ export class ShimPool {
     }
     child.once('error', (error) => this.#refuse(id, error.message));
     if (child.pid === undefined) return null;
-    const shim: Shim = { child, id, isDone: false, isLetGo: false, timer: null };
+    const shim: Shim = { child, id, folder: null, isDone: false, isLetGo: false, timer: null };
     // A shim that has died is told of by its exit.
     child.stdin?.on('error', () => undefined);
     child.stdout?.on('data', () => this.#done(shim));
@@ -87,7 +112,7 @@ export class ShimPool {
   #done(shim: Shim): void {
     if (shim.isDone) return;
     shim.isDone = true;
-    this.#say({ type: 'gone', id: shim.id });
+    this.#gone(shim.id);
     this.#rest(shim);
   }
 
@@ -106,7 +131,7 @@ export class ShimPool {
 
   #died(shim: Shim): void {
     this.#forget(shim);
-    if (!shim.isDone) this.#say({ type: 'gone', id: shim.id });
+    if (!shim.isDone) this.#gone(shim.id);
     shim.isDone = true;
   }
 
@@ -115,5 +140,18 @@ export class ShimPool {
     this.#inUse.delete(shim.id);
     const at = this.#idle.indexOf(shim);
     if (at >= 0) this.#idle.splice(at, 1);
+  }
+}
+
+/**
+ * The file goes along with the cat that writes it: an attempt that says nothing needs neither a new cat nor a new file.
+ * The shim looks whether it is there, so when it cannot be moved nothing is lost but time.
+ */
+function moveIfNothingWasSaid(from: string, to: string): void {
+  const { said } = filesOf(from);
+  try {
+    if (statSync(said).size === 0) renameSync(said, filesOf(to).said);
+  } catch {
+    // Removed with its job.
   }
 }

@@ -30,6 +30,7 @@ import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
+import { pipeOf } from './process-traces.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
 import { pause, resume, type Terminated, terminate } from './terminate.ts';
@@ -59,6 +60,8 @@ const SAVE_EVERY_MS = 10_000;
 /** Between the making of the shim's file and its first line there is nothing that takes time. */
 const PIDS_WAIT_MS = 5_000;
 const YOUNG_MS = 2_000;
+/** Where scripts speak. */
+const SAID_FD = 3;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
 export class WatchedAttempt implements Attempt, Attached {
@@ -87,6 +90,8 @@ export class WatchedAttempt implements Attempt, Attached {
   #isShimGone = false;
   #isStartTold = false;
   #isTerminated = false;
+  #isLetGo = false;
+  #saidPipe: string | null = null;
   #resolveEnd!: (end: AttemptEnd) => void;
 
   constructor(context: AttemptContext) {
@@ -112,6 +117,17 @@ export class WatchedAttempt implements Attempt, Attached {
   get realFolder(): string {
     this.#realFolder ??= realpathSync(this.folder);
     return this.#realFolder;
+  }
+
+  /** Not before the shim has made it, and only while the shim is this attempt's: its next one may speak through it. */
+  get saidPipe(): string | null {
+    if (this.#isLetGo) return null;
+    const { shim, script } = this.record;
+    if (this.#saidPipe !== null || script === null || !this.#isHere) return this.#saidPipe;
+    const pipe = pipeOf(shim.pid, SAID_FD);
+    // A number that is another process's by now names another pipe.
+    if (isAlive(shim)) this.#saidPipe = pipe;
+    return this.#saidPipe;
   }
 
   get isOver(): boolean {
@@ -273,6 +289,7 @@ export class WatchedAttempt implements Attempt, Attached {
     if (!this.#isOver || (readExit(this.folder) === null && isAlive(this.record.shim))) return;
     if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
+    this.#isLetGo = true;
     this.#context.letGo();
   }
 }

@@ -208,6 +208,66 @@ describe('the shim itself', () => {
     expect(new Set(shims).size).toBe(1);
   });
 
+  it('keeps its cat as long as nothing is said, and has another one after that', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const run = async (text: string) => {
+      const attempt = await started(runner, home, { text });
+      const { said } = await attempt.end;
+      const cats = catsOf(attempt.pids?.shim.pid ?? 0);
+      await attempt.terminate({ graceMs: 1_000 });
+      return { attempt, cats, status: said.status, hasSaid: existsSync(filesOf(attempt.folder).said) };
+    };
+    const quiet = await run('echo a');
+    const still = await run('echo b');
+    const speaks = await run('echo run c > /dev/fd/3; echo run d >&3');
+    const after = await run('echo e');
+    const again = await run('echo done f >&3');
+    expect(quiet.cats).toHaveLength(1);
+    expect(still.cats).toEqual(quiet.cats);
+    // Its own is gone with what it said, and the next attempt has a new one.
+    expect(speaks).toMatchObject({ cats: [], status: 'd', hasSaid: true });
+    expect(after.cats).toHaveLength(1);
+    expect(after.cats).not.toEqual(quiet.cats);
+    expect([after.status, again.status]).toEqual([null, 'f']);
+    // The file of one that said nothing went along.
+    expect([quiet, still, after].map(({ attempt }) => existsSync(filesOf(attempt.folder).said))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(readFileSync(filesOf(speaks.attempt.folder).said, 'utf8')).toBe('run c\nrun d\n');
+  });
+
+  it('has a new cat when the old one was killed, or its file is gone', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const quiet = async () => {
+      const attempt = await started(runner, home, { text: 'true' });
+      await attempt.end;
+      const [cat = 0] = catsOf(attempt.pids?.shim.pid ?? 0);
+      await attempt.terminate({ graceMs: 1_000 });
+      return { attempt, cat };
+    };
+    const speak = async () => (await (await started(runner, home, { text: 'echo done spoken >&3' })).end).said.status;
+    process.kill((await quiet()).cat, 'SIGKILL');
+    expect(await speak()).toBe('spoken');
+    execFileSync('rm', ['-r', (await quiet()).attempt.folder]);
+    expect(await speak()).toBe('spoken');
+  });
+
+  it('passes nothing on that a script wrote into the pipe of its answers', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const first = await started(runner, home, { text: 'echo junk > /dev/fd/4' });
+    await first.end;
+    await first.terminate({ graceMs: 1_000 });
+    const second = await started(runner, home, { text: 'read -r -t 0.2 answer <&4; echo "[$answer]"' });
+    await second.end;
+    expect(second.pids?.shim).toEqual(first.pids?.shim);
+    expect(logOf(second)).toBe('[]\n');
+  });
+
   it('counts for an attempt only what that one used', async () => {
     const home = aHome();
     const runner = aRunner();
@@ -335,6 +395,12 @@ describe('a deadline', () => {
     );
   });
 });
+
+/** Those of the shim's own. */
+function catsOf(shim: number): number[] {
+  const children = readFileSync(`/proc/${shim}/task/${shim}/children`, 'utf8').split(' ').filter(Boolean);
+  return children.map(Number).filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'cat\n');
+}
 
 /** Has a child that sleeps. */
 function isWaiting(pid: number): boolean {

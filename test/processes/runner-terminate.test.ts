@@ -106,6 +106,19 @@ describe('terminating', () => {
     expect(stubborn.every(({ answer }) => answer.killed > 0)).toBe(true);
   });
 
+  it('finds what denies everything but still holds fd 3, which the next attempt may speak through', async () => {
+    const home = aHome();
+    const runner = aRunner({ cgroups: false });
+    const noted = join(home, 'daemon');
+    const daemon = `cd /; echo $$ > ${noted}; exec sleep 120 </dev/null >/dev/null 2>&1 4>&-`;
+    const attempt = await started(runner, home, {
+      text: `(exec env -i setsid -f sh -c '${daemon}'); while [ ! -s ${noted} ]; do sleep 0.01; done`,
+    });
+    expect((await attempt.end).said.status).toBeNull();
+    expect(await attempt.terminate({ graceMs: 200 })).toMatchObject({ left: 0 });
+    expect(isLivingPid(Number(readFileSync(noted, 'utf8')))).toBe(false);
+  });
+
   it('lets a script that heeds TERM clean up', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'trap "echo cleaned; exit 5" TERM; echo run ready >&3; while [ $SECONDS -lt 120 ]; do sleep 0.1; done',
@@ -169,6 +182,7 @@ describe('terminating', () => {
       known: new Map(),
       spared: new Set([process.pid]),
       cgroup: null,
+      saidPipe: null,
     };
     const missed: number[] = [];
     for (let look = 0; look < 100; look += 1) {
