@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '../library/index.ts';
 import type { NodeNews } from '../node/open-node.ts';
+import { compileLess } from '../runner/compile-less.ts';
 import type { Call } from './call.ts';
 import type { Daemon } from './open-daemon.ts';
 import { openDaemon } from './open-daemon.ts';
@@ -30,6 +31,7 @@ export async function serve(call: Call): Promise<number> {
 async function serveHome(settings: ServeSettings): Promise<number> {
   // Whatever is made from here on is nobody else's to read.
   process.umask(0o077);
+  compileLess();
   const log = openLog(settings);
   const reachable = await prepareHome(settings, log);
   const longhaul = await connect(settings.store);

@@ -6,12 +6,14 @@
  * it learns from the end of its stdin; the shims are in sessions of their own and go on.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { compileLess } from './compile-less.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
 import { ShimPool } from './shim-pool.ts';
 
 const O_CLOEXEC = 0o2000000;
 
+compileLess();
 closeInherited();
 const shims = new ShimPool(say);
 // Only the parent ends it; what a terminal or a service manager sends to everybody is not meant for it.
