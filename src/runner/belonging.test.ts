@@ -22,6 +22,7 @@ const anAttempt = (more: Partial<Attached> = {}): Attached => ({
   known: new Map(),
   spared: new Set([99]),
   cgroup: null,
+  isShimOut: false,
   saidPipe: null,
   ...more,
 });

@@ -31,6 +31,8 @@ export interface Attached {
   readonly spared: ReadonlySet<number>;
   /** Null once nothing is left in it: then it may be another attempt's. */
   readonly cgroup: string | null;
+  /** The shim was taken out of the group, so that all the rest of it could be killed at once. */
+  isShimOut: boolean;
   /** The pipe that the script speaks through, as /proc names it; null when nobody can tell, or nobody need know. */
   readonly saidPipe: string | null;
 }

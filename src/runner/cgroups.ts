@@ -2,16 +2,18 @@
  * A control group for each attempt, where one can be had: nothing can leave it, and all of it can be killed at once.
  *
  * It is an addition. Without the right to make one, or on a kernel that cannot kill one, everything works by the other
- * means alone. Only the script goes into it; the shim stays outside, since it has the exit status to write.
+ * means alone. The shim is in it, once for all its attempts: what it starts is in it by birth, and moving every script
+ * would cost a third of what a script does. Before the rest is killed the shim is taken out, since it has the exit
+ * status to write.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isAlive, readStat } from './process-stat.ts';
 
 export interface Cgroups {
-  /** One that nobody is in; null when it could not be made. */
+  /** One that no attempt is in; null when it could not be made. */
   take(): string | null;
-  /** Gives one back, which is used again if nobody is left in it: making one costs more than a script does. */
+  /** Gives one back in which nobody is left but its shim. It is used again: making one costs more than a script does. */
   release(path: string): void;
   /** The one that an attempt was started in, by its name; null when it is there no more. */
   find(name: string): string | null;
@@ -33,13 +35,15 @@ export function openCgroups(): Cgroups | null {
       return path !== undefined && existsSync(path) ? path : makeIn(base);
     },
     release(path) {
-      if (processesIn(path).length > 0) return;
       if (spare.length < MOST_SPARE) spare.push(path);
       else removeCgroup(path);
     },
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
     close() {
-      for (const path of spare.splice(0)) removeCgroup(path);
+      for (const path of spare.splice(0)) {
+        takeOut(path, () => true);
+        removeCgroup(path);
+      }
     },
   };
 }
@@ -89,8 +93,16 @@ export function removeCgroup(path: string): void {
   tryTo(() => rmdirSync(path));
 }
 
-export function killCgroup(path: string): void {
-  tryTo(() => writeFileSync(join(path, 'cgroup.kill'), '1'));
+/** All of it but those that are spared. Nobody, when one of those cannot be taken out. */
+export function killCgroup(path: string, isSpared: (pid: number) => boolean): void {
+  if (takeOut(path, isSpared)) tryTo(() => writeFileSync(join(path, 'cgroup.kill'), '1'));
+}
+
+/** Moves processes into the group above. False when one of them is still there. */
+function takeOut(path: string, isMeant: (pid: number) => boolean): boolean {
+  for (const pid of processesIn(path).filter(isMeant))
+    tryTo(() => writeFileSync(join(dirname(path), 'cgroup.procs'), `${pid}`));
+  return !processesIn(path).some(isMeant);
 }
 
 export function processesIn(path: string): number[] {

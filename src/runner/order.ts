@@ -51,6 +51,8 @@ export interface Tools {
 export interface ShimOrder {
   readonly folder: string;
   readonly cwd: string;
+  /** The control group that its shim is in. */
+  readonly group: string | null;
   /** Commands that make the script's environment. */
   readonly env: string;
   /** What follows the number of the attempt. */
@@ -63,7 +65,7 @@ export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 export interface StartMeans {
   readonly tools: Tools;
   readonly boot: string;
-  /** The control group to go into. */
+  /** The control group to be in. */
   readonly cgroup: string | null;
 }
 
@@ -74,10 +76,11 @@ export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): 
   const odd = env.filter(([name]) => OF_SHELLS.test(name)).map(([name, value]) => `${name}=${value}`);
   const command = [...wrap(order, tools), ...(odd.length > 0 ? [tools.env, ...odd] : []), ...order.argv];
   const { folder, stdin, cwd } = order;
-  const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), preludeOf(order, cgroup), ...command];
+  const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), cgroup ?? '', preludeOf(order), ...command];
   return {
     folder,
     cwd,
+    group: cgroup,
     env: `export ${plain.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}`,
     words: words.map(quoted).join(' '),
   };
@@ -114,9 +117,8 @@ function wrap({ nice, user }: Order, tools: Tools): string[] {
 }
 
 /** Shell text that is run right before the script takes over. It holds numbers, and nothing else of the order. */
-function preludeOf({ umask = 0o022, user, limits = {} }: Order, cgroup: string | null): string {
+function preludeOf({ umask = 0o022, user, limits = {} }: Order): string {
   const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
-  if (cgroup !== null) lines.push(`echo 0 2>/dev/null >${cgroup}/cgroup.procs`);
   // First a signal that names the reason, and only a little later the kill.
   if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);
   if (limits.memory !== undefined) lines.push(`ulimit -v ${Math.ceil(limits.memory / 1024)}`);

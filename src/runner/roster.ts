@@ -5,6 +5,7 @@
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { WatchOptions } from './attempt.ts';
 import { readUnits } from './process-stat.ts';
+import type { LetGo } from './runner-link.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
 export interface RosterOptions {
@@ -16,8 +17,7 @@ export interface RosterOptions {
 export interface HowToWatch {
   readonly isAdopted: boolean;
   readonly cgroup: string | null;
-  /** Nobody will look at its shim any more. */
-  readonly letGo: () => void;
+  readonly letGo: LetGo;
   readonly options: WatchOptions;
 }
 

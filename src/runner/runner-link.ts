@@ -15,8 +15,11 @@ import type { ShimOrder } from './order.ts';
 import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
 
+/** Nobody will look at its shim any more. One that is spent gets no other attempt. */
+export type LetGo = (shim: 'as it was' | 'spent') => void;
+
 export type SpawnAnswer =
-  | { readonly kind: 'spawned'; readonly letGo: () => void }
+  | { readonly kind: 'spawned'; readonly letGo: LetGo }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string };
 
@@ -132,8 +135,8 @@ export class RunnerLink {
     this.#flush();
   }
 
-  #letGo(id: number): void {
-    this.#unsent += toLine({ type: 'let-go', id });
+  #letGo(id: number, isSpent: boolean): void {
+    this.#unsent += toLine({ type: 'let-go', id, isSpent });
     this.#letGoTimer ??= setTimeout(() => {
       this.#letGoTimer = null;
       this.#flush();
@@ -160,7 +163,7 @@ export class RunnerLink {
   #spawned(id: number, pending: Pending): void {
     if (pending.isSpawned) return;
     pending.isSpawned = true;
-    pending.answer({ kind: 'spawned', letGo: () => this.#letGo(id) });
+    pending.answer({ kind: 'spawned', letGo: (shim) => this.#letGo(id, shim === 'spent') });
   }
 
   #becameUp(): void {

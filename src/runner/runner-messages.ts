@@ -3,8 +3,8 @@ import type { ShimOrder } from './order.ts';
 
 export type ToRunner =
   | { readonly type: 'start'; readonly id: number; readonly order: ShimOrder }
-  /** Nobody will look at that attempt's shim any more: it may be given another one. */
-  | { readonly type: 'let-go'; readonly id: number };
+  /** Nobody will look at that attempt's shim any more: it may be given another one, unless it is spent. */
+  | { readonly type: 'let-go'; readonly id: number; readonly isSpent: boolean };
 
 export type FromRunner =
   /** It listens. */

@@ -50,7 +50,7 @@ function isClosedByExec(file: number): boolean {
 
 function receive(message: ToRunner): void {
   if (message.type === 'start') shims.start(message.id, message.order);
-  else shims.letGo(message.id);
+  else shims.letGo(message);
 }
 
 function say(message: FromRunner): void {

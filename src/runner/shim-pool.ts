@@ -22,8 +22,11 @@ interface Shim {
   id: number;
   /** That one's folder; null for a shim that had none yet. */
   folder: string | null;
+  /** The control group it is in, for as long as it lives. */
+  readonly group: string | null;
   isDone: boolean;
   isLetGo: boolean;
+  isSpent: boolean;
   timer: NodeJS.Timeout | null;
 }
 
@@ -46,7 +49,7 @@ export class ShimPool {
 
   start(id: number, order: ShimOrder): void {
     if (!existsSync(order.cwd)) return this.#refuse(id, `${order.cwd} does not exist`);
-    const shim = this.#idle.pop() ?? this.#open(id);
+    const shim = this.#takeIdle(order.group) ?? this.#open(id, order.group);
     if (shim === null) return;
     if (shim.timer !== null) clearTimeout(shim.timer);
     if (shim.folder !== null) moveIfNothingWasSaid(shim.folder, order.folder);
@@ -56,11 +59,17 @@ export class ShimPool {
     this.#sayLater(id);
   }
 
-  letGo(id: number): void {
+  letGo({ id, isSpent }: { readonly id: number; readonly isSpent: boolean }): void {
     const shim = this.#inUse.get(id);
     if (shim === undefined) return;
-    shim.isLetGo = true;
+    Object.assign(shim, { isLetGo: true, isSpent });
     this.#rest(shim);
+  }
+
+  /** One of another group would have to leave it, and its cat too. */
+  #takeIdle(group: string | null): Shim | undefined {
+    const at = this.#idle.findLastIndex((shim) => shim.group === group);
+    return at < 0 ? undefined : this.#idle.splice(at, 1)[0];
   }
 
   /** A script may be over sooner than that: then its end says it all, and half as much is said. */
@@ -84,7 +93,7 @@ export class ShimPool {
     this.#say({ type: 'refused', id, message });
   }
 
-  #open(id: number): Shim | null {
+  #open(id: number, group: string | null): Shim | null {
     let child: ChildProcess;
     try {
       child = spawn('/bin/sh', ['-s', 'longhaul-shim'], {
@@ -99,7 +108,7 @@ export class ShimPool {
     }
     child.once('error', (error) => this.#refuse(id, error.message));
     if (child.pid === undefined) return null;
-    const shim: Shim = { child, id, folder: null, isDone: false, isLetGo: false, timer: null };
+    const shim: Shim = { child, id, folder: null, group, isDone: false, isLetGo: false, isSpent: false, timer: null };
     // A shim that has died is told of by its exit.
     child.stdin?.on('error', () => undefined);
     child.stdout?.on('data', () => this.#done(shim));
@@ -119,7 +128,7 @@ export class ShimPool {
   #rest(shim: Shim): void {
     if (!shim.isDone || !shim.isLetGo) return;
     this.#inUse.delete(shim.id);
-    if (this.#idle.length >= MOST_IDLE) return void shim.child.stdin?.end();
+    if (shim.isSpent || this.#idle.length >= MOST_IDLE) return void shim.child.stdin?.end();
     this.#idle.push(shim);
     shim.timer = setTimeout(() => this.#end(shim), IDLE_MS).unref();
   }

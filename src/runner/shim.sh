@@ -2,7 +2,7 @@
 # process: without orders to come it ends when the attempt in hand has.
 #
 #   sh -s < orders    where the first line is `. shim.sh`, and an order is
-#   lh_env() { export NAME=VALUE …; }; lh_attempt ID FOLDER STDIN CWD PLACE PRELUDE COMMAND [ARGUMENT]…
+#   lh_env() { export NAME=VALUE …; }; lh_attempt ID FOLDER STDIN CWD PLACE GROUP PRELUDE COMMAND [ARGUMENT]…
 #
 # In FOLDER it writes: pid (a line for itself, which nobody may have written before; a line for the script), log (all
 # output), said (what came through fd 3), exit (what it cost, then "STATUS CAT" and what the shim had cost before: the
@@ -17,7 +17,7 @@ trap '' HUP INT QUIT TERM
 umask 077; exec 2>/dev/null
 lh_stamp() { read -r lh_line <"/proc/$1/stat" && set -- ${lh_line##*) } && lh_start=${20}; }
 lh_stamp $$; lh_own="$$ $lh_start"
-lh_cat= lh_fifos=; trap lh_shut EXIT
+lh_cat= lh_fifos= lh_is_in=; trap lh_shut EXIT
 lh_look() { lh_state=; { read -r lh_ && read -r lh_ && read -r lh_ lh_state lh_; } <"/proc/$lh_cat/status"; }
 lh_wrote() { { read -r lh_ lh_; read -r lh_ lh_bytes; } <"/proc/$lh_cat/io" || lh_bytes=0; }
 lh_shut() {
@@ -40,9 +40,11 @@ lh_stands() { [ -n "$lh_cat" ] && [ -e "$lh_folder/said" ] && [ ! -s "$lh_folder
 # What was used so far. A line that comes back behind others tells of a pipe that was written to by a script.
 lh_used() { { times; echo "$lh_id"; } >&4; { read -r lh_; read -r lh_before; read -r lh_; } <&4; [ "$lh_" = "$lh_id" ]; }
 lh_attempt() {
-lh_id=$1 lh_folder=$2 lh_stdin=$3 lh_cwd=$4 lh_place=$5 lh_prelude=$6 lh_watch= lh_tries=0; shift 6
+lh_id=$1 lh_folder=$2 lh_stdin=$3 lh_cwd=$4 lh_place=$5 lh_group=$6 lh_prelude=$7 lh_watch= lh_tries=0; shift 7
 # The race with an adopter: whoever makes `pid` has decided whether this attempt was started.
 set -C; echo "$lh_own $lh_place" >"$lh_folder/pid" || { set +C; echo "$lh_id"; return; }; set +C
+# Once for all its attempts, which have the same group.
+[ -n "$lh_is_in" ] || [ -z "$lh_group" ] || { echo 0 >"$lh_group/cgroup.procs"; lh_is_in=1; }
 lh_stands && lh_used || { lh_shut; lh_open; lh_used; }
 if [ -e "$lh_folder/deadline" ]; then command -p sh "$lh_home/deadline.sh" "$lh_folder" $$ >/dev/null 3>&- 4>&- 5<&- & lh_watch=$!; fi
 # In the foreground, because a shell lets its background ignore INT and QUIT for ever. The pipes are opened anew: what

@@ -31,6 +31,7 @@ import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
 import { pipeOf } from './process-traces.ts';
+import type { LetGo } from './runner-link.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
 import { pause, resume, type Terminated, terminate } from './terminate.ts';
@@ -42,8 +43,7 @@ export interface AttemptContext extends WatchOptions {
   readonly isAdopted: boolean;
   readonly spared: ReadonlySet<number>;
   readonly cgroup: string | null;
-  /** Nobody will look at its shim any more. */
-  letGo(): void;
+  letGo: LetGo;
   /** How often the kernel ran out of memory so far, give or take a second. */
   countOomKills(): number | null;
   /** Nothing of it is left in its control group. */
@@ -70,6 +70,7 @@ export class WatchedAttempt implements Attempt, Attached {
   readonly known = new Map<number, number>();
   record = UNKNOWN;
   cgroup: string | null;
+  isShimOut = false;
   readonly #context: AttemptContext;
   readonly #files: AttemptFiles;
   readonly #listener: AttemptListener;
@@ -290,6 +291,6 @@ export class WatchedAttempt implements Attempt, Attached {
     if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
     this.#isLetGo = true;
-    this.#context.letGo();
+    this.#context.letGo(this.isShimOut ? 'spent' : 'as it was');
   }
 }

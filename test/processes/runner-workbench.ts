@@ -124,7 +124,7 @@ const shimHome = join(import.meta.dirname, '..', '..', 'src', 'runner');
 export function aShim(folder: string, script: string, home = shimHome): ChildProcess {
   const child = spawn('sh', ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   const env = `export PATH='${startPath}' LONGHAUL_ATTEMPT_MARK='${folder}'`;
-  const words = `'${folder}' /dev/null / boot : /usr/bin/setsid '${script}'`;
+  const words = `'${folder}' /dev/null / boot '' : /usr/bin/setsid '${script}'`;
   child.stdin?.end(`lh_home='${home}'; . "$lh_home/shim.sh"\nlh_env() { ${env}; }; lh_attempt 1 ${words}\n`);
   return child;
 }
