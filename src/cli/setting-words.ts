@@ -19,6 +19,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   concurrency: ({ concurrency }) => String(concurrency),
   maxRunning: ({ maxRunning }) => (maxRunning === null ? 'none' : String(maxRunning)),
   keys: keyWords,
+  coalesce: ({ coalesce }) => (coalesce === null ? 'none' : `by ${coalesce.by.join(', ')}`),
   throttles: ({ throttles }) => throttles.join(', ') || 'none',
   rate: ({ rate }) => (rate === null ? 'none' : `${rate.count}/${time(rate.ms)}`),
   priority: ({ priority }) => String(priority),

@@ -25,6 +25,8 @@ export const HISTORY_EVENTS = [
   'changed',
   'late',
   'unblocked',
+  'folded',
+  'unfolded',
 ] as const;
 export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
 

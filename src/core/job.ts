@@ -113,6 +113,12 @@ export interface Job {
   readonly returnedAt: number | null;
   /** Its turn among the keys of its queue; 0 where keys take no turns. */
   readonly turn: number;
+  /** What makes it equal to others of its queue (coalesce.ts); only while it stands in line. */
+  readonly coalesceKey: string | null;
+  /** The job it was folded into when that one started: while it waits for its end, and once it is done with it. */
+  readonly foldedInto: string | null;
+  /** How many jobs were folded into it when it started: while it runs, and once it is done. */
+  readonly folded: number;
   /** Addresses of the throttles of which it holds a slot; only while it runs. */
   readonly slots: readonly string[];
   readonly attempt: number;
@@ -142,9 +148,9 @@ export function isEnded(state: JobState): state is EndedState {
   return state === 'done' || state === 'failed' || state === 'cancelled';
 }
 
-/** Waits for other jobs: no claim sees it. */
-export function isBlocked({ state, parents }: Pick<Job, 'state' | 'parents'>): boolean {
-  return parents !== null && parents.open > 0 && state === 'waiting';
+/** Waits for other jobs, or for the end of the one it is folded into: no claim sees it. */
+export function isBlocked({ state, parents, foldedInto }: Pick<Job, 'state' | 'parents' | 'foldedInto'>): boolean {
+  return state === 'waiting' && (foldedInto !== null || (parents !== null && parents.open > 0));
 }
 
 /** Ended, but not as those who wait for it want. */

@@ -41,7 +41,7 @@ export function labelOf(job: Job, settings: QueueSettings, now: number): Labelle
       return labelOfWaiting(job, settings, now);
     case 'done':
       return job.forwardedTo === null
-        ? { label: 'done', reason: 'completed' }
+        ? { label: 'done', reason: job.foldedInto === null ? 'completed' : `done with job ${job.foldedInto}` }
         : { label: 'relayed', reason: `handed to ${job.forwardedTo}` };
     case 'failed':
       return {
@@ -61,7 +61,10 @@ export function unlessThrottled({ label, reason }: Labelled, brake: Brake | null
 }
 
 function labelOfWaiting(job: Job, settings: QueueSettings, now: number): Labelled {
-  if (isBlocked(job)) return { label: 'blocked', reason: wordsOf(job.parents) };
+  if (isBlocked(job)) {
+    const { foldedInto, parents } = job;
+    return { label: 'blocked', reason: foldedInto === null ? wordsOf(parents) : `goes with job ${foldedInto}` };
+  }
   if (job.runAt > now) {
     const at = new Date(job.runAt).toISOString();
     if (job.failures === 0) return { label: 'scheduled', reason: `not before ${at}` };

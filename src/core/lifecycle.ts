@@ -43,7 +43,13 @@ export function transition(job: Job, event: HistoryEvent, at: number, details: R
   const { token = null, by = null, note = null } = details;
   const cut = note === null ? null : note.slice(0, MAX_NOTE_LENGTH);
   const row: HistoryRow = { at, event, state: job.state, attempt: job.attempt, token, by, note: cut };
-  return { job: job.lease === null && job.slots.length > 0 ? { ...job, slots: NO_SLOTS } : job, row };
+  return { job: job.lease === null ? withoutLease(job) : job, row };
+}
+
+/** Of the jobs that were folded into it, only one that is done remembers the number. */
+function withoutLease(job: Job): Job {
+  const folded = job.state === 'done' ? job.folded : 0;
+  return job.slots.length === 0 && job.folded === folded ? job : { ...job, slots: NO_SLOTS, folded };
 }
 
 // ── birth ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -78,6 +84,9 @@ export function born(input: NewJob, context: Birth): Transition {
     delayMs: isDraft ? delayMs : 0,
     returnedAt: null,
     turn: 0,
+    coalesceKey: null,
+    foldedInto: null,
+    folded: 0,
     slots: NO_SLOTS,
     attempt: 0,
     failures: 0,
@@ -110,9 +119,11 @@ export interface Claim {
   readonly leaseMs: number;
   /** Of throttles that have room: the caller has looked. */
   readonly slots?: readonly string[];
+  /** How many others are folded into it. */
+  readonly folded?: number;
 }
 
-export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOTS }: Claim): Transition {
+export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOTS, folded = 0 }: Claim): Transition {
   const lease = {
     token,
     worker,
@@ -125,7 +136,17 @@ export function claimed(job: Job, { now, token, worker, leaseMs, slots = NO_SLOT
     pauseAskedAt: null,
   };
   const attempt = job.attempt + 1;
-  const next: Job = { ...job, state: 'running', attempt, lease, slots, returnedAt: null, progress: null };
+  const next: Job = {
+    ...job,
+    state: 'running',
+    attempt,
+    lease,
+    slots,
+    folded,
+    coalesceKey: null,
+    returnedAt: null,
+    progress: null,
+  };
   return transition(next, 'claimed', now, { token, by: worker });
 }
 
@@ -387,6 +408,7 @@ export function moved(job: Job, ask: Move, now: number): Transition | RefusalCod
     lease: null,
     progress: null,
     returnedAt: null,
+    foldedInto: null,
     interruptions: isStolen ? job.interruptions + 1 : job.interruptions,
   };
   return transition(next, 'moved', now, { token, note: ask.queue });
@@ -405,6 +427,7 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
     runAt: ask.runAt ?? job.runAt,
     name: ask.name ?? job.name,
     data: ask.data ?? job.data,
+    foldedInto: needsOpen ? null : job.foldedInto,
     lease:
       job.lease === null || ask.pause === undefined
         ? job.lease
@@ -424,7 +447,7 @@ export function replacedBy(job: Job, later: NewJob, now: number): Transition | u
   if (onTaken === undefined || job.state !== 'waiting') return undefined;
   const latest = onTaken.maxWaitMs === null ? Number.POSITIVE_INFINITY : job.createdAt + onTaken.maxWaitMs;
   const runAt = onTaken.kind === 'replace' ? job.runAt : Math.min(later.runAt ?? now + delayMs, latest);
-  return transition({ ...job, data, runAt }, 'changed', now);
+  return transition({ ...job, data, runAt, foldedInto: null }, 'changed', now);
 }
 
 // ── shapes that several of them share ────────────────────────────────────────────────────────────────────────
@@ -432,7 +455,7 @@ export function replacedBy(job: Job, later: NewJob, now: number): Transition | u
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
   // Whoever waits for it waits no longer once it is done (dependencies.ts).
   const dependents = state === 'done' ? 0 : job.dependents;
-  return { ...job, state, lease: null, endedAt: now, returnedAt: null, delayMs: 0, dependents };
+  return { ...job, state, lease: null, endedAt: now, returnedAt: null, delayMs: 0, dependents, foldedInto: null };
 }
 
 /** Back in the queue, before everything else; `since` puts it in line among the others that came back. */
@@ -446,6 +469,7 @@ function fresh(job: Job): Job {
     state: 'waiting',
     lease: null,
     returnedAt: null,
+    foldedInto: null,
     failures: 0,
     resends: 0,
     crashes: 0,

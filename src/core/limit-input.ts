@@ -4,7 +4,7 @@ import { duration, fields, integer, listOf, orNull, show, text } from './check.t
 import type { Duration } from './duration.ts';
 import { parseDuration } from './duration.ts';
 import { described, schemaOf } from './json-schema.ts';
-import type { KeySettings, Rate } from './settings.ts';
+import type { CoalesceSettings, KeySettings, Rate } from './settings.ts';
 
 export interface KeysInput {
   /** A field of the data, or several: 'tenant', ['tenant', 'user.id']. */
@@ -12,6 +12,9 @@ export interface KeysInput {
   /** How many jobs of one key run at once. Left out: keys only take turns. */
   limit?: number | null;
 }
+
+/** A field of the data, or several: jobs are equal that have equal values in all of them. */
+export type CoalesceInput = string | readonly string[] | { by: string | readonly string[] };
 
 /** `'100/1m'` is the same as `{ count: 100, per: '1m' }`. */
 export type RateInput = string | { count: number; per: Duration };
@@ -40,20 +43,28 @@ const fieldPath = text({
   must: "must be the path of a field, such as 'tenant' or 'user.id'",
 });
 const paths = listOf(fieldPath, 5);
-const keysRule = fields(
-  {},
-  {
-    by: described({ anyOf: [schemaOf(fieldPath), schemaOf(paths)] }, (value: unknown, report: Report, path: string) =>
-      typeof value === 'string' ? [fieldPath(value, report, path)] : paths(value, report, path),
-    ),
-    limit: orNull(slotCount),
-  },
+const by: Check<readonly string[]> = described(
+  { anyOf: [schemaOf(fieldPath), schemaOf(paths)] },
+  (value: unknown, report: Report, path: string) =>
+    typeof value === 'string' ? [fieldPath(value, report, path)] : paths(value, report, path),
 );
+const keysRule = fields({}, { by, limit: orNull(slotCount) });
 export const keys: Check<KeySettings> = described(
   schemaOf(keysRule),
   (value: unknown, report: Report, path: string) => {
     const given = keysRule(value, report, path) ?? {};
     return { by: given.by ?? [], limit: given.limit ?? null };
+  },
+);
+
+const coalesceRule = fields({ by });
+export const coalesce: Check<CoalesceSettings> = described(
+  { anyOf: [schemaOf(by), schemaOf(coalesceRule)] },
+  (value: unknown, report: Report, path: string) => {
+    const isBare = typeof value === 'string' || Array.isArray(value);
+    const given = coalesceRule(isBare ? { by: value } : value, report, path);
+    if (given?.by?.length === 0) report(path, "must name a field of the data, such as 'tenant' or 'user.id'");
+    return { by: given?.by ?? [] };
   },
 );
 

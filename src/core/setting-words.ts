@@ -7,6 +7,7 @@ export const SETTING_WORDS: Readonly<Record<keyof SettingsInput, string>> = {
   concurrency: 'how many of its jobs one node runs at once',
   maxRunning: 'how many of its jobs run at once, over all workers',
   keys: 'fields of the data that make a key; keys take turns, and may have a limit',
+  coalesce: 'fields of the data that make jobs equal; equals that wait when one starts are done with it',
   throttles: 'named throttles of which each of its jobs needs a slot',
   rate: 'how many of its jobs start in a time, such as 100/1m',
   priority: 'of jobs that name none; lower runs first',

@@ -7,8 +7,8 @@ import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show,
 import type { Duration } from './duration.ts';
 import { badInput } from './errors.ts';
 import { described, schemaOf } from './json-schema.ts';
-import type { KeysInput, RateInput } from './limit-input.ts';
-import { keys, rate, slotCount, throttleNames } from './limit-input.ts';
+import type { CoalesceInput, KeysInput, RateInput } from './limit-input.ts';
+import { coalesce, keys, rate, slotCount, throttleNames } from './limit-input.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
@@ -28,6 +28,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   priority?: number;
   maxRunning?: number | null;
   keys?: KeysInput | null;
+  coalesce?: CoalesceInput | null;
   throttles?: readonly string[];
   rate?: RateInput | null;
   lease?: Duration;
@@ -142,6 +143,7 @@ const settingsShape = {
   priority,
   maxRunning: orNull(slotCount),
   keys: orNull(keys),
+  coalesce: orNull(coalesce),
   throttles: throttleNames,
   rate: orNull(rate),
   lease: duration(MIN_LEASE_MS),

@@ -61,6 +61,12 @@ export interface KeySettings {
   readonly limit: number | null;
 }
 
+/** Which jobs of a queue are equal: those that start are done for all that wait then. */
+export interface CoalesceSettings {
+  /** Paths of fields, as in `keys`. */
+  readonly by: readonly string[];
+}
+
 /** So many starts in so much time. */
 export interface Rate {
   readonly count: number;
@@ -75,6 +81,7 @@ export interface QueueSettings extends ScriptSettings {
   /** How many of its jobs run at once, over all workers; null is no limit. */
   readonly maxRunning: number | null;
   readonly keys: KeySettings | null;
+  readonly coalesce: CoalesceSettings | null;
   /** Named throttles of which each of its jobs needs a slot. */
   readonly throttles: readonly string[];
   readonly rate: Rate | null;
@@ -120,6 +127,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   stage: 'copy',
   maxRunning: null,
   keys: null,
+  coalesce: null,
   throttles: [],
   rate: null,
   priority: 0,

@@ -61,7 +61,11 @@ export interface Table {
   nextRunAt(queue: string, now: number): number | null;
   nextLeaseEnd(queue: string): number | null;
 
-  /** Who holds a key, at this time. */
+  /** Waiting jobs of a queue that have this `coalesceKey` and whose time has come, by time, then by insertion. */
+  equals(queue: string, key: string, due: { readonly now: number; readonly limit: number }): readonly Job[];
+  /** Those that wait for the end of this job, into which they are folded; by insertion. */
+  foldedInto(id: string): readonly Job[];
+
   /** How many jobs of a queue run. */
   running(queue: string): number;
 
@@ -90,6 +94,7 @@ export interface Table {
   rateAt(queue: string): number;
   setRateAt(queue: string, at: number): void;
 
+  /** Who holds a key, at this time. */
   keyHolder(address: string, now: number): string | undefined;
   takeKey(address: string, id: string, until: number | null): void;
   /** Only if this job holds it. */

@@ -43,7 +43,7 @@ export function keyOf({ data, policy }: Limited, { keys }: QueueSettings): strin
 }
 
 /** A key needs all of the fields. */
-function keyIn(data: string, paths: readonly string[]): string | null {
+export function keyIn(data: string, paths: readonly string[]): string | null {
   const parts: string[] = [];
   const whole = parsed(data);
   for (const path of paths) {

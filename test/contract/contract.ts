@@ -13,6 +13,7 @@ import { changeContract } from './change.ts';
 import { claimContract } from './claim.ts';
 import { claimOrderContract } from './claim-order.ts';
 import { clockContract } from './clock.ts';
+import { coalesceContract } from './coalesce.ts';
 import { dependencyContract } from './dependencies.ts';
 import { dependencyFailureContract } from './dependency-failures.ts';
 import { draftContract } from './drafts.ts';
@@ -61,6 +62,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'unique keys': uniqueContract,
   throttles: throttleContract,
   'limits of a queue': limitContract,
+  coalescing: coalesceContract,
   drafts: draftContract,
   dependencies: dependencyContract,
   'failed dependencies': dependencyFailureContract,

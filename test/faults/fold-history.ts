@@ -24,9 +24,10 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   added: { from: [null], to: ['draft', 'waiting'] },
   committed: { from: ['draft'], to: ['waiting'] },
   claimed: { from: ['waiting'], to: ['running'] },
-  completed: { from: ['running'], to: ['done'] },
+  // Also with the one that it was folded into, while it waited.
+  completed: { from: ['waiting', 'running'], to: ['done'] },
   advanced: { from: ['running'], to: ['waiting'] },
-  forwarded: { from: ['running'], to: ['done'] },
+  forwarded: { from: ['waiting', 'running'], to: ['done'] },
   failed: { from: ['draft', 'waiting', 'running'], to: ['waiting', 'failed'] },
   retried: again,
   resent: again,
@@ -39,6 +40,8 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   changed: { from: ANY, to: ANY },
   late: { from: ANY, to: ANY },
   unblocked: { from: ['waiting'], to: ['waiting'] },
+  folded: { from: ['waiting'], to: ['waiting'] },
+  unfolded: { from: ['waiting'], to: ['waiting'] },
 };
 
 export function foldHistory(rows: readonly HistoryRow[]): Folded {

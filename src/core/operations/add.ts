@@ -7,9 +7,8 @@ import type { Transition } from '../lifecycle.ts';
 import { born, committed, replacedBy } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
+import { apply, eventOf, inLine, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
-import { withTurn } from './throttles.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   return jobs.map((input) => addOne(table, input, now));
@@ -37,7 +36,7 @@ function addChild(table: Table, input: NewJob, ids: readonly string[], now: numb
 }
 
 function insert(table: Table, transition: Transition, now: number): Job {
-  const { job, row } = withTurn(table, transition);
+  const { job, row } = inLine(table, transition);
   table.insert(job, row);
   if (job.state === 'waiting') takeKey(table, job, now);
   table.emit(eventOf(job, 'added'));

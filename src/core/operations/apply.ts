@@ -1,4 +1,5 @@
 /** Carries a transition out: the record, its history, what is counted of it, its key, its throttles and the event, always all. */
+import { keyInLine } from '../coalesce.ts';
 import type { Job } from '../job.ts';
 import type { StoreEvent, Target } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
@@ -10,7 +11,7 @@ import type { Table } from '../table.ts';
 import { followThrottles, withTurn } from './throttles.ts';
 
 export function apply(table: Table, before: Job, transition: Transition, now: number): void {
-  const change = withTurn(table, transition);
+  const change = inLine(table, transition);
   const { job: after, row } = change;
   const measurement = measurementOf(before, change);
   table.replace(before, after, row);
@@ -18,6 +19,13 @@ export function apply(table: Table, before: Job, transition: Transition, now: nu
   followKey(table, before, after, now);
   followThrottles(table, before, after);
   table.emit(eventOf(after, row.event));
+}
+
+/** What its place in line asks for: a turn among the keys, and what its equals find it by. */
+export function inLine(table: Table, transition: Transition): Transition {
+  const { job, row } = withTurn(table, transition);
+  const coalesceKey = keyInLine(job, table.settings(job.queue));
+  return job.coalesceKey === coalesceKey ? { job, row } : { job: { ...job, coalesceKey }, row };
 }
 
 export function eventOf(job: Job, type: StoreEvent['type']): StoreEvent {

@@ -8,7 +8,7 @@ import type { Transition } from '../lifecycle.ts';
 import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply, eventOf, isRefusal } from './apply.ts';
+import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, joined, waitFor } from './dependents.ts';
 
 export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
@@ -53,7 +53,7 @@ function advance(
   if (isRefusal(found)) return found;
   const { parents, taken } = joined(table, there, found, ruleOf(there, table.settings(there.queue)));
   const next = { ...there, parents };
-  apply(table, job, { job: next, row }, to.now);
+  applyWithDependents(table, job, { job: next, row }, to.now);
   waitFor(table, next, taken, to.now);
   return { ok: true, state: table.get(job.id)?.state ?? next.state };
 }

@@ -13,6 +13,7 @@ import type { Table } from '../table.ts';
 import { throttlesOf } from '../throttle.ts';
 import { apply } from './apply.ts';
 import { applyWithDependents } from './dependents.ts';
+import { equalsOf, foldAll } from './folds.ts';
 import { fullAmong, passOn } from './throttles.ts';
 
 /** How many lost leases one claim brings back at the most; the next one goes on. */
@@ -78,25 +79,32 @@ function roomIn(table: Table, queue: string, now: number): number {
   return rate === null ? places : Math.min(places, rateRoom(rate, table.rateAt(queue), now));
 }
 
-/** In the order of claims; what finds a throttle full is parked under it, and what was parked may come back meanwhile. */
+/**
+ * In the order of claims; what finds a throttle full is parked under it, and what was parked may come back meanwhile.
+ * Equals of one that starts leave the line with it.
+ */
 function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
   const jobs: Job[] = [];
   let parked = 0;
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
-    const before = parked;
+    let isChanged = false;
     for (const job of ready) {
       const slots = throttlesOf(job, table.settings(queue));
       const full = slots.length === 0 ? undefined : fullAmong(table, slots);
       if (full === undefined) {
-        jobs.push(start(table, job, { request, slots, now }));
+        const started = start(table, job, { request, slots, now });
+        jobs.push(started);
+        isChanged ||= started.folded > 0;
+        if (started.folded > 0) break;
         continue;
       }
       table.park(job, full.address);
       parked += 1;
+      isChanged = true;
       if (passOn(table, job)) break;
     }
-    isOver = parked === before || jobs.length >= request.limit || parked >= MAX_PARKED;
+    isOver = !isChanged || jobs.length >= request.limit || parked >= MAX_PARKED;
   }
   return { jobs, isCutShort: parked >= MAX_PARKED && jobs.length < request.limit };
 }
@@ -107,8 +115,10 @@ function start(
   { request, slots, now }: { request: ClaimRequest; slots: readonly string[]; now: number },
 ): Job {
   const { worker, leaseMs = table.settings(job.queue).leaseMs } = request;
-  const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs, slots });
+  const equals = equalsOf(table, job, now);
+  const change = claimed(job, { now, token: table.takeToken(), worker, leaseMs, slots, folded: equals.length });
   apply(table, job, change, now);
+  foldAll(table, equals, change.job, now);
   return change.job;
 }
 

@@ -24,10 +24,13 @@ import type { Transition } from '../lifecycle.ts';
 import type { Refused } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { apply } from './apply.ts';
+import { followLeader } from './folds.ts';
 
 export function applyWithDependents(table: Table, before: Job, change: Transition, now: number): void {
   apply(table, before, change, now);
-  if (before.dependents > 0) tellDependents(table, [{ before, after: change.job }], now);
+  const followers = followLeader(table, before, change, now);
+  const turns = [{ before, after: change.job }, ...followers].filter((turn) => turn.before.dependents > 0);
+  if (turns.length > 0) tellDependents(table, turns, now);
 }
 
 export function tellDependents(table: Table, turns: readonly Turn[], now: number): void {

@@ -9,6 +9,7 @@ import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { apply, eventOf, holdsKey, isRefused, keyHolderAgainst, takeKey, target } from './apply.ts';
 import { applyWithDependents, countWaiting, leaveParents, tellDependents, waitingBelow } from './dependents.ts';
+import { followLeader } from './folds.ts';
 import { passOn } from './throttles.ts';
 
 export function cancel(table: Table, targets: readonly Cancel[], moment: Moment): readonly CancelResult[] {
@@ -43,7 +44,10 @@ function stopped(job: Job, now: number): Cancelled {
 
 /** All of them first, and then what follows from it, so that none of them falls to the rule of those who are left. */
 function cancelAll(table: Table, jobs: readonly Cancelled[], now: number): void {
-  for (const { job, change } of jobs) apply(table, job, change, now);
+  for (const { job, change } of jobs) {
+    apply(table, job, change, now);
+    followLeader(table, job, change, now);
+  }
   const turns = jobs.filter(({ job }) => job.dependents > 0);
   tellDependents(
     table,
@@ -84,7 +88,7 @@ function moveOne(table: Table, ask: Move, now: number): TargetResult {
   const holder = holdsKey(table, job, now) ? keyHolderAgainst(table, job, ask.queue, now) : undefined;
   if (isClosed(table, job.queue, ask.queue)) return refuse('queue-down', `queue ${ask.queue}`);
   if (holder !== undefined) return refuse('key-taken', `job ${job.id}`, holder);
-  apply(table, job, change, now);
+  applyWithDependents(table, job, change, now);
   return { ok: true, state: change.job.state };
 }
 

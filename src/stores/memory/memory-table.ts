@@ -116,6 +116,16 @@ export class MemoryTable implements Table {
     this.#claimedAt = now;
   }
 
+  equals(queue: string, key: string, due: { now: number; limit: number }): readonly Job[] {
+    const found = this.#lane(queue).waiting.items.filter((job) => job.coalesceKey === key && job.runAt <= due.now);
+    return found.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq).slice(0, due.limit);
+  }
+
+  foldedInto(id: string): readonly Job[] {
+    const found = [...this.#jobs.values()].filter((job) => job.state === 'waiting' && job.foldedInto === id);
+    return found.sort((a, b) => a.seq - b.seq);
+  }
+
   running(queue: string): number {
     return this.#lane(queue).running.items.length;
   }

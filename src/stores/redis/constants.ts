@@ -5,6 +5,7 @@
  */
 import { crashDelayMs } from '../../core/backoff.ts';
 import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
+import { MAX_FOLDED } from '../../core/coalesce.ts';
 import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies.ts';
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../core/history.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
@@ -35,6 +36,7 @@ const STORE_SETTINGS = [
   'histogramDays',
   'maxRunning',
   'keys',
+  'coalesce',
   'throttles',
   'rate',
 ] as const;
@@ -50,6 +52,7 @@ export function constantsText(): string {
     MAX_NOTE_LENGTH,
     MAX_OVERTAKEN,
     MAX_PARKED,
+    MAX_FOLDED,
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
     MAX_PARENTS,

@@ -49,6 +49,8 @@ export const EVENT_LETTERS: Readonly<Record<HistoryEvent, string>> = {
   changed: 'h',
   late: 't',
   unblocked: 'u',
+  folded: 'd',
+  unfolded: 'e',
 };
 
 const ESCAPE = '\x1d';

@@ -56,6 +56,9 @@ type Rest = Pick<
   | 'crashes'
   | 'interruptions'
   | 'turn'
+  | 'coalesceKey'
+  | 'foldedInto'
+  | 'folded'
   | 'slots'
   | 'progress'
   | 'failure'
@@ -73,6 +76,9 @@ const NO_REST: Rest = Object.freeze({
   crashes: 0,
   interruptions: 0,
   turn: 0,
+  coalesceKey: null,
+  foldedInto: null,
+  folded: 0,
   slots: NO_SLOTS,
   progress: null,
   failure: null,
@@ -87,12 +93,12 @@ export function readJob(row: JobRow): Job {
     endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
   ] = row;
   const {
-    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions, turn, slots,
-    progress, failure, forwardedTo,
+    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions, turn,
+    coalesceKey, foldedInto, folded, slots, progress, failure, forwardedTo,
   } = rest === null ? NO_REST : readRest(rest);
   return {
     id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
-    createdAt, seq, runAt, delayMs, returnedAt, turn, slots, attempt, failures, resends, crashes, interruptions,
+    createdAt, seq, runAt, delayMs, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
@@ -130,6 +136,9 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.crashes === b.crashes &&
     a.interruptions === b.interruptions &&
     a.turn === b.turn &&
+    a.coalesceKey === b.coalesceKey &&
+    a.foldedInto === b.foldedInto &&
+    a.folded === b.folded &&
     a.slots === b.slots &&
     a.progress === b.progress &&
     a.failure === b.failure &&
@@ -167,6 +176,9 @@ const REST_VALUES = [
   'crashes',
   'interruptions',
   'turn',
+  'coalesceKey',
+  'foldedInto',
+  'folded',
   'slots',
   'progress',
   'failure',

@@ -16,6 +16,7 @@ import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import { type Held, type QueueStorage, storageOf } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
+import { FoldRows } from './fold-rows.ts';
 import { JobEdges } from './job-edges.ts';
 import { JobRows } from './job-rows.ts';
 import { JobSearch } from './job-search.ts';
@@ -50,6 +51,7 @@ export class SqliteTable implements Table {
   readonly #search: JobSearch;
   readonly #statistics: StatisticsRows;
   readonly #edges: JobEdges;
+  readonly #folds: FoldRows;
   readonly #keys: UniqueKeys;
   readonly #throttles: ThrottleRows;
   readonly #paces: PaceRows;
@@ -68,6 +70,7 @@ export class SqliteTable implements Table {
     this.#search = new JobSearch(db, this.#counters);
     this.#statistics = new StatisticsRows(db);
     this.#edges = new JobEdges(db);
+    this.#folds = new FoldRows(db);
     this.#keys = new UniqueKeys(db);
     this.#throttles = new ThrottleRows(db);
     this.#paces = new PaceRows(db);
@@ -109,12 +112,14 @@ export class SqliteTable implements Table {
   insert(job: Job, row: HistoryRow): void {
     this.#numbers.readyAt(row.at);
     this.#jobs.insert(job, row);
+    this.#folds.follow(null, job);
     this.#counters.enter(job);
   }
 
   replace(before: Job, after: Job, row: HistoryRow | null): void {
     if (row !== null) this.#numbers.readyAt(row.at);
     this.#jobs.update(before, after, row);
+    this.#folds.follow(before, after);
     if (before.slots !== after.slots) this.#throttles.follow(before.slots, after.slots, after.seq);
     this.#counters.move(before, after);
   }
@@ -125,6 +130,7 @@ export class SqliteTable implements Table {
 
   remove(job: Job): void {
     this.#jobs.remove(job);
+    this.#folds.follow(job, null);
     this.#counters.leave(job);
   }
 
@@ -158,6 +164,14 @@ export class SqliteTable implements Table {
 
   nextLeaseEnd(queue: string): number | null {
     return this.#leased.nextEnd(queue);
+  }
+
+  equals(queue: string, key: string, due: { now: number; limit: number }): readonly Job[] {
+    return this.#folds.equals(queue, key, due);
+  }
+
+  foldedInto(id: string): readonly Job[] {
+    return this.#folds.into(id);
   }
 
   running(queue: string): number {

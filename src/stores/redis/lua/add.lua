@@ -79,6 +79,10 @@ local function replace(job, later, at)
   work.touch(job)
   throttles.passOn(job)
   if job.place == 'k' then job.place = 'w' end
+  if job.fields.into then
+    job.fields.into = nil
+    life.wait(job)
+  end
   record.setText(job, 'd', args[at]:sub(3), later.apart and args[at + 1])
   if kind == 'debounce' then
     local latest = mostMs == '-' and math.huge or job.createdAt + mostMs
@@ -127,7 +131,7 @@ local function addRun(at, first)
   local kind, queue, fields, count = args[at], args[at + 1], args[at + 2], tonumber(args[at + 3])
   local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queues.settings(queue), clock.seq
   local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and settings.state ~= 'down'
-    and not queues.orNil(settings.keys)
+    and not queues.orNil(settings.keys) and not queues.orNil(settings.coalesce)
   if isPlain then addPlain(queue, fields, at + 4, count, first) end
   for i = isPlain and count or 0, count - 1 do
     local itemAt = at + 4 + width * i

@@ -17,7 +17,7 @@ local ids, answer = { select(2, unpack(args)) }, {}
 record.load(ids)
 for i = 1, #ids do
   local job = record.jobs[ids[i]]
-  local isReady = job and STATE[job.place] == 'waiting' and record.runAt(job) <= clock.now
+  local isReady = job and STATE[job.place] == 'waiting' and job.place ~= 'b' and record.runAt(job) <= clock.now
     and queues.settings(job.queue).state == 'up'
   answer[i] = isReady and table.concat(brakeOn(job), '\31') or ''
 end

@@ -56,6 +56,7 @@ return forEach(function(job, said)
   if said.tags or said.untag then job.fields.tags = said.tags end
   changeOrder(job, said)
   if said.name then job.fields.name = said.name end
+  if said.data or said.runAt or said.waitFor or said.partFrom then job.fields.into = nil end
   if said.data then record.say(job, 'd', said.data, said) end
   if said.pause then job.fields.pauseAskedAt = said.pause == 'yes' and clock.nowText or nil end
   if said.partFrom then edges.part(job, partedFrom(said)) end

@@ -101,7 +101,7 @@ local function take(job, ms)
   taken[#taken + 1] = job
 end
 
--- Takes the job, or parks it under a throttle that is full. Answers whether somebody came back into line by that.
+-- Takes the job, with its equals, or parks it under a throttle that is full. Answers whether the line is another by that.
 local function takeOrPark(job, queue, ms, settings)
   local isPlain = not job.fields.throttles and #settings.throttles == 0 and not queues.orNil(settings.keys)
   local addresses = isPlain and {} or throttles.of(job, settings)
@@ -111,13 +111,14 @@ local function takeOrPark(job, queue, ms, settings)
     if #addresses > 0 then throttles.take(job, addresses) end
     if queues.orNil(settings.maxRunning) then job.fields.counted = queue end
     take(job, ms)
-    return false
+    local coalesce = queues.orNil(settings.coalesce)
+    return coalesce ~= nil and folds.gather(job, coalesce) > 0
   end
   job.place, job.fields.parked, parked = 'k', full, parked + 1
   return throttles.passOn(job)
 end
 
--- Answers whether the line must be looked at anew, since somebody came back into it.
+-- Answers whether the line must be looked at anew, since somebody came back into it or left it.
 local function serveLine(queue, ms, settings, most)
   local nextReady, nextPlain = readyReader(queue), plainReader(queue)
   local ready, plain = nextReady(), nextPlain()

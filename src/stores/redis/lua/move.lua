@@ -22,6 +22,7 @@ return forEach(function(job, said)
   work.touch(job)
   local token = isStolen and record.lease(job).token or nil
   if STATE[job.place] == 'waiting' then throttles.passOn(job) end
+  job.fields.into = nil
   if job.place ~= 'p' then life.wait(job) end
   record.endLease(job)
   rare.goTo(job, queue)

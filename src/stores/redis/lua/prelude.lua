@@ -11,6 +11,7 @@
 --   blocked:<queue> zset   those that wait for other jobs; wait:, kids:<seq> the open and all edges from a parent, up:<seq> to a child
 --   parked:<queue>  zset   those that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one
 --   parks:<address> zset   the queues that have such; slots:<address>: the running jobs that hold one
+--   equals:<queue>:<key> zset   those in line that are equal (core/coalesce.ts), by time; folds:<id> those folded into a job
 --   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
@@ -29,7 +30,7 @@
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
 local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', k = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles
+local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles, folds
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -354,6 +355,9 @@ record = {
     local fields = job.fields
     job.lease, fields.lease = nil, nil
     if fields.slots or fields.counted then throttles.free(job) end
+    -- Of those that were folded into it, only one that is done remembers the number.
+    job.hadFolded = fields.folded ~= nil
+    if job.place ~= 'd' then fields.folded = nil end
     fields.startedAt, fields.pid, fields.cancelAskedAt, fields.pauseAskedAt = nil, nil, nil, nil
   end,
 
@@ -475,10 +479,11 @@ work = {
     if place ~= 'f' then return STATE[place] .. ':' .. queue, work.hex(job), fields.endedAt end
   end,
 
-  -- The indexes besides: groups of failures, what was handed on, and who is parked under which throttle.
+  -- The indexes besides: groups of failures, what was handed on, who is parked under which throttle, and folded into whom.
   side = function(job)
     local fields = job.fields
     if job.place == 'k' then return 'park:' .. job.queue .. ':' .. fields.parked end
+    if job.place == 'b' and fields.into then return 'folds:' .. fields.into end
     if job.place == 'x' then return 'group:' .. job.queue .. ':' .. fields.group end
     if job.place == 'd' and fields.forwardedTo then return 'relayed:' .. job.queue end
   end,
@@ -489,13 +494,14 @@ work = {
     job.isTouched = true
     work.touched[#work.touched + 1] = job
     job.oldTags, job.oldSlots, job.oldLease = job.fields.tags, job.fields.slots, nil
+    job.oldEqual = job.fields.equal and 'equals:' .. job.queue .. ':' .. job.fields.equal
     local place = job.place
     if place == 'f' then
       job.wasIn = job.queue
     elseif place == 'w' then
       job.oldKey, job.oldMember, job.oldLater = 'ready:' .. job.queue, work.readyMember(job), 'later:' .. job.queue
     elseif place == 'b' then
-      job.oldKey, job.oldMember = 'blocked:' .. job.queue, work.hex(job)
+      job.oldKey, job.oldMember, job.oldSide = 'blocked:' .. job.queue, work.hex(job), work.side(job)
     elseif place == 'k' then
       job.oldKey, job.oldMember, job.oldSide = 'parked:' .. job.queue, work.readyMember(job), work.side(job)
     else
@@ -508,6 +514,9 @@ work = {
   -- Once it is changed: it enters what it is in now, and leaves what it is no longer in.
   settleIn = function(job)
     local key, member, score, side, tags
+    local isInLine = not job.isDeleted and STATE[job.place] == 'waiting' and job.place ~= 'b'
+    local hasEquals = isInLine and queues.orNil(queues.settings(job.queue).coalesce)
+    if hasEquals or job.oldEqual then folds.settle(job, hasEquals) end
     if job.fields.parked and job.place ~= 'k' then job.fields.parked = nil end
     if not job.isDeleted then
       key, member, score = work.place(job)
@@ -726,7 +735,7 @@ rare = later(function(rare)
       work.put(side, score, parkedMember)
       work.put('parks:' .. job.fields.parked, 0, job.queue)
     elseif side then
-      work.put(side, job.fields.endedAt, member)
+      work.put(side, job.fields.endedAt or job.seq, member)
     end
     if side and job.place == 'x' then work.put('groups:' .. job.queue, 0, job.fields.group) end
     if oldSide and (oldSide ~= side or (isParked and job.oldMember ~= work.readyMember(job))) then
@@ -1337,6 +1346,7 @@ life = {
     life.count(job, event, details)
     if job.fields.unique then keys.follow(job, details.from or job.queue) end
     work.emit(event, job.queue, STATE[job.place], job.id)
+    if job.hadFolded then folds.follow(job, event) end
   end,
 
   -- What the statistics count of it: core/statistics.ts.
@@ -1361,13 +1371,13 @@ life = {
     record.endLease(job)
     local fields = job.fields
     if place == 'd' then fields.dependents = nil end
-    fields.endedAt, fields.returnedAt, fields.delayMs = clock.nowText, nil, nil
+    fields.endedAt, fields.returnedAt, fields.delayMs, fields.into = clock.nowText, nil, nil, nil
   end,
 
   -- Among those that wait: for a worker or its time, or for other jobs.
   wait = function(job)
     local parents = job.fields.parents
-    job.place = parents and not parents:find('^%d+ 0 ') and 'b' or 'w'
+    job.place = (job.fields.into or (parents and not parents:find('^%d+ 0 '))) and 'b' or 'w'
   end,
 
   setFailure = function(job, group, message, detail, apart)
@@ -1403,6 +1413,7 @@ loss = later(function(loss)
   end
 
   function loss.fresh(job)
+    job.fields.into = nil
     life.wait(job)
     record.endLease(job)
     local fields = job.fields
@@ -1539,7 +1550,7 @@ throttles = later(function(throttles)
     return ((work.bigTexts and work.bigTexts[address]) or call('HGET', P .. 'big', address) or ''):sub(9)
   end
 
-  local function keyIn(job, paths)
+  function throttles.keyIn(job, paths)
     local isRead, whole = pcall(cjson.decode, dataOf(job))
     local found = {}
     for i = 1, #paths do
@@ -1553,7 +1564,7 @@ throttles = later(function(throttles)
 
   function throttles.keyOf(job, keys)
     if job.fields.key then return job.fields.key end
-    return #keys.by > 0 and keyIn(job, keys.by) or nil
+    return #keys.by > 0 and throttles.keyIn(job, keys.by) or nil
   end
 
   -- The addresses of which a job needs a slot each, in their order.
@@ -1751,6 +1762,85 @@ throttles = later(function(throttles)
   end
 end)
 
+-- ── coalescing: core/coalesce.ts and core/operations/folds.ts, restated ─────────────────────────────────────────────
+
+folds = later(function(folds)
+  local DOING = { completed = true, advanced = true, forwarded = true }
+
+  -- The key by which its equals find a job while it stands in line, and the index of that key.
+  function folds.settle(job, coalesce)
+    local key = coalesce and throttles.keyIn(job, coalesce.by) or nil
+    local index = key and 'equals:' .. job.queue .. ':' .. key
+    job.fields.equal = key
+    if index then work.put(index, text(record.runAt(job)), work.hex(job)) end
+    if job.oldEqual and job.oldEqual ~= index then work.drop(job.oldEqual, work.hex(job)) end
+  end
+
+  local function letGo(job)
+    local unique = keys.of(job)
+    if not unique or unique.ends ~= 'started' then return end
+    local address = keys.address(unique, job.queue)
+    keys.note(address)
+    keys.release(address, job.id)
+  end
+
+  local function isEqual(job, leader, coalesce, key)
+    return job and job ~= leader and not job.isDeleted and job.queue == leader.queue and job.place ~= 'b'
+      and STATE[job.place] == 'waiting' and record.runAt(job) <= clock.now and throttles.keyIn(job, coalesce.by) == key
+  end
+
+  -- Those that are equal to a job which has just been started are folded into it. Returns how many.
+  function folds.gather(leader, coalesce)
+    local key, count = throttles.keyIn(leader, coalesce.by), 0
+    if not key then return 0 end
+    local index = P .. 'equals:' .. leader.queue .. ':' .. key
+    local members = call('ZRANGEBYSCORE', index, '-inf', clock.nowText, 'LIMIT', 0, K.MAX_FOLDED + 1)
+    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+      if count < K.MAX_FOLDED and isEqual(job, leader, coalesce, key) then
+        work.touch(job)
+        throttles.passOn(job)
+        job.fields.into, count = leader.id, count + 1
+        life.wait(job)
+        life.apply(job, 'folded', { note = leader.id })
+        letGo(job)
+      end
+    end
+    record.setNumber(leader, 'folded', count)
+    return count
+  end
+
+  local function doneWith(job, leader, event)
+    life.ended(job, 'd')
+    job.fields.into, job.fields.forwardedTo = leader.id, leader.fields.forwardedTo
+    local isApart = leader.place == 'd' and (leader.fields.apart or ''):find('r', 1, true)
+    record.setText(job, 'r', leader.fields.result, isApart and work.bigTexts and work.bigTexts['r' .. leader.id] or nil)
+    life.setFailure(job, nil, nil, nil)
+    life.apply(job, event == 'forwarded' and event or 'completed', { note = 'with job ' .. leader.id })
+  end
+
+  -- The attempt of a job has ended: what was folded into it is done with it, or comes back. Those that others wait for
+  -- are noted in the job, for whoever tells them.
+  function folds.follow(leader, event)
+    leader.hadFolded, leader.followers = nil, {}
+    local members = call('ZRANGE', P .. 'folds:' .. leader.id, 0, -1)
+    for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
+      if job and not job.isDeleted and job.place == 'b' and job.fields.into == leader.id then
+        local hasDependents = job.fields.dependents
+        work.touch(job)
+        if DOING[event] then
+          doneWith(job, leader, event)
+          if hasDependents then table.insert(leader.followers, { job = job, wasBad = false }) end
+        else
+          job.fields.into = nil
+          life.wait(job)
+          life.apply(job, 'unfolded', { note = leader.id })
+          if (job.fields.unique or ''):find('^%S+ started ') then keys.take(job) end
+        end
+      end
+    end
+  end
+end)
+
 -- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────────
 
 -- Hardly ever runs, so it may be slow. Who was touched goes where its record says; what was to be left is left.
@@ -1778,6 +1868,9 @@ local function mend()
     if side then rightful[side .. '\31' .. (job.place == 'k' and member or hex)] = true end
     for address in (job.fields.slots and job.fields.slots .. '\30' or ''):gmatch('([^\30]*)\30') do
       enters('slots:' .. address, 0, hex)
+    end
+    if job.fields.equal then
+      enters('equals:' .. job.queue .. ':' .. job.fields.equal, text(record.runAt(job)), hex)
     end
     for tagKey in pairs(rare.tagKeys(job.fields.tags)) do
       enters(tagKey, tonumber(job.seq), hex)

@@ -140,7 +140,9 @@ return forEach(function(job, said, kind)
     life.wait(job)
   end
   life.apply(job, event, { token = lease.token, by = lease.worker, note = note, from = queue })
+  local line = job.followers or {}
+  if hasDependents and not parents then table.insert(line, 1, { job = job, wasBad = false }) end
+  if #line > 0 then edges.tell(line) end
   if parents then edges.waitFor(job, parents) end
-  if hasDependents and not parents then edges.tell({ { job = job, wasBad = false } }) end
   return STATE[job.place]
 end)

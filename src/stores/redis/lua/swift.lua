@@ -175,7 +175,8 @@ swift = {
   isLimited = function(settings)
     local null, throttles = cjson.null, settings.throttles
     return (settings.maxRunning and settings.maxRunning ~= null) or (settings.keys and settings.keys ~= null)
-      or (settings.rate and settings.rate ~= null) or (throttles and #throttles > 0)
+      or (settings.rate and settings.rate ~= null) or (settings.coalesce and settings.coalesce ~= null)
+      or (throttles and #throttles > 0)
   end,
 
   -- The score of the first member of an index.
