@@ -58,6 +58,7 @@ function headOf(job: JobView, now: number): Field[] {
       job.parents === null ? null : `${job.parents.of - job.parents.open} of ${plural(job.parents.of, 'job')} done`,
     ],
     ['dependents', job.dependents === 0 ? null : `${plural(job.dependents, 'job')} still waiting for it`],
+    ['stands for', job.folded === 0 ? null : `${plural(job.folded, 'equal job')}, folded into it when it started`],
     ['tags', job.tags.length === 0 ? null : job.tags.join(', ')],
     ['priority', job.priority === 0 ? null : String(job.priority)],
     ['added', `${localIso(job.createdAt)} (${age(job.createdAt, now)})`],

@@ -50,7 +50,9 @@ export function coalesceContract(open: Open): void {
       label: 'blocked',
       reason: 'goes with job a',
     });
-    expect((await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 })).jobs.map(({ id }) => id)).toEqual(['other']);
+    expect((await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 })).jobs.map(({ id }) => id)).toEqual([
+      'other',
+    ]);
   });
 
   test.each<[string, Said, readonly string[]]>([
@@ -124,7 +126,9 @@ export function coalesceContract(open: Open): void {
       { id: 'text', data: JSON.stringify({ site: '1', page: { id: 'y' } }) },
     );
     const leader = await bench.claimOne();
-    const folded = (await bench.jobs.list({ order: 'newest', limit: 20 })).jobs.filter((job) => job.foldedInto !== null);
+    const folded = (await bench.jobs.list({ order: 'newest', limit: 20 })).jobs.filter(
+      (job) => job.foldedInto !== null,
+    );
     expect([leader.folded, folded.map(({ id }) => id)]).toEqual([1, ['equal']]);
     bench.pass(1);
     expect(await bench.claimIds()).toEqual(['less', 'text', 'later']);

@@ -13,11 +13,12 @@ import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
 import { findMisfits } from './redis-keys.ts';
 
 const WRITE = 'local function write(...)\n  return call(...)\nend';
-const CASES = SCENARIOS.map((scenario) => ({
+const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS].map((scenario) => ({
   title: [scenario.name, scenario.which].filter(Boolean).join(', '),
   scenario,
 }));

@@ -17,6 +17,8 @@ interface Found {
   /** `f` for a waiting job in the fifo, `w` for one in the sorted sets. */
   readonly place: string;
   readonly apart: string;
+  /** The throttle that it is parked under. */
+  readonly parked: string;
 }
 
 /** Everything under the namespace, by the rest of its key. */
@@ -79,9 +81,9 @@ function scoresOf(answer: readonly (readonly [string, number] | string)[]): Map<
 function recordsOf({ hashes }: Contents): Found[] {
   const records = [...(hashes.get('j') ?? [])].filter(([id]) => !/^[@#$]/.test(id));
   return records.flatMap(([id, record]) => {
-    const apart = fieldsOf(record)['apart'] ?? '';
+    const { apart = '', parked = '' } = fieldsOf(record);
     const texts = apart.split('').map((letter) => hashes.get('big')?.get(letter + id) ?? '');
-    return readJobs([id, record, ...texts], 0).map((job) => ({ job, place: record.charAt(0), apart }));
+    return readJobs([id, record, ...texts], 0).map((job) => ({ job, place: record.charAt(0), apart, parked }));
   });
 }
 
@@ -118,11 +120,26 @@ function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[
   });
 }
 
+/** How a job stands among the ready ones and among the parked: by its turn, its time and its insertion. */
+function readyMember({ returnedAt, runAt, turn, seq }: Job): string {
+  const digits = (value: number): string => Math.max(0, value).toString(16).padStart(11, '0');
+  const first = turn > 0 && returnedAt === null ? `z${digits(turn)}` : '';
+  return `${first}${digits(returnedAt ?? runAt)}${hex(seq)}`;
+}
+
 /** Where a job must stand, and with which score. A waiting one may stand in either of two. */
-function placesOf({ job, place }: Found): [string, string, number][] {
+function placesOf({ job, place, parked }: Found): [string, string, number][] {
   const { queue, seq, endedAt, failure } = job;
   const places: [string, string, number][] = job.tags.map((tag) => [`tag:${tag}`, hex(seq), seq]);
   if (place === 'b') places.push([`blocked:${queue}`, hex(seq), seq]);
+  if (place === 'b' && job.foldedInto !== null) places.push([`folds:${job.foldedInto}`, hex(seq), seq]);
+  if (job.coalesceKey !== null) places.push([`equals:${queue}:${job.coalesceKey}`, hex(seq), job.runAt]);
+  if (place === 'k') {
+    const score = job.returnedAt === null ? job.priority : Number.NEGATIVE_INFINITY;
+    places.push([`parked:${queue}`, readyMember(job), score], [`park:${queue}:${parked}`, readyMember(job), score]);
+    places.push([`parks:${parked}`, queue, 0]);
+  }
+  for (const address of job.slots) places.push([`slots:${address}`, hex(seq), 0]);
   if (place === 'r') places.push([`running:${queue}`, hex(seq), job.lease?.until ?? 0]);
   if (place === 'p') places.push([`draft:${queue}`, hex(seq), job.createdAt]);
   if (endedAt !== null && 'dxc'.includes(place)) places.push([`${job.state}:${queue}`, hex(seq), endedAt]);
@@ -132,18 +149,17 @@ function placesOf({ job, place }: Found): [string, string, number][] {
   return places;
 }
 
-const INDEXES = /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag):/;
+const INDEXES =
+  /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag|parked|parks?|slots|equals|folds):/;
 
 function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(jobs.flatMap(placesOf).map(([key, member, score]) => [`${key} ${member}`, score]));
   for (const { job, place } of jobs) {
     if (place !== 'w') continue;
-    const time = Math.max(0, job.returnedAt ?? job.runAt)
-      .toString(16)
-      .padStart(11, '0');
-    const ready = `ready:${job.queue} ${time}${hex(job.seq)}`;
-    const isReady = zsets.get(`ready:${job.queue}`)?.has(`${time}${hex(job.seq)}`) === true;
-    if (isReady) wanted.set(ready, job.returnedAt === null ? job.priority : Number.NEGATIVE_INFINITY);
+    const member = readyMember(job);
+    const isReady = zsets.get(`ready:${job.queue}`)?.has(member) === true;
+    if (isReady)
+      wanted.set(`ready:${job.queue} ${member}`, job.returnedAt === null ? job.priority : Number.NEGATIVE_INFINITY);
     else wanted.set(`later:${job.queue} ${hex(job.seq)}`, job.runAt);
   }
   const indexes = [...zsets].filter(([name]) => INDEXES.test(name));
@@ -173,7 +189,8 @@ function keyMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
     const job = byId.get(id);
     return job?.unique === undefined || job.unique === null || keyAddress(job.unique, job.queue) !== address;
   });
-  const free = jobs.filter(({ job: { unique, state, queue } }) => {
+  const free = jobs.filter(({ job: { unique, state, queue, foldedInto } }) => {
+    if (foldedInto !== null && unique?.until === 'started') return false;
     if (unique === null || unique.until === 'period' || state === 'draft' || releasesKey(unique, state)) return false;
     return !held.has(keyAddress(unique, queue));
   });
@@ -202,7 +219,7 @@ function edgeMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
     const parents = above.length === 0 ? null : { of: above.length, open: open.length, bad: bad.length };
     const dependents = membersOf(`wait:${hex(job.seq)}`).length;
     const said = JSON.stringify({ parents: job.parents, dependents: job.dependents });
-    const isBlocked = job.state === 'waiting' && open.length > 0;
+    const isBlocked = job.state === 'waiting' && (open.length > 0 || job.foldedInto !== null);
     return [
       ...(said === JSON.stringify({ parents, dependents })
         ? []

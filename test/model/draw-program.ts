@@ -44,7 +44,7 @@ const seen = oneOf<Seen>('any', 'any', 'present', 'present', 'past');
 const leaseMs = oneOf(BRIEF_MS, SHORT_MS, LONG_MS);
 const delayMs = oneOf(0, 0, 0, 1, SHORT_MS);
 /** The last is too long to stand beside the rest of a record in every store. */
-const text = oneOf('1', '"two"', '{"n": 3}', '{"n": "4"}', `"${'l'.repeat(1_100)}"`);
+const text = oneOf('1', '"two"', '{"n": 3}', '{"n": 3}', '{"n": "4"}', `"${'l'.repeat(1_100)}"`);
 const failure = fc.record({ group: oneOf('g', 'h'), message: oneOf('m', 'n'), detail: oneOf(null, 'd') });
 const unique = fc
   .record({
@@ -159,6 +159,7 @@ const limits = upTo(2, {
   maxRunning: oneOf(null, 1, 2),
   keys: oneOf(null, { by: [], limit: 1 }, { by: ['n'], limit: 1 }, { by: ['n'], limit: null }, { by: ['n'], limit: 2 }),
   throttles: oneOf([], ['t'], ['t', 'u']),
+  coalesce: oneOf(null, { by: ['n'] }, { by: ['n'] }),
   rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }),
 });
 const someQueue = oneOf('x', 'x', 'x', 'y');
@@ -166,8 +167,15 @@ const setLimits = fc.record({ call: oneOf('settings'), queue: someQueue, setting
 const setThrottle = fc.record({ call: oneOf('throttle'), name: oneOf('t', 't', 'u'), max: oneOf(null, 1, 1, 1, 2) });
 const limiting = fc.oneof(setLimits, setThrottle);
 const limitedJob = both(
-  fc.record({ who, queue: someQueue, data: text, policy: limitedPolicy }),
-  upTo(1, { priority: oneOf(-1, 1), runIn: oneOf(-SHORT_MS, SHORT_MS), delayMs: oneOf(SHORT_MS), draft: oneOf(true) }),
+  fc.record({ who, queue: someQueue, data: oneOf('{"n": 3}', '{"n": 3}', '{"n": "4"}', '1'), policy: limitedPolicy }),
+  upTo(1, {
+    priority: oneOf(-1, 1),
+    runIn: oneOf(-SHORT_MS, SHORT_MS),
+    delayMs: oneOf(SHORT_MS),
+    draft: oneOf(true),
+    unique,
+    family: fc.record({ add: relatives }),
+  }),
 );
 
 const ago = oneOf(0, 1, -SHORT_MS, -LONG_MS);
@@ -258,6 +266,7 @@ export function aProgram(profile: Profile): fc.Arbitrary<Program> {
 function beginLimited({ ids }: Profile): fc.Arbitrary<object>[] {
   const one = (name: string) => fc.record({ call: oneOf('throttle'), name: oneOf(name), max: oneOf(1, 1, 2) });
   const keys = oneOf(null, { by: [], limit: null }, { by: ['n'], limit: 2 }, { by: [], limit: 1 });
-  const first = fc.record({ call: oneOf('settings'), queue: oneOf('x'), settings: fc.record({ keys }) });
+  const coalesce = oneOf(null, { by: ['n'] });
+  const first = fc.record({ call: oneOf('settings'), queue: oneOf('x'), settings: fc.record({ keys, coalesce }) });
   return [one('t'), one('u'), first, items('add', limitedJob, ids.length)];
 }

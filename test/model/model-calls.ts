@@ -29,6 +29,7 @@ import * as life from '../../src/core/lifecycle.ts';
 import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
 import type { Model } from './model.ts';
 import { below, childrenOf, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
+import { equalsOf, fold } from './model-folds.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
 const isClosed = (model: Model, from: string, to: string): boolean =>
@@ -96,11 +97,14 @@ function take(model: Model, { worker, queues, limit, leaseMs }: ClaimRequest, mo
     overtake(model, queue, 1_000, moment);
     for (const job of model.ready(queue, moment.now)) {
       const hasRoom = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
-      if (taken.length >= limit || !hasRoom) continue;
+      const isLeft = !model.isBlocked(model.get(job.id) as Job);
+      if (taken.length >= limit || !hasRoom || !isLeft) continue;
       const token = model.nextToken(job.id);
       const lease = { now: moment.now, token, worker, leaseMs: leaseMs ?? settings.leaseMs };
-      const change = life.claimed(job, { ...lease, slots: model.limits.slots(job) });
+      const equals = equalsOf(model, job, moment.now);
+      const change = life.claimed(job, { ...lease, slots: model.limits.slots(job), folded: equals.length });
       model.become(change, moment.now);
+      fold(model, equals, model.get(job.id) as RunningJob, moment.now);
       model.limits.started(job, moment.now);
       taken.push(model.get(job.id) as RunningJob);
     }
@@ -118,8 +122,8 @@ export function overtake(model: Model, queue: string, limit: number, moment: Mom
 
 /** A job becomes something, and those who wait for it hear of it. */
 export function turn(model: Model, change: life.Transition, now: number): void {
-  model.become(change, now);
-  tell(model, newsOf(change.job), now);
+  const followers = model.become(change, now);
+  tell(model, [...newsOf(change.job), ...followers], now);
 }
 
 function nextTimes(model: Model, queue: string, now: number): readonly number[] {

@@ -6,11 +6,14 @@
  * Tokens and insertion numbers are the model's; whoever compares translates them.
  */
 import { type ClockMemory, type Moment, NEVER_SEEN, NO_GAP, readClock } from '../../src/core/clock.ts';
+import { coalesceKeyOf } from '../../src/core/coalesce.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
 import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
 import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+import type { News } from './model-family.ts';
+import { follow } from './model-folds.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
 
@@ -110,9 +113,10 @@ export class Model {
     return this.settings(queue).state === 'up' ? due.sort(claimOrder) : [];
   }
 
-  /** Waits for a job that is not done. */
-  isBlocked({ seq, state }: Job): boolean {
-    return state === 'waiting' && this.edges.some((edge) => edge.to === seq && edge.isOpen);
+  /** Waits for a job that is not done, or that it is folded into. */
+  isBlocked({ seq, state, foldedInto }: Job): boolean {
+    const isBehind = foldedInto !== null || this.edges.some((edge) => edge.to === seq && edge.isOpen);
+    return state === 'waiting' && isBehind;
   }
 
   /** The numbers in the records, as the edges have it. A job that is gone is not bad: there is no open edge from it. */
@@ -127,7 +131,8 @@ export class Model {
         bad: open.filter(({ from }) => bad.includes(from)).length,
       };
       const dependents = this.edges.filter(({ from, isOpen }) => from === job.seq && isOpen).length;
-      return { ...job, parents: above.length === 0 ? null : numbers, dependents };
+      const coalesceKey = job.coalesceKey !== null && this.isBlocked(job) ? null : job.coalesceKey;
+      return { ...job, parents: above.length === 0 ? null : numbers, dependents, coalesceKey };
     });
   }
 
@@ -151,17 +156,22 @@ export class Model {
     return token;
   }
 
-  /** A job's next record, with all that follows from it. */
-  become(transition: Transition, now: number): void {
+  /** A job's next record, with all that follows from it. Answers what others must hear of those that were folded into it. */
+  become(transition: Transition, now: number): readonly News[] {
     const { row } = transition;
-    const job = this.#limits.inLine(transition);
+    const inLine = this.#limits.inLine(transition);
+    const stands = inLine.state === 'waiting' && !this.isBlocked(inLine);
+    const coalesceKey = stands ? coalesceKeyOf(inLine, this.settings(inLine.queue)) : null;
+    const job = { ...inLine, coalesceKey };
     const before = this.get(job.id);
     const fact = before === undefined ? null : factOf(before, job, row);
     if (fact !== null) this.facts.push(fact);
     this.keep(job);
     this.note(job.id, row);
     this.events.push({ type: row.event, id: job.id, queue: job.queue, state: job.state });
-    if (before !== undefined) this.#followKey(before, job, now);
+    if (before === undefined) return [];
+    this.#followKey(before, job, now);
+    return follow(this, before, { job, row }, now);
   }
 
   keep(job: Job): void {
@@ -204,6 +214,10 @@ export class Model {
     this.#keys = [...this.#keys.filter((key) => key.address !== address), { address, id, until }];
   }
 
+  releaseKey({ id }: Job): void {
+    this.#keys = this.#keys.filter((key) => key.id !== id);
+  }
+
   #keyAt(address: string, now: number): HeldKey | undefined {
     return this.#keys.find((key) => key.address === address && key.until > now);
   }
@@ -214,7 +228,7 @@ export class Model {
     const isOver = releasesKey(unique, after.state);
     const hasMoved = keyAddress(unique, before.queue) !== keyAddress(unique, after.queue);
     const isKept = hasMoved && !isOver && this.holdsKey(before, now);
-    if (isOver || hasMoved) this.#keys = this.#keys.filter(({ id }) => id !== before.id);
+    if (isOver || hasMoved) this.releaseKey(before);
     if (isKept) this.takeKey(after, now);
   }
 }

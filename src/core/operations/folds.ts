@@ -5,7 +5,7 @@
  * Invariant: a job that waits folded into another finds that one running. A unique key that is held until the start
  * is let go with the fold, since the one that has started stands for it, and taken again by one that comes back.
  */
-import { coalesceKeyOf, followedLeader, foldedInto, MAX_FOLDED } from '../coalesce.ts';
+import { coalesceKeyOf, foldedInto, followedLeader, MAX_FOLDED } from '../coalesce.ts';
 import type { Turn } from '../dependencies.ts';
 import type { Job } from '../job.ts';
 import type { Transition } from '../lifecycle.ts';
@@ -30,7 +30,12 @@ export function foldAll(table: Table, jobs: readonly Job[], leader: Job, now: nu
 }
 
 /** What becomes of those that were folded into a job when it no longer runs. Answers it, for whoever waits for them. */
-export function followLeader(table: Table, before: Job, { job: leader, row }: Transition, now: number): readonly Turn[] {
+export function followLeader(
+  table: Table,
+  before: Job,
+  { job: leader, row }: Transition,
+  now: number,
+): readonly Turn[] {
   if (before.folded === 0 || before.state !== 'running' || leader.state === 'running') return [];
   return table.foldedInto(leader.id).map((job) => {
     const change = followedLeader(job, leader, row.event, now);

@@ -25,6 +25,8 @@ export function JobFacts({ job }: { job: JobView }) {
             {job.failures} failures, {job.crashes} crashes, {job.interruptions} interruptions, {job.resends} resends
           </Fact>
           <Fact name="tags">{job.tags.length === 0 ? '–' : job.tags.join(', ')}</Fact>
+          {job.foldedInto !== null && <Fact name="goes with">job {job.foldedInto}</Fact>}
+          {job.folded > 0 && <Fact name="stands for">{job.folded} more that were equal when it started</Fact>}
           {job.lease !== null && <Fact name="worker">{job.lease.worker}</Fact>}
         </dl>
       </section>

@@ -120,7 +120,7 @@ local function addSpecial(id, queue, fields, at)
   if parents then edges.join(job, parents, true) end
   if not fields.draft and queues.orNil(queues.settings(queue).keys) then throttles.enter(job) end
   job.place = placeOf(job)
-  jobs[id], job.isTouched = job, true
+  jobs[id], job.isTouched, job.isNews = job, true, true
   work.touched[#work.touched + 1] = job
   if not fields.draft then keys.take(job) end
   work.emit('added', queue, STATE[job.place], id)

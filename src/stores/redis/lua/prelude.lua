@@ -515,8 +515,8 @@ work = {
   settleIn = function(job)
     local key, member, score, side, tags
     local isInLine = not job.isDeleted and STATE[job.place] == 'waiting' and job.place ~= 'b'
-    local hasEquals = isInLine and queues.orNil(queues.settings(job.queue).coalesce)
-    if hasEquals or job.oldEqual then folds.settle(job, hasEquals) end
+    local coalesce = isInLine and job.isNews and queues.orNil(queues.settings(job.queue).coalesce)
+    if coalesce or job.oldEqual then folds.settle(job, isInLine, coalesce) end
     if job.fields.parked and job.place ~= 'k' then job.fields.parked = nil end
     if not job.isDeleted then
       key, member, score = work.place(job)
@@ -698,7 +698,7 @@ work = {
     work.close(true)
     for i = 1, #touched do
       local job = touched[i]
-      job.isTouched, job.wasIn, job.isPopped = nil, nil, nil
+      job.isTouched, job.wasIn, job.isPopped, job.isNews = nil, nil, nil, nil
       job.oldKey, job.oldLater, job.oldSide = nil, nil, nil
     end
     work.reset()
@@ -1346,6 +1346,7 @@ life = {
     life.count(job, event, details)
     if job.fields.unique then keys.follow(job, details.from or job.queue) end
     work.emit(event, job.queue, STATE[job.place], job.id)
+    job.isNews = true
     if job.hadFolded then folds.follow(job, event) end
   end,
 
@@ -1767,9 +1768,11 @@ end)
 folds = later(function(folds)
   local DOING = { completed = true, advanced = true, forwarded = true }
 
-  -- The key by which its equals find a job while it stands in line, and the index of that key.
-  function folds.settle(job, coalesce)
+  -- The key by which its equals find a job while it stands in line, and the index of that key. One of which there is no
+  -- news, since it is only parked or has come to its time, keeps what it has.
+  function folds.settle(job, isInLine, coalesce)
     local key = coalesce and throttles.keyIn(job, coalesce.by) or nil
+    if isInLine and not job.isNews then key = job.fields.equal end
     local index = key and 'equals:' .. job.queue .. ':' .. key
     job.fields.equal = key
     if index then work.put(index, text(record.runAt(job)), work.hex(job)) end
@@ -1885,7 +1888,8 @@ local function mend()
     end
     local unique = keys.of(job)
     if not unique then return end
-    if keys.isOver(unique, STATE[job.place]) then
+    local isFolded = job.place == 'b' and job.fields.into and unique.ends == 'started'
+    if isFolded or keys.isOver(unique, STATE[job.place]) then
       keys.release(keys.address(unique, job.queue), job.id)
     elseif job.place ~= 'p' then
       keys.take(job)

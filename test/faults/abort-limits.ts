@@ -1,0 +1,82 @@
+/**
+ * Calls of the scripts around limits: jobs that are parked for want of a slot, that come back when one is free, that are
+ * folded into an equal, and that follow it.
+ */
+import { THROTTLE_RECORD } from '../../src/core/throttle.ts';
+import { complete, fail, type Workbench } from '../contract/workbench.ts';
+import type { Scenario } from './abort-scenarios.ts';
+
+const setMax = (bench: Workbench, max: number) =>
+  bench.records.put({ kind: THROTTLE_RECORD, key: 'db', value: JSON.stringify({ max }) });
+const claimAll = (bench: Workbench) =>
+  bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 20, requestId: 'the-same' });
+
+/** More jobs than there are slots; with keys, which take turns. */
+const limited: Scenario['prepare'] = async (bench) => {
+  await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 }, throttles: ['db'] });
+  await setMax(bench, 2);
+  const jobs = ['a-1', 'a-2', 'b-1', 'b-2', 'c-1'];
+  await bench.add(...jobs.map((id) => ({ id, data: JSON.stringify({ tenant: id.charAt(0) }) })));
+};
+const parked: Scenario['prepare'] = async (bench) => {
+  await limited(bench);
+  await bench.claim();
+};
+
+const LONG = JSON.stringify('x'.repeat(5_000));
+const started = { key: 'k', scope: 'queue', until: 'started', periodMs: 0 } as const;
+const equals: Scenario['prepare'] = async (bench) => {
+  await bench.setQueue('q', { coalesce: { by: ['site'] }, retries: 3 });
+  const data = '{"site":1}';
+  await bench.add({ id: 'e-1', data }, { id: 'e-2', data, tags: ['red'] }, { id: 'e-3', data, unique: started });
+  await bench.add({ id: 'e-4', data, priority: 3 }, { id: 'child', queue: 'other', dependsOn: ['e-2'] });
+};
+const folded: Scenario['prepare'] = async (bench) => {
+  await equals(bench);
+  await bench.claim();
+};
+const leader = { id: 'e-1', token: 1 };
+
+const DRAWN: readonly (Omit<Scenario, 'answersAlike'> & { readonly answersAlike?: boolean })[] = [
+  { name: 'claim', which: 'jobs that find no slot', prepare: limited, call: claimAll },
+  {
+    name: 'settle',
+    which: 'jobs for whose slot others wait',
+    prepare: parked,
+    call: (bench) => bench.jobs.settle([{ id: 'a-1', token: 1, ...complete } as never]),
+  },
+  {
+    name: 'records-put',
+    which: 'more slots',
+    prepare: parked,
+    call: (bench) => setMax(bench, 5),
+    answersAlike: false,
+  },
+  {
+    name: 'claim',
+    which: 'one with its equals',
+    prepare: equals,
+    call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'the-same' }),
+  },
+  {
+    name: 'settle',
+    which: 'one that others are done with',
+    prepare: folded,
+    call: (bench) => bench.jobs.settle([{ ...leader, kind: 'complete', result: LONG }]),
+  },
+  {
+    name: 'settle',
+    which: 'one that fails, and its equals come back',
+    prepare: folded,
+    call: (bench) => bench.jobs.settle([{ ...leader, ...fail({ final: true }) } as never]),
+  },
+  {
+    name: 'delete',
+    which: 'one that is folded',
+    prepare: folded,
+    call: (bench) => bench.jobs.delete(['e-3', 'e-4']),
+    answersAlike: false,
+  },
+];
+
+export const LIMIT_SCENARIOS: readonly Scenario[] = DRAWN.map((scenario) => ({ answersAlike: true, ...scenario }));

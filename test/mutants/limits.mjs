@@ -1,0 +1,66 @@
+/** Bugs around coalescing: equals that are left in line, forgotten with the one they went with, or done without it. */
+const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
+const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
+const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
+const rules = 'src/core/coalesce.ts';
+const operations = 'src/core/operations/folds.ts';
+const prelude = 'src/stores/redis/lua/prelude.lua';
+
+export const limits = [
+  {
+    name: 'coalescing: done with one that failed',
+    file: rules,
+    find: 'if (!DOING.has(event)) return',
+    replace: "if (!DOING.has(event) && event !== 'failed') return",
+    suites: memory,
+  },
+  {
+    name: 'coalescing: what is folded is still found by its equals',
+    file: rules,
+    find: "return job.state === 'waiting' && !isBlocked(job) ?",
+    replace: "return job.state === 'waiting' ?",
+    suites: memory,
+  },
+  {
+    name: 'coalescing: forgotten when the lease of the other is lost',
+    file: operations,
+    find: "if (before.folded === 0 || before.state !== 'running' || leader.state === 'running') return [];",
+    replace: "if (before.folded === 0 || before.state !== 'running' || row.event === 'lost') return [];",
+    suites: memory,
+  },
+  {
+    name: 'coalescing: new data changes nothing about whom it goes with',
+    file: 'src/core/lifecycle.ts',
+    find: 'foldedInto: needsOpen ? null : job.foldedInto,',
+    replace: 'foldedInto: job.foldedInto,',
+    suites: memory,
+  },
+  {
+    name: 'coalescing: a key until the start is kept by one that is folded',
+    file: operations,
+    find: "if (job.unique?.until === 'started') table.releaseKey",
+    replace: "if (job.unique?.until === 'period') table.releaseKey",
+    suites: memory,
+  },
+  {
+    name: 'sqlite: an equal that was put off is found too early',
+    file: 'src/stores/sqlite/fold-rows.ts',
+    find: 'before?.runAt !== after?.runAt ||',
+    replace: '',
+    suites: sqlite,
+  },
+  {
+    name: 'redis: those who wait for one that is done with another are not told',
+    file: prelude,
+    find: 'if hasDependents then table.insert(leader.followers',
+    replace: 'if not hasDependents then table.insert(leader.followers',
+    suites: redis,
+  },
+  {
+    name: 'redis: the number of those that are folded outlives the attempt',
+    file: prelude,
+    find: "if job.place ~= 'd' then fields.folded = nil end",
+    replace: "if job.place == 'x' then fields.folded = nil end",
+    suites: redis,
+  },
+];
