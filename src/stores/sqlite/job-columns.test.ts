@@ -106,7 +106,8 @@ describe('a job in its row', () => {
   });
 
   it('writes words and nulls without values', () => {
-    const { key, values } = difference(FULL, { ...FULL, state: 'waiting', lease: null }, FULL.runAt);
+    const before = { ...FULL, foldedInto: null };
+    const { key, values } = difference(before, { ...before, state: 'waiting', lease: null }, FULL.runAt);
     expect(assignmentsOf(key)).toEqual(
       expect.arrayContaining(['token = NULL', 'pid = NULL', "state = 'waiting'", 'ready = 1']),
     );
