@@ -51,7 +51,8 @@ export async function openHttp(parts: HttpParts): Promise<HttpSide> {
   const onTrouble = (what: string, error: unknown): void =>
     log.error({ error: inWords(error) }, `trouble: ${what}: ${inWords(error)}`);
   const hosts = [...hostsOf(settings), ...listen.map(asHost)];
-  const access = openAccess({ store, now, hosts, requireToken, rates, onTrouble });
+  const nodeBy = parts.node.nodeBy;
+  const access = openAccess({ store, now, hosts, requireToken, rates, nodeBy, onTrouble });
   const server = await openServer({
     tcp: listen.map((host) => ({ host, port: parts.port })),
     socket: socketOf(parts.home),

@@ -24,6 +24,30 @@ export interface Attachment {
   readonly direction: 'in' | 'out';
 }
 
+/** Where other nodes share the store: whose blobs these are, and how others' are brought here. */
+export interface SharedFiles {
+  readonly node: string;
+  /** Null when it is here; else why not. */
+  fetch(wanted: {
+    readonly id: string;
+    readonly file: Attachment;
+    readonly holders: readonly string[];
+    readonly signal: AbortSignal;
+  }): Promise<string | null>;
+  /** Whether somebody has said of all of them that they will not come back. */
+  isLost(holders: readonly string[]): Promise<boolean>;
+}
+
+export interface MissingFile {
+  readonly words: string;
+  /** It will not come back. */
+  readonly isLost: boolean;
+}
+
+interface Holder {
+  readonly node?: string;
+}
+
 const PAGE = 500;
 
 export async function listAttachments({ records }: Store, id: string): Promise<readonly Attachment[]> {
@@ -40,10 +64,12 @@ export async function listAttachments({ records }: Store, id: string): Promise<r
 export class Attachments {
   readonly #store: Store;
   readonly #blobs: Blobs;
+  readonly #shared: SharedFiles | null;
 
-  constructor(store: Store, blobs: Blobs) {
+  constructor(store: Store, blobs: Blobs, shared: SharedFiles | null = null) {
     this.#store = store;
     this.#blobs = blobs;
+    this.#shared = shared;
   }
 
   list(id: string): Promise<readonly Attachment[]> {
@@ -56,11 +82,40 @@ export class Attachments {
     const { records } = this.#store;
     const key = keyOf(id, attachment);
     const before = await records.get(ATTACHMENT_RECORD, key);
-    await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value: '{}' });
+    const value = JSON.stringify(await this.#holder(attachment));
+    await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value });
     await this.#blobs.keep(attachment.sha256);
     await records.put({ kind: ATTACHMENT_RECORD, key, value: JSON.stringify(attachment) });
     const old = before === null ? null : (JSON.parse(before.value) as Attachment).sha256;
     if (old !== null && old !== attachment.sha256) await records.delete(REFERENCE_RECORD, `${old}/${key}`);
+  }
+
+  async #holder(attachment: Attachment): Promise<Holder> {
+    return this.#shared !== null && (await this.isHere(attachment)) ? { node: this.#shared.node } : {};
+  }
+
+  isHere({ sha256 }: Attachment): Promise<boolean> {
+    return this.#blobs.stat(sha256).then((found) => found !== null);
+  }
+
+  /** The nodes that were given this content, as far as anybody noted it. */
+  async holders({ sha256 }: Attachment): Promise<readonly string[]> {
+    const records = await this.#store.records.list({ kind: REFERENCE_RECORD, prefix: `${sha256}/`, limit: PAGE });
+    const nodes = records.map(({ value }) => (JSON.parse(value) as Holder).node);
+    return [...new Set(nodes.filter((node) => node !== undefined))];
+  }
+
+  /** What is not on this disk is brought from who has it. Null when all is here; else what is missing, and why. */
+  async bring(id: string, files: readonly Attachment[], signal: AbortSignal): Promise<MissingFile | null> {
+    if (this.#shared === null) return null;
+    for (const file of files) {
+      if (file.direction !== 'in' || (await this.isHere(file))) continue;
+      const holders = await this.holders(file);
+      const why = await this.#shared.fetch({ id, file, holders, signal });
+      const words = `attachment ${file.name}: ${why}`;
+      if (why !== null) return { words, isLost: await this.#shared.isLost(holders) };
+    }
+    return null;
   }
 
   /** Another job gets the same files: only records are written. */

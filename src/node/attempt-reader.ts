@@ -2,6 +2,7 @@
  * What a node can tell of the attempts of a job: their ends, their accounts, and their logs, which it reads while they
  * are written. It only reads. Secrets come out as stars whichever way a log is read.
  */
+import { existsSync } from 'node:fs';
 import type { Job } from '../core/job.ts';
 import type { Refused } from '../core/refusal.ts';
 import { refuse } from '../core/refusal.ts';
@@ -11,6 +12,7 @@ import { filesOf } from '../runner/attempt-files.ts';
 import type { Usage } from '../runner/usage.ts';
 import { AttemptClock } from './attempt-clock.ts';
 import { AttemptLogReader } from './attempt-log-reader.ts';
+import { recordPath } from './attempt-record.ts';
 import type { AttemptView } from './attempt-view.ts';
 import { viewAttempts } from './attempt-view.ts';
 import type { Home } from './home.ts';
@@ -56,6 +58,11 @@ export class AttemptReader {
     const secrets = await secretsOfAttempt(folder);
     const isRunning = job.state === 'running' && job.attempt === attempt;
     return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
+  }
+
+  /** Whether this node ran it, or keeps a copy of what one did. */
+  isHere(id: string, attempt: number): boolean {
+    return existsSync(recordPath(attemptFolder(this.#home, id, attempt)));
   }
 
   /** What a look at many running jobs shows of each. From its files alone: the store is not asked for every row. */

@@ -7,7 +7,6 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Store } from '../core/store.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
-import { idSource } from '../worker/id-source.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { AttachmentUploads } from './attachment-uploads.ts';
 import type { Attachments } from './attachments.ts';
@@ -16,11 +15,11 @@ import type { Home } from './home.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeSettings } from './node-settings.ts';
-import { DrainSwitch } from './nodes/drain-switch.ts';
+import type { Membership } from './nodes/membership.ts';
+import { openMembership } from './nodes/membership.ts';
 import type { ListenAddress } from './nodes/node-addresses.ts';
-import { workerIds } from './nodes/node-entry.ts';
-import { NodeRegistry, nodeIdOf } from './nodes/node-registry.ts';
-import { openNodeSecret } from './nodes/node-secret.ts';
+import type { NodeQueue } from './nodes/node-entry.ts';
+import type { OtherNodes } from './nodes/other-nodes.ts';
 import type { Relay } from './relay/open-relay.ts';
 import { openRelay } from './relay/open-relay.ts';
 import { openRouter } from './router/open-router.ts';
@@ -60,6 +59,10 @@ export interface Node {
   readonly throughput: Throughput;
   readonly relay: Relay;
   readonly blobs: Blobs;
+  /** The other nodes of the store. */
+  readonly others: OtherNodes;
+  /** Knows them by their proofs when they call. */
+  readonly nodeBy: Membership['nodeBy'];
   /** The store's time, as far as it is known. */
   storeNow(): number;
   /** Where its API answers, once that is known: told to other nodes. */
@@ -90,18 +93,17 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   const lock = takeNodeLock(options.home.lock);
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    const { drain, newId } = workerParts(options);
-    const blobs = await openBlobs({ folder: options.home.blobs });
-    const node = new ScriptNode(options, { blobs, drain, newId });
+    let load = (): readonly NodeQueue[] => [];
+    const member = await join(options, () => load());
+    undo.push(() => member.stop());
+    const node = new ScriptNode(options, { blobs: await openBlobs({ folder: options.home.blobs }), member });
+    load = () => node.load();
     undo.push(() => node.stop(ABSENCE_MS));
-    const registry = await register(options, { node, drain });
-    undo.push(() => registry.stop());
-    // After what was ordered of this node is known: one that drains claims nothing when it starts.
     await node.start();
     const throughput = await measure(options);
     undo.push(() => throughput.stop());
-    const face = faceOf(options, node);
-    const lane = { ...laneParts(options, face), drain, newId };
+    const face = faceOf(options, node, member);
+    const lane = { ...laneParts(options, face), drain: member.drain, newId: member.newId };
     const relay = await openRelay({ ...lane, uploads: face.uploads });
     undo.push(() => relay.stop());
     const router = await openRouter({ ...lane, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
@@ -110,17 +112,15 @@ export async function openNode(options: NodeOptions): Promise<Node> {
       ...face,
       throughput,
       relay,
-      storeNow: () => registry.now(),
-      listensOn: (addresses) => registry.listensOn(addresses),
       wakeSchedules: () => schedules.wake(),
       async stop({ absenceMs = ABSENCE_MS } = {}) {
-        await registry.leave();
+        await member.registry.leave();
         await schedules.stop();
         await router.stop();
         await relay.stop();
         await node.stop(absenceMs);
         await throughput.stop();
-        await registry.stop();
+        await member.stop();
         lock.release();
       },
     };
@@ -141,10 +141,14 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay' | 'storeNow' | 'listensOn'>;
+type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay'>;
 
-function faceOf({ home, store }: NodeOptions, node: ScriptNode): Face {
+function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): Face {
   return {
+    others: member.others,
+    nodeBy: member.nodeBy,
+    storeNow: () => member.registry.now(),
+    listensOn: (addresses) => member.registry.listensOn(addresses),
     attachments: node.attachments,
     uploads: new AttachmentUploads(store, node.blobs, node.attachments),
     attempts: new AttemptReader(home, store),
@@ -179,28 +183,23 @@ function laneParts({ store, settings, home, host, pid, onNews }: NodeOptions, fa
   };
 }
 
-/** Where others share the store, a worker's id tells whose it is. */
-function workerParts({ store, home }: NodeOptions) {
-  const newId = idSource();
-  return { drain: new DrainSwitch(), newId: store.isShared ? workerIds(nodeIdOf(home), newId) : newId };
-}
-
-async function register(
-  { store, home, settings, onNews, host, pid, version }: NodeOptions,
-  { node, drain }: { node: ScriptNode; drain: DrainSwitch },
-): Promise<NodeRegistry> {
-  const registry = new NodeRegistry({
-    id: nodeIdOf(home),
-    store,
-    home,
-    drain,
-    secret: await openNodeSecret(store.records),
-    about: () => ({ name: settings.name ?? host, host, pid, version, url: settings.url, isUrlSet: settings.isUrlSet }),
-    queues: () => node.load(),
-    onTrouble: (what, error) => onNews?.({ type: 'trouble', what, error }),
-  });
-  await registry.start();
-  return registry;
+function join({ store, home, settings, host, pid, version, onNews }: NodeOptions, load: () => readonly NodeQueue[]) {
+  return openMembership(
+    {
+      store,
+      home,
+      about: () => ({
+        name: settings.name ?? host,
+        host,
+        pid,
+        version,
+        url: settings.url,
+        isUrlSet: settings.isUrlSet,
+      }),
+      onTrouble: (what, error) => onNews?.({ type: 'trouble', what, error }),
+    },
+    load,
+  );
 }
 
 function measure({ store, host, onNews }: NodeOptions): Promise<Throughput> {

@@ -29,6 +29,7 @@ export class QueueLane {
   readonly #undo: () => void;
   #concurrency: number;
   #secrets: Readonly<Record<string, string>> = {};
+  #ownScript: string | null = null;
   /** Undefined until the first look, so that also "none" is told once. */
   #problem: string | null | undefined;
   #isBlocked = false;
@@ -58,6 +59,11 @@ export class QueueLane {
     return this.#secrets;
   }
 
+  /** As the file of this node names it; null where none does. */
+  get ownScript(): string | null {
+    return this.#ownScript;
+  }
+
   async start(definition: QueueDefinition): Promise<void> {
     await this.look(definition);
     await this.#worker.start();
@@ -66,6 +72,7 @@ export class QueueLane {
   /** Looks at its script again. */
   async look(definition: QueueDefinition): Promise<void> {
     if (definition.problem === null) this.#secrets = definition.secrets;
+    if (definition.origin === 'file') this.#ownScript = definition.script;
     const problem = definition.script === null ? definition.problem : await this.#problemOfScript(definition.script);
     this.report(problem ?? definition.problem, { isBlocking: problem !== null });
   }

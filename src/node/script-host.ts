@@ -18,6 +18,8 @@ export interface ScriptHost extends Duplicator {
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
   settingsFor(queue: string): QueueSettings;
+  /** The script that this node's own file names, where other nodes may name others; null: what the settings say. */
+  ownScript(queue: string): string | null;
   /** Values for the environment that nobody else may see, by the queue's file. */
   secretsOf(queue: string): Readonly<Record<string, string>>;
   /** The queue's scripts cannot be started as things stand: it waits, and looks again soon. */

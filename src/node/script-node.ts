@@ -21,11 +21,13 @@ import type { Worker } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { findOwn } from './adoption.ts';
+import type { SharedFiles } from './attachments.ts';
 import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import type { DrainSwitch } from './nodes/drain-switch.ts';
+import { FileFetcher } from './nodes/file-fetcher.ts';
+import type { Membership } from './nodes/membership.ts';
 import type { NodeQueue } from './nodes/node-entry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
 import type { QueueDefinition } from './queue-folder.ts';
@@ -49,9 +51,7 @@ const TIME_TO_KILL_MS = 15_000;
 
 export interface ScriptNodeParts {
   readonly blobs: Blobs;
-  readonly drain: DrainSwitch;
-  /** Ids of workers, by which they are known as this node's. */
-  newId(): string;
+  readonly member: Membership;
 }
 
 export class ScriptNode {
@@ -60,7 +60,7 @@ export class ScriptNode {
   /** Queues that a file made, as of the last look. */
   fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
-  readonly #newId: () => string;
+  readonly #member: Membership;
   readonly #runner: Runner;
   readonly #marks: RunningMarks;
   readonly #spares: SpareFolders;
@@ -76,13 +76,13 @@ export class ScriptNode {
   #looks = 0;
   #isStopping = false;
 
-  constructor(options: NodeOptions, { blobs, drain, newId }: ScriptNodeParts) {
+  constructor(options: NodeOptions, { blobs, member }: ScriptNodeParts) {
     const { home, store, settings } = options;
     const onTrouble = (what: string, error: unknown): void => this.#tell({ type: 'trouble', what, error });
     this.#options = options;
-    this.#newId = newId;
+    this.#member = member;
     this.blobs = blobs;
-    this.attachments = new Attachments(store, blobs);
+    this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member, blobs) : null);
     this.#marks = new RunningMarks(join(home.root, 'running'));
     this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
@@ -93,7 +93,7 @@ export class ScriptNode {
     this.#lanes = new QueueLanes({
       store,
       settings: this.#settings,
-      drain,
+      drain: member.drain,
       scriptFolders: [home.queues, ...settings.scriptDirs],
       makeWorker: (lane) => this.#makeWorker(lane),
       onProblem: (queue, problem, notices) => this.#problem(queue, problem, notices),
@@ -228,7 +228,7 @@ export class ScriptNode {
       journalPath: home.journal,
       saysStarted: true,
       random: Math.random,
-      newId: this.#newId,
+      newId: this.#member.newId,
       onEvent: (event) => this.#heard(event),
     });
   }
@@ -272,6 +272,8 @@ export class ScriptNode {
       attachments: this.attachments,
       hasQueue: (name) => this.#lanes.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),
+      // Another node may have its home elsewhere, and the record of the queue names that one's.
+      ownScript: (queue) => (store.isShared ? (this.#lanes.get(queue)?.ownScript ?? null) : null),
       secretsOf: (queue) => this.#lanes.get(queue)?.secrets ?? {},
       onScriptProblem: (queue, problem) => this.#lanes.get(queue)?.report(problem),
       onTrouble,
@@ -281,6 +283,11 @@ export class ScriptNode {
   #tell(news: NodeNews): void {
     this.#options.onNews?.(news);
   }
+}
+
+function sharedFiles({ id, others }: Membership, blobs: Blobs): SharedFiles {
+  const fetcher = new FileFetcher(others, blobs);
+  return { node: id, fetch: (wanted) => fetcher.fetch(wanted), isLost: (holders) => others.areForgotten(holders) };
 }
 
 function withTimeToKill(settings: QueueSettings): QueueSettings {

@@ -17,6 +17,7 @@ import { checkScript } from './check-script.ts';
 import type { CommandLine } from './command-job.ts';
 import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
 import { attemptFolder } from './home.ts';
+import { bringFiles, type Missing } from './missing-files.ts';
 import { parentsOf } from './parents.ts';
 import { scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -32,9 +33,10 @@ const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'E
 
 export async function startScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<Begun> {
   try {
-    const order = await prepare(host, job);
+    const order = await prepare(host, job, context);
     if (typeof order === 'string') return waits(host, job, order);
     if ('failure' in order) return { outcome: { kind: 'fail', failure: order.failure } };
+    if ('release' in order) return { outcome: { kind: 'release', reason: order.release } };
     const started = await host.runner.start(order, listenTo(host, job, context));
     if (started.ok) return { attempt: started.attempt };
     if (started.reason === 'refused') return waits(host, job, started.message);
@@ -53,12 +55,14 @@ function waits(host: ScriptHost, job: RunningJob, problem: string): Begun {
 }
 
 /** The order, the problem that its queue has, or why this job can never be run. */
-async function prepare(host: ScriptHost, job: RunningJob): Promise<Order | string | { readonly failure: Failure }> {
+async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<Order | string | Missing> {
   const settings = host.settingsFor(job.queue);
   const [program, files] = await Promise.all([programFor(host, job), host.attachments.list(job.id)]);
   if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
+  const missing = await bringFiles(host.attachments, { job, files }, context);
+  if (missing !== null) return missing;
   const folder = attemptFolder(host.home, job.id, job.attempt);
   makeFolders(folder, host.spares);
   const { script, realScript, argv } = program;
@@ -84,7 +88,8 @@ async function programFor(
   host: ScriptHost,
   job: RunningJob,
 ): Promise<Program | string | { readonly failure: Failure }> {
-  const { script, execPrefix } = host.settingsFor(job.queue);
+  const { script: named, execPrefix } = host.settingsFor(job.queue);
+  const script = host.ownScript(job.queue) ?? named;
   if (script === COMMANDS_SCRIPT) return commandFor(host, job, execPrefix);
   const checked = checkScript(script ?? '', [host.home.queues, ...host.node.scriptDirs]);
   if ('problem' in checked) return checked.problem;

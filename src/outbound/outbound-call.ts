@@ -54,6 +54,11 @@ export type OutboundAnswer =
   | { readonly ok: true; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer }
   | { readonly ok: false; readonly problem: OutboundProblem };
 
+/** Its head, and its body as it comes: whoever asked reads it to its end or destroys it. */
+export type OutboundOpened =
+  | { readonly ok: true; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Readable }
+  | { readonly ok: false; readonly problem: OutboundProblem };
+
 /** A call that cannot be answered in this size and time is not worth waiting for. */
 export const DEFAULT_ANSWER_BYTES = 64 * 1024;
 export const DEFAULT_TIMES: OutboundTimes = { connectMs: 10_000, idleMs: 30_000, answerMs: 30_000 };

@@ -8,13 +8,14 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../core/errors.ts';
 import type { Destinations } from './destinations.ts';
 import { guardedLookup } from './guarded-lookup.ts';
 import { portOf, refusedBySight } from './outbound-address.ts';
-import type { OutboundAnswer, OutboundCall, UploadBody } from './outbound-call.ts';
+import type { OutboundAnswer, OutboundCall, OutboundOpened, OutboundProblem, UploadBody } from './outbound-call.ts';
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMES } from './outbound-call.ts';
 import { failedCall, problem } from './outbound-problem.ts';
 import { paced } from './paced.ts';
@@ -22,6 +23,8 @@ import { Patience } from './patience.ts';
 
 export interface Outbound {
   call(call: OutboundCall): Promise<OutboundAnswer>;
+  /** For an answer of any size: what comes of it is held to `idleMs` alone. */
+  open(call: OutboundCall): Promise<OutboundOpened>;
   close(): void;
 }
 
@@ -30,30 +33,52 @@ const LAST_WORDS_MS = 100;
 const AGENT = { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 15_000 };
 
 /** `destinations` is asked for each connection: what the settings say then holds. */
-export function openOutbound(destinations: () => Destinations): Outbound {
-  const agents = { 'http:': new HttpAgent(AGENT), 'https:': new HttpsAgent(AGENT) };
+export function openOutbound(
+  destinations: () => Destinations,
+  { maxSockets }: { maxSockets: number } = AGENT,
+): Outbound {
+  const options = { ...AGENT, maxSockets };
+  const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
+  const make = async <Answer>(call: OutboundCall, use: UseAnswer<Answer>): Promise<Answer | Failed> => {
+    const refused = refusedBySight(call.url, destinations());
+    if (refused !== null) return { ok: false, problem: refused };
+    return exchange(call, () => start(call, { agents, destinations }), use);
+  };
   return {
-    async call(call) {
-      const refused = refusedBySight(call.url, destinations());
-      if (refused !== null) return { ok: false, problem: refused };
-      const isTls = call.url.protocol === 'https:';
-      const options: RequestOptions & { rejectUnauthorized: boolean } = {
-        method: call.method,
-        agent: isTls ? agents['https:'] : agents['http:'],
-        headers: headersOf(call),
-        lookup: guardedLookup(destinations, portOf(call.url)),
-        // Said outright: an environment variable could turn it off for the whole process.
-        rejectUnauthorized: true,
-      };
-      return make(call, () => (isTls ? httpsRequest(call.url, options) : httpRequest(call.url, options)));
-    },
+    call: (call) => make<OutboundAnswer>(call, read),
+    open: (call) => make<OutboundOpened>(call, open),
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
 }
 
-async function make(call: OutboundCall, start: () => ClientRequest): Promise<OutboundAnswer> {
+type Failed = { readonly ok: false; readonly problem: OutboundProblem };
+type UseAnswer<Answer> = (response: IncomingMessage, call: OutboundCall, patience: Patience) => Promise<Answer>;
+
+interface Way {
+  readonly agents: { readonly 'http:': HttpAgent; readonly 'https:': HttpsAgent };
+  readonly destinations: () => Destinations;
+}
+
+function start(call: OutboundCall, { agents, destinations }: Way): ClientRequest {
+  const isTls = call.url.protocol === 'https:';
+  const options: RequestOptions & { rejectUnauthorized: boolean } = {
+    method: call.method,
+    agent: isTls ? agents['https:'] : agents['http:'],
+    headers: headersOf(call),
+    lookup: guardedLookup(destinations, portOf(call.url)),
+    // Said outright: an environment variable could turn it off for the whole process.
+    rejectUnauthorized: true,
+  };
+  return isTls ? httpsRequest(call.url, options) : httpRequest(call.url, options);
+}
+
+async function exchange<Answer>(
+  call: OutboundCall,
+  start: () => ClientRequest,
+  use: UseAnswer<Answer>,
+): Promise<Answer | Failed> {
   if (call.signal?.aborted === true) return { ok: false, problem: problem('stopped', 'it was told to stop') };
   const patience = new Patience({ ...DEFAULT_TIMES, ...call.times });
   const request = start();
@@ -66,7 +91,7 @@ async function make(call: OutboundCall, start: () => ClientRequest): Promise<Out
       () => new Promise<never>(() => undefined),
       (error: unknown) => lastWords(error),
     );
-    return await read(await Promise.race([response, failed]), call, patience);
+    return await use(await Promise.race([response, failed]), call, patience);
   } catch (error) {
     // What was to be sent is damaged: that is not the other side's doing.
     if (error instanceof LonghaulError) throw error;
@@ -131,4 +156,11 @@ async function read(response: IncomingMessage, call: OutboundCall, patience: Pat
   if (status >= 300 && status < 400)
     return { ok: false, problem: problem('redirected', `it answered ${status}, a redirect, which is not followed`) };
   return { ok: true, status, headers, body: Buffer.concat(chunks) };
+}
+
+async function open(response: IncomingMessage, { signal, times }: OutboundCall): Promise<OutboundOpened> {
+  const { statusCode: status = 0, headers } = response;
+  if (signal !== undefined) addAbortSignal(signal, response);
+  response.setTimeout(times?.idleMs ?? DEFAULT_TIMES.idleMs, () => response.destroy(new Error('nothing more came')));
+  return { ok: true, status, headers, body: response };
 }

@@ -8,7 +8,7 @@ import type { Store } from '../core/store.ts';
 import { writeAudit } from './audit.ts';
 import { Callers } from './callers.ts';
 import type { Answered } from './dispatch.ts';
-import type { Guard } from './guard.ts';
+import type { Guard, GuardParts } from './guard.ts';
 import { createGuard } from './guard.ts';
 import type { OverloadLimits } from './overload.ts';
 import { Overload } from './overload.ts';
@@ -27,6 +27,8 @@ export interface AccessOptions {
   readonly requireToken?: boolean;
   readonly rates?: RateLimits;
   readonly overload?: Partial<OverloadLimits>;
+  /** Knows the nodes of the store by their proofs; where there is none, no node is let in. */
+  readonly nodeBy?: GuardParts['nodeBy'];
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -53,6 +55,7 @@ export function openAccess(options: AccessOptions): Access {
     stays: new Stays({ isStill: (caller) => callers.isStill(caller), onTrouble }),
     load,
     limitRequests: limitRequests(rates, now),
+    nodeBy: options.nodeBy ?? (() => null),
   });
   return {
     guard,

@@ -11,6 +11,7 @@ import type { Attachments } from '../node/attachments.ts';
 import type { AttemptReader } from '../node/attempt-reader.ts';
 import type { JobProcesses } from '../node/job-processes.ts';
 import type { NodeHealth } from '../node/node-health.ts';
+import type { OtherNodes } from '../node/nodes/other-nodes.ts';
 import type { Relay } from '../node/relay/open-relay.ts';
 import type { Throughput } from '../node/throughput.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -23,6 +24,8 @@ export interface NodeFace {
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
   readonly relay: Pick<Relay, 'receiver' | 'remote' | 'source'>;
+  /** The other nodes of the store. */
+  readonly others: OtherNodes;
   /** The store's time, as far as it is known. */
   storeNow(): number;
   /** Queues by name, with what keeps each from being worked. */

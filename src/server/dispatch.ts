@@ -78,8 +78,9 @@ async function answer({ context, table, guard }: DispatchOptions, asked: Asked):
   const { path, query } = targetOf(request.url ?? '');
   const { route, params } = found(table.match(request.method ?? '', path, query));
   progress.route = route;
-  const { who, revoked, hold } = await guard.admit(request, { route, door, gone: signal });
+  const { who, revoked, hold, headers = {} } = await guard.admit(request, { route, door, gone: signal });
   progress.who = who;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   revoked?.addEventListener('abort', () => response.destroy(), { once: true });
   const exchange = { request, response, hold };
   const parts = await readParts(exchange, route, { params, query });

@@ -3,11 +3,14 @@
  * the route is open to them. Both throw what they refuse.
  *
  *     Bearer token ──▶ the token's role       cookie ──▶ the role it was made with, from our own page alone
+ *     Node proof ──▶ another node of the store: the routes for nodes, and no others
  *     neither ──▶ socket: admin · loopback: operate, unless a token is required · anybody else: nobody
  *
  * Invariant: a credential that is given and wrong is refused, also where none would have been needed.
  */
 import type { IncomingMessage } from 'node:http';
+import type { NodeCaller } from '../node/nodes/node-credential.ts';
+import { NODE_SCHEME, PROOF_HEADER } from '../node/nodes/node-credential.ts';
 import { allows } from '../wire/role.ts';
 import type { Caller, Callers } from './callers.ts';
 import { cookieOf } from './cookie.ts';
@@ -35,6 +38,8 @@ export interface Admission {
   readonly revoked: AbortSignal | null;
   /** To be told of what is held of the body. */
   readonly hold: Hold;
+  /** Headers of the answer, whatever it says. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Guard {
@@ -50,6 +55,8 @@ export interface GuardParts {
   readonly wrong: WrongTokens;
   readonly stays: Stays;
   readonly load: Overload;
+  /** Which node of the store proves itself so; null for none. */
+  nodeBy(authorization: string, request: IncomingMessage): NodeCaller | null;
   limitRequests(who: Who): void;
 }
 
@@ -70,6 +77,7 @@ export function createGuard(parts: GuardParts): Guard {
     async admit(request, entry) {
       const { route, gone } = entry;
       if (route.role === 'open') return { who: NOBODY, revoked: null, hold: () => undefined };
+      if (request.headers.authorization?.startsWith(`${NODE_SCHEME} `)) return admitNode(parts, request, entry);
       const caller = await callerOf(parts, request, route);
       const who = caller === null ? whoWithout(parts, request, entry.door) : whoOf(caller, request);
       if (who === null) throw unknown('give a token: Authorization: Bearer …');
@@ -83,6 +91,16 @@ export function createGuard(parts: GuardParts): Guard {
   };
 }
 
+/** A node asks for its own caller, whom it has let in itself; it may see files, whatever else that caller may. */
+function admitNode(parts: GuardParts, request: IncomingMessage, { route, gone }: Entry): Admission {
+  const node = parts.nodeBy(request.headers.authorization ?? '', request);
+  if (node === null) throw wrongCredential(parts, request);
+  if (!route.nodes) throw refuseRequest('forbidden', `${route.name} is not for nodes`);
+  const from = request.socket.remoteAddress ?? 'socket';
+  const who: Who = { actor: `node:${node.id}`, role: 'read', token: null, from, node: node.id };
+  return { who, revoked: null, hold: parts.load.enter(route, gone), headers: { [PROOF_HEADER]: node.answer } };
+}
+
 /** Null: none was given, or a cookie that says nothing any more. */
 async function callerOf(parts: GuardParts, request: IncomingMessage, route: Route): Promise<Caller | null> {
   const { authorization } = request.headers;
@@ -91,10 +109,14 @@ async function callerOf(parts: GuardParts, request: IncomingMessage, route: Rout
   const { callers } = parts;
   const caller = text === undefined ? null : ((await callers.find(text)) ?? (await codeFor(route, callers, text)));
   if (caller !== null && caller.kind !== 'session') return caller;
+  throw wrongCredential(parts, request);
+}
+
+function wrongCredential(parts: GuardParts, request: IncomingMessage): Error {
   if (parts.wrong.isTooMany(request.socket.remoteAddress ?? '')) {
-    throw refuseRequest('too-many-requests', 'too many wrong tokens came from there; a right one is let in');
+    return refuseRequest('too-many-requests', 'too many wrong tokens came from there; a right one is let in');
   }
-  throw unknown('nobody is known by this token');
+  return unknown('nobody is known by this token');
 }
 
 async function codeFor(route: Route, callers: Callers, text: string): Promise<Caller | null> {

@@ -40,6 +40,8 @@ export interface Who {
   readonly from: string;
   /** The id of the token, where there is one. */
   readonly token: string | null;
+  /** The id of the node that asks for its own caller. What it asks for is answered from here alone, and never passed on. */
+  readonly node?: string;
 }
 
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
@@ -79,6 +81,8 @@ interface Description {
   readonly audit: boolean;
   /** Whether relays may call it too: to make a draft, send its files and commit it, and for nothing else. */
   readonly relay: boolean;
+  /** Whether other nodes of the store may call it: for files that this one holds, and for nothing else. */
+  readonly nodes: boolean;
 }
 
 export interface Route extends Description {
@@ -98,7 +102,7 @@ export function isStream(body: Route['body']): body is 'bytes' | 'any' {
 type Optional<Names extends keyof Description> = Omit<Description, Names> & Partial<Pick<Description, Names>>;
 
 interface RouteInput<Params extends Shape, Query extends Shape, Body>
-  extends Optional<'status' | 'limits' | 'audit' | 'relay'> {
+  extends Optional<'status' | 'limits' | 'audit' | 'relay' | 'nodes'> {
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Check<Body> | 'bytes' | 'any';
@@ -122,6 +126,7 @@ export function route<
     onlyWith: null,
     limits: { bodyBytes: body === null ? 0 : JSON_LIMIT },
     relay: false,
+    nodes: false,
     audit: method !== 'GET' && method !== 'HEAD' && AUDITED.has(role),
     ...rest,
     method,

@@ -1,8 +1,10 @@
 /** A file of a job as an answer: whole and checked, or the part that was asked for. */
-import type { IncomingMessage } from 'node:http';
-import type { Attachment, Attachments } from '../node/attachments.ts';
+import type { Attachment } from '../node/attachments.ts';
 import { contentReply } from './content-reply.ts';
 import { fileHeaders, notFound } from './file-replies.ts';
+import type { Asking } from './from-other-node.ts';
+import { attachmentElsewhere } from './from-other-node.ts';
+import { nodeOf } from './node-of.ts';
 import { refuseRequest } from './problem.ts';
 import type { Reply } from './reply.ts';
 
@@ -13,14 +15,13 @@ export interface AskedFile {
   readonly direction?: Attachment['direction'] | undefined;
 }
 
-export async function sendAttachment(
-  { id, name, direction }: AskedFile,
-  attachments: Attachments,
-  request: IncomingMessage,
-): Promise<Reply> {
+export async function sendAttachment({ id, name, direction }: AskedFile, call: Asking): Promise<Reply> {
+  const { attachments } = nodeOf(call.context);
   const found = await attachments.get(id, name, direction);
   if (found === null) return notFound(`attachment ${name} of job ${id}`);
-  return contentReply(request, {
+  const elsewhere = await attachmentElsewhere(call, id, found);
+  if (elsewhere !== null) return elsewhere;
+  return contentReply(call.request, {
     size: found.size,
     etag: `"${found.sha256}"`,
     headers: fileHeaders(found),

@@ -21,6 +21,7 @@ export const REQUEST_CODES = [
   'headers-too-large',
   'internal',
   'overloaded',
+  'node-away',
 ] as const;
 /** What is wrong with a request as such, whatever it asks for. */
 export type RequestCode = (typeof REQUEST_CODES)[number];
@@ -74,6 +75,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   'store-incompatible': [500, 'The store is of another version'],
   'queue-down': [503, 'The queue is down'],
   overloaded: [503, 'The server is overloaded'],
+  'node-away': [503, 'The node that has it is not there'],
   'store-unavailable': [503, 'The store cannot be reached'],
   'store-closed': [503, 'The server is going down'],
   'outcome-unknown': [504, 'The outcome is unknown'],

@@ -4,6 +4,7 @@ import { checked, text } from '../../core/check.ts';
 import { jobId, queueName } from '../../core/names.ts';
 import { attachedName, sentName } from '../../node/file-upload.ts';
 import { refusedUpload } from '../../server/file-replies.ts';
+import { attemptElsewhere } from '../../server/from-other-node.ts';
 import { nodeOf } from '../../server/node-of.ts';
 import { refuseRequest } from '../../server/problem.ts';
 import type { Reply } from '../../server/reply.ts';
@@ -128,7 +129,7 @@ async function removeFile(door: RqDoor, call: Call): Promise<Reply> {
 async function readFile(call: Call): Promise<Reply> {
   const { id } = await jobIn(call);
   const { name } = call.params as { name: string };
-  return sendAttachment({ id, name }, nodeOf(call.context).attachments, call.request);
+  return sendAttachment({ id, name }, call);
 }
 
 /** The latest attempt's. */
@@ -136,6 +137,8 @@ async function readLog(call: Call): Promise<Reply> {
   const { id } = await jobIn(call);
   if ((call.params as { file: string }).file !== LOG)
     throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
+  const elsewhere = await attemptElsewhere(call, { id, attempt: 'latest', rest: '' });
+  if (elsewhere !== null) return elsewhere;
   const found = await nodeOf(call.context).attempts.log(id, 'latest');
   return found.ok ? sendLog(found.log, call.request) : fail(found.refusal.message, 404);
 }

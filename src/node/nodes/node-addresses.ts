@@ -5,7 +5,8 @@
  * called, whoever names it; one of the loopback only by a node of the same boot of the same machine.
  */
 import { networkInterfaces } from 'node:os';
-import { isWithin, rangesOf } from '../../outbound/private-address.ts';
+import type { Destinations } from '../../outbound/destinations.ts';
+import { isPrivateAddress, isWithin, rangesOf } from '../../outbound/private-address.ts';
 import type { ProvenEntry } from './node-entry.ts';
 import type { NodeSecret } from './node-secret.ts';
 
@@ -15,6 +16,7 @@ export interface ListenAddress {
 }
 
 const ANY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const LOOPBACK = rangesOf(['127.0.0.0/8', '::1/128']);
 /** Where clouds keep their secrets, what is no host at all, and what is many. */
 const NEVER = rangesOf([
   '0.0.0.0/8',
@@ -55,3 +57,24 @@ export const proveEntry = (secret: NodeSecret, entry: Omit<ProvenEntry, 'proof'>
 
 export const isProvenEntry = (secret: NodeSecret, entry: ProvenEntry): boolean =>
   typeof entry.proof === 'string' && Array.isArray(entry.addresses) && secret.isProven(entry.proof, wordsOf(entry));
+
+/** Those of its addresses that are worth a try from here. */
+export function callable({ addresses, machine }: ProvenEntry, here: string): readonly URL[] {
+  const urls = addresses.filter((each) => URL.canParse(each)).map((each) => new URL(each));
+  return urls.filter(({ protocol, hostname, username }) => {
+    const isHttp = protocol === 'http:' || protocol === 'https:';
+    return isHttp && username === '' && (machine === here || !isLoopbackName(hostname));
+  });
+}
+
+const isLoopbackName = (host: string): boolean =>
+  host === 'localhost' || (/^[[\d]/.test(host) && isWithin(LOOPBACK, host));
+
+/** The judge of each connection, asked with the address behind a name. `ofThisMachine`: whether its entry says so. */
+export function nodeDestinations(ofThisMachine: boolean): Destinations {
+  return {
+    names: () => false,
+    permits: (address) =>
+      !isPrivateAddress(address) || (!isWithin(NEVER, address) && (ofThisMachine || !isWithin(LOOPBACK, address))),
+  };
+}

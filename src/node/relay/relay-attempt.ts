@@ -118,6 +118,8 @@ async function send(host: RelayHost, delivery: Delivery): Promise<string> {
   const peer = peerAt(host, to.base, context.signal);
   const kind = await host.kinds.of(peer, host.settings.outbound.destinations.get(to.base)?.protocol ?? null);
   const files = (await host.attachments.list(job.id)).filter(({ direction }) => direction === 'in');
+  const missing = await host.attachments.bring(job.id, files, context.signal);
+  if (missing !== null) throw new RelayFailure('refused', missing.words);
   const onProgress = (percent: number, words: string): void => {
     context.progress(percent, words);
     context.alive();

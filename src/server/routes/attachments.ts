@@ -55,8 +55,8 @@ export const attachmentRoutes: readonly Route[] = [
     params: { id: jobId, name: attachedName },
     query: { direction },
     answer: 'bytes',
-    handle: ({ params, query, context, request }) =>
-      sendAttachment({ ...params, direction: query.direction }, nodeOf(context).attachments, request),
+    nodes: true,
+    handle: (call) => sendAttachment({ ...call.params, direction: call.query.direction }, call),
   }),
   route({
     name: 'attachments.head',

@@ -4,12 +4,14 @@ import { described } from '../../core/json-schema.ts';
 import { jobId } from '../../core/names.ts';
 import type { JobProcesses } from '../../wire/processes.ts';
 import { jobProcesses, MOST_PROCESSES } from '../../wire/processes.ts';
-import type { ServerContext } from '../context.ts';
+import { attemptsEverywhere } from '../attempts-everywhere.ts';
+import { runningElsewhere } from '../from-other-node.ts';
 import { findJob } from '../job-views.ts';
 import { nodeOf } from '../node-of.ts';
 import { refusedReply } from '../problem.ts';
+import type { Reply } from '../reply.ts';
 import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 import { route } from '../route.ts';
 
 const MOST_ATTEMPTS = 1_000;
@@ -29,31 +31,36 @@ export const attemptRoutes: readonly Route[] = [
     path: '/api/jobs/{id}/attempts',
     about: 'The attempts of a job, the newest last.',
     role: 'read',
+    nodes: true,
     params: { id: jobId },
     answer: fields({ attempts: listOf(attempt, MOST_ATTEMPTS) }),
-    handle: async ({ params, context }) => {
-      const answer = await nodeOf(context).attempts.list(params.id);
-      return answer.ok ? json({ attempts: answer.attempts }) : refusedReply(answer.refusal);
+    handle: async (call) => {
+      const answer = await nodeOf(call.context).attempts.list(call.params.id);
+      return answer.ok ? json({ attempts: await attemptsEverywhere(call, answer) }) : refusedReply(answer.refusal);
     },
   }),
   route({
     name: 'processes.list',
     method: 'GET',
     path: '/api/jobs/{id}/processes',
-    about: 'The live processes of a job whose script runs on this node: what a cancel would end, and with which grace.',
+    about: 'The live processes of a job whose script runs on a node: what a cancel would end, and with which grace.',
     role: 'read',
+    nodes: true,
     params: { id: jobId },
     answer: jobProcesses,
-    handle: async ({ params, context }) => json(await lookAtProcesses(context, params.id)),
+    handle: (call) => lookAtProcesses(call),
   }),
 ];
 
 const NONE_HERE: JobProcesses = { isHere: false, attempt: null, graceMs: null, count: 0, processes: [] };
 
-async function lookAtProcesses(context: ServerContext, id: string): Promise<JobProcesses> {
-  await findJob(context, id);
-  const found = await nodeOf(context).processes(id);
-  if (found === null) return NONE_HERE;
+async function lookAtProcesses(call: Call<{ readonly id: string }>): Promise<Reply> {
+  const { context, params } = call;
+  const job = await findJob(context, params.id);
+  const found = await nodeOf(context).processes(params.id);
+  if (found === null) return (await runningElsewhere(call, job)) ?? json(NONE_HERE);
   const { processes, ...rest } = found;
-  return { isHere: true, ...rest, count: processes.length, processes: processes.slice(0, MOST_PROCESSES) };
+  const shown = processes.slice(0, MOST_PROCESSES);
+  const view: JobProcesses = { isHere: true, ...rest, count: processes.length, processes: shown };
+  return json(view);
 }

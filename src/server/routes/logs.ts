@@ -6,6 +6,7 @@ import { fields, integer, listOf, oneOf, orNull, text } from '../../core/check.t
 import { jobId } from '../../core/names.ts';
 import type { LogPlace } from '../../node/log-place.ts';
 import { parseLogPlace } from '../../node/log-place.ts';
+import { attemptElsewhere } from '../from-other-node.ts';
 import { attemptNumber, logPlace, searchPlace } from '../log-checks.ts';
 import { tellLog } from '../log-messages.ts';
 import { nodeOf } from '../node-of.ts';
@@ -35,6 +36,7 @@ export const logRoutes: readonly Route[] = [
     path: PATH,
     about: 'The log of an attempt: its bytes (Range), or with line and lines, or tail, its lines as JSON.',
     role: 'read',
+    nodes: true,
     params,
     query: {
       line: queryInteger(1, Number.MAX_SAFE_INTEGER),
@@ -42,7 +44,7 @@ export const logRoutes: readonly Route[] = [
       tail: queryInteger(1, MOST_LINES),
     },
     answer: 'bytes',
-    handle: (call) => read(call),
+    handle: async (call) => (await elsewhere(call)) ?? read(call),
   }),
   route({
     name: 'logs.search',
@@ -50,6 +52,7 @@ export const logRoutes: readonly Route[] = [
     path: `${PATH}/search`,
     about: 'Lines of a log that hold a text, or that fit an extended regular expression.',
     role: 'read',
+    nodes: true,
     params,
     query: {
       q: text({ max: 1_000, pattern: /^[^\n\0]+$/, must: 'must be 1 to 1000 characters of one line' }),
@@ -64,7 +67,7 @@ export const logRoutes: readonly Route[] = [
       message: orNull(anyText),
       next: orNull(anyText),
     }),
-    handle: (call) => search(call),
+    handle: async (call) => (await elsewhere(call)) ?? search(call),
   }),
   route({
     name: 'logs.follow',
@@ -72,12 +75,19 @@ export const logRoutes: readonly Route[] = [
     path: `${PATH}/events`,
     about: 'A log as it grows, to the end of its attempt. Goes on from Last-Event-ID, or from `from`.',
     role: 'read',
+    nodes: true,
     params,
     query: { from: logPlace },
     answer: 'events',
-    handle: (call) => follow(call),
+    handle: async (call) => (await elsewhere(call)) ?? follow(call),
   }),
 ];
+
+/** Null: this node answers. */
+function elsewhere(call: Call<Params>): Promise<Reply | null> {
+  const [, rest = ''] = /\/attempts\/[^/]+\/log(.*)$/.exec(call.request.url ?? '') ?? [];
+  return attemptElsewhere(call, { ...call.params, rest });
+}
 
 interface Lines {
   readonly line?: number;
@@ -137,6 +147,8 @@ async function follow(call: Call<Params, { from?: LogPlace }>): Promise<Reply> {
   if (!now.ok && (job === null || job === undefined || attempt !== 'latest')) return refusedReply(now.refusal);
   return events(async (stream) => {
     const found = now.ok ? now : await attempts.logWhenBegun(id, attempt, stream.signal);
+    // It began elsewhere: whoever reads comes back, and is passed on.
+    if (!now.ok && found.ok && context.store.isShared && !attempts.isHere(id, found.log.attempt)) return;
     await tellLog(stream, found, from);
   });
 }

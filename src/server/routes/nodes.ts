@@ -1,5 +1,5 @@
 /** The machines that work for this store: who is there, who is gone with what it held, and what can be told one. */
-import { fields, listOf, text } from '../../core/check.ts';
+import { fields, listOf, object, text } from '../../core/check.ts';
 import { described } from '../../core/json-schema.ts';
 import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/nodes/list-nodes.ts';
 import type { NodeView } from '../../node/nodes/node-entry.ts';
@@ -20,6 +20,7 @@ const node = described(
   (value: unknown) => value,
 );
 const params = { id: text({ max: 256 }) };
+const nothing = object({});
 const told = fields({ id: text({ max: 64 }), name: text({ max: 256 }) });
 
 export const nodeRoutes: readonly Route[] = [
@@ -39,6 +40,7 @@ export const nodeRoutes: readonly Route[] = [
     about: 'Has a node begin nothing more: what waits goes to others, what runs ends. By its id or its name.',
     role: 'operate',
     params,
+    body: nothing,
     answer: told,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: true }),
   }),
@@ -49,6 +51,7 @@ export const nodeRoutes: readonly Route[] = [
     about: 'Has a node that drains take work again.',
     role: 'operate',
     params,
+    body: nothing,
     answer: told,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: false }),
   }),

@@ -30,6 +30,7 @@ const MEANINGS: Readonly<Record<RequestCode, ErrorCode>> = {
   'headers-too-large': 'bad-input',
   internal: 'outcome-unknown',
   overloaded: 'store-unavailable',
+  'node-away': 'store-unavailable',
 };
 
 export function problemOf(status: number, text: string, isLook: boolean): LonghaulError {

@@ -23,7 +23,7 @@ export function NodeActs({ node, onDone }: { node: NodeView; onDone: () => void 
   const path = `api/nodes/${encodeURIComponent(node.id)}`;
   const say = async (verb: Verb | 'resume') => {
     if (verb === 'forget') await call(path, { method: 'DELETE' });
-    else await call(`${path}/${verb}`, { method: 'POST' });
+    else await call(`${path}/${verb}`, { method: 'POST', body: {} });
     ask(null);
     onDone();
   };

@@ -1,0 +1,201 @@
+/** Two nodes on one Redis: what one has is read through the other, by whoever may, and by nobody else. */
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Longhaul } from '../../src/library/index.ts';
+import type { AttemptView } from '../../src/node/attempt-view.ts';
+import { proveCall } from '../../src/node/nodes/node-credential.ts';
+import type { ProvenEntry } from '../../src/node/nodes/node-entry.ts';
+import { NodeSecret, openNodeSecret } from '../../src/node/nodes/node-secret.ts';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { readEvents } from '../server-files/stream-reader.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { NodeBench, openStore, untilState } from './nodes-bench.ts';
+import { getOverSocket } from './serve-bench.ts';
+
+const TALK = `
+echo "attempt on $LONGHAUL_QUEUE"
+for n in $(seq 1 200); do echo "line $n of the log"; done
+if [ -d attach ]; then sha256sum attach/input.bin; cp attach/input.bin out/copy.bin; fi
+`;
+/** Prints, then waits until its file is there. */
+const HOLD = `echo begun; while [ ! -e "$(dirname "$0")/.go" ]; do sleep 0.05; done; echo ended`;
+
+describeWithRedis('two nodes on one Redis', () => {
+  let redis: RedisServer;
+  let longhaul: Longhaul;
+  let [here, there]: NodeBench[] = [];
+  const [a, b] = [() => here as NodeBench, () => there as NodeBench];
+  beforeAll(async () => {
+    redis = await startRedis();
+    longhaul = await openStore(redis.url);
+    here = new NodeBench('one', redis.url);
+    there = new NodeBench('two', redis.url);
+    here.bench.queue('both', TALK);
+    there.bench.queue('both', TALK);
+    there.bench.queue('theirs', TALK);
+    there.bench.queue('held', HOLD);
+    await Promise.all([here.start(), there.start()]);
+  });
+  afterAll(async () => {
+    await longhaul.close();
+    await Promise.all([here, there].map((each) => each?.bench.close()));
+    await redis.stop();
+  });
+
+  it('each lists both, with what each serves', async () => {
+    for (const node of [a(), b()]) {
+      const nodes = await node.nodes();
+      expect(nodes.map(({ name, state }) => `${name} ${state}`)).toEqual(['one up', 'two up']);
+      expect(nodes[0]?.queues.map(({ queue }) => queue)).toEqual(['both']);
+      expect(new Set(nodes.map(({ epoch }) => epoch)).size).toBe(2);
+      expect(nodes.every(({ addresses }) => addresses.length > 0)).toBe(true);
+    }
+    const listed = a().bench.run('nodes');
+    expect(listed).toMatchObject({ code: 0, output: expect.stringMatching(/one .*up[\s\S]*two .*up/) });
+  });
+
+  it('a file given to one follows the job to the other, and what comes of it is read through the first', async () => {
+    const bytes = randomBytes(3 * 1024 * 1024);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    await a().addWithFile('theirs', 'follows', { name: 'input.bin', bytes });
+    await untilState(longhaul, 'follows', 'done');
+    const log = await a().get('/api/jobs/follows/attempts/1/log');
+    expect(log).toMatchObject({ status: 200, text: expect.stringContaining(`${sha256}  attach/input.bin`) });
+    const copy = await fetch(new URL('/api/jobs/follows/attachments/copy.bin', a().url));
+    expect(
+      createHash('sha256')
+        .update(new Uint8Array(await copy.arrayBuffer()))
+        .digest('hex'),
+    ).toBe(sha256);
+  });
+
+  it('its log is read by range, by lines and by what is looked for, and its attempts are told with their node', async () => {
+    await a().post('/api/jobs', { id: 'talk', queue: 'theirs', data: {} });
+    await untilState(longhaul, 'talk', 'done');
+    const path = '/api/jobs/talk/attempts/latest/log';
+    const whole = await b().get(path);
+    expect((await a().get(path)).text).toBe(whole.text);
+    const part = await fetch(new URL(path, a().url), { headers: { range: 'bytes=10-19' } });
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+      206,
+      `bytes 10-19/${whole.text.length}`,
+      whole.text.slice(10, 20),
+    ]);
+    const lines = await a().json<{ lines: readonly { text: string }[] }>(`${path}?tail=2`);
+    expect(lines.lines.map(({ text }) => text)).toEqual(['line 199 of the log', 'line 200 of the log']);
+    const found = await a().json<{ matches: readonly { line: number }[] }>(`${path}/search?q=line+150`);
+    expect(found.matches).toMatchObject([{ line: 151 }]);
+    expect((await a().get(`${path}/search?q=(&regex=true`)).status).toBe(400);
+    const { attempts } = await a().json<{ attempts: readonly AttemptView[] }>('/api/jobs/talk/attempts');
+    expect(attempts).toMatchObject([{ attempt: 1, end: { exit: 0 }, node: { name: 'two', goneAt: null } }]);
+    expect((await a().get('/q/theirs/talk/log/stdio.log')).text).toBe(whole.text);
+  });
+
+  it('a running one is followed live, with its processes, to its end', async () => {
+    await a().post('/api/jobs', { id: 'live', queue: 'held', data: {} });
+    await untilState(longhaul, 'live', 'running');
+    await eventually(
+      async () => (await a().get('/api/jobs/live/attempts/1/log')).text,
+      (text) => text === 'begun\n',
+    );
+    const { hostname, port } = new URL(a().url);
+    const path = '/api/jobs/live/attempts/latest/log/events';
+    const reader = await readEvents({ host: hostname, port: Number(port), path, headers: {} });
+    await reader.next(({ data }) => data['text'] === 'begun\n');
+    const tree = await a().json<{ isHere: boolean; count: number }>('/api/jobs/live/processes');
+    expect(tree).toMatchObject({ isHere: true });
+    expect(tree.count).toBeGreaterThan(0);
+    b().bench.queue('.go', '');
+    await reader.next(({ event, data }) => event === 'end' && data['state'] === 'done');
+    expect(reader.messages.map(({ data }) => data['text']).join('')).toBe('begun\nended\n');
+    reader.close();
+  });
+
+  it('whoever cannot prove to be a node is refused, and a node may read files and do nothing else', async () => {
+    const secret = await openNodeSecret(longhaul.store.records);
+    const [one, two] = await a().nodes();
+    const now = Date.now();
+    const ask = async (path: string, given: { by?: NodeSecret; to?: string; signed?: string; at?: number } = {}) => {
+      const asked = { to: given.to ?? two?.id ?? '', method: 'GET', path: given.signed ?? path };
+      const by = { id: one?.id ?? '', now: given.at ?? now };
+      const { authorization, answer } = proveCall(given.by ?? secret, asked, by);
+      const response = await fetch(new URL(path, b().url), { headers: { authorization } });
+      return { status: response.status, isProven: response.headers.get('node-proof') === answer };
+    };
+    const log = '/api/jobs/talk/attempts/1/log';
+    expect(await ask(log)).toEqual({ status: 200, isProven: true });
+    for (const wrong of [
+      { by: new NodeSecret(randomBytes(32)) },
+      { to: one?.id ?? '' },
+      { signed: '/api/jobs/other/attempts/1/log' },
+      { at: now - 120_000 },
+    ])
+      expect(await ask(log, wrong)).toEqual({ status: 401, isProven: false });
+    for (const path of ['/api/jobs', '/api/nodes', '/api/tokens', '/api/audit'])
+      expect((await ask(path)).status, path).toBe(403);
+    // It answers from its own disk: a question never goes round.
+    expect((await ask('/api/jobs/elsewhere/attempts/1/log')).status).toBe(404);
+  });
+
+  it('nobody is given the secret, and an entry that no node has proven is never called', async () => {
+    const body = { argument: { kind: 'node-secret', key: 'nodes' } };
+    const read = await a().post('/api/store/records/get', body);
+    expect([read.status, read.text]).toEqual([403, expect.stringContaining('are not read through here')]);
+    expect((await getOverSocket(a().bench.home, '/api/nodes')).text).not.toContain('"proof"');
+    let calls = 0;
+    const trap = createServer((_request, response) => {
+      calls += 1;
+      response.end('x'.repeat(10));
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => trap.once('listening', resolve));
+    try {
+      const [record] = (await longhaul.store.records.list({ kind: 'node', limit: 10 })).filter(({ value }) =>
+        value.includes('"name":"two"'),
+      );
+      const entry = JSON.parse(record?.value ?? '{}') as ProvenEntry;
+      const address = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`;
+      const forged = { ...entry, id: '00000000-0000-4000-8000-000000000000', addresses: [address] };
+      await longhaul.store.records.put({ kind: 'node', key: forged.id, value: JSON.stringify(forged) });
+      await longhaul.store.records.put({
+        kind: 'node',
+        key: entry.id,
+        value: JSON.stringify({ ...entry, addresses: [address] }),
+      });
+      const answer = await eventually(
+        () => a().get('/api/jobs/talk/attempts/1/log'),
+        ({ status }) => status === 503,
+      );
+      expect(answer.text).toContain('node-away');
+      expect(calls).toBe(0);
+      await longhaul.store.records.delete('node', forged.id);
+    } finally {
+      trap.close();
+    }
+    await eventually(
+      async () => (await a().get('/api/jobs/talk/attempts/1/log')).status,
+      (status) => status === 200,
+      15_000,
+    );
+  });
+
+  it('one that drains begins nothing more, also after a restart, and others take what waits', async () => {
+    expect(b().bench.run('nodes', 'drain', 'two', '--wait')).toMatchObject({ code: 0 });
+    expect((await a().nodes()).map(({ state }) => state)).toEqual(['up', 'draining']);
+    const ids = ['d1', 'd2', 'd3', 'd4'];
+    for (const id of ids) await b().post('/api/jobs', { id, queue: 'both', data: {} });
+    await a().post('/api/jobs', { id: 'stays', queue: 'theirs', data: {} });
+    for (const id of ids) await untilState(longhaul, id, 'done');
+    await b().stop();
+    await b().start();
+    expect((await longhaul.find('stays'))?.state).toBe('waiting');
+    expect((await a().post('/api/nodes/two/resume')).status).toBe(200);
+    await untilState(longhaul, 'stays', 'done');
+    const logs = await Promise.all(ids.map((id) => a().get(`/api/jobs/${id}/attempts`)));
+    const runners = logs.map(
+      ({ text }) => (JSON.parse(text) as { attempts: { node: { name: string } }[] }).attempts[0],
+    );
+    expect(new Set(runners.map((each) => each?.node.name))).toEqual(new Set(['this node']));
+  });
+});
