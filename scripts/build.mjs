@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildWeb } from './build-web.mjs';
+import { bundleEntries } from './bundle-entries.mjs';
 import { copyAssets } from './copy-assets.mjs';
 import { filesUnder, fingerprintOf } from './fingerprint.mjs';
 import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
@@ -42,6 +43,7 @@ async function compile() {
   mkdirSync(next, { recursive: true });
   const { code, output } = await run(bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next]);
   copyAssets(source, next);
+  await bundleEntries(source, next);
   replaceDifferingFiles();
   removeStaleFiles();
   rmSync(next, { recursive: true, force: true });
@@ -53,7 +55,13 @@ async function compile() {
 const isFresh = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
 
 const fingerprint = () =>
-  fingerprintOf(['src', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/typescript/package.json']);
+  fingerprintOf([
+    'src',
+    'tsconfig.json',
+    'scripts/bundle-entries.mjs',
+    'tsconfig.build.json',
+    'node_modules/typescript/package.json',
+  ]);
 
 function replaceDifferingFiles() {
   for (const name of filesUnder(next)) {

@@ -27,14 +27,25 @@ let server: RedisServer;
 let client: ReturnType<typeof createClient>;
 let namespaces = 0;
 
-/** The script with a trap before its n-th write. */
-function stoppedBefore(n: number, name: ScriptName): string {
+const TRAP = 'which-write';
+
+/** The script with a trap before the write whose number is kept under a key: one text, however many writes it is tried with. */
+function withTrap(name: ScriptName): string {
   const parts = scriptText(name).split(WRITE);
   expect(parts).toHaveLength(2);
-  const trap = `if written == ${n} then error('stopped before write ${n}') end`;
+  const trap = "if written == stop then error('stopped before write ' .. written) end";
   return parts.join(
-    `local written = 0\nlocal function write(...)\n  written = written + 1\n  ${trap}\n  return call(...)\nend`,
+    `local written, stop = 0, tonumber(redis.call('GET', '${TRAP}'))\nlocal function write(...)\n  written = written + 1\n  ${trap}\n  return call(...)\nend`,
   );
+}
+
+const loaded = new Map<string, Promise<string>>();
+
+/** Sent whole once, and by its hash from then on. */
+function hashOf(text: string): Promise<string> {
+  const known = loaded.get(text) ?? client.scriptLoad(text);
+  loaded.set(text, known);
+  return known;
 }
 
 /** A namespace of its own, and the ports over scripts whose texts are in our hands. */
@@ -59,6 +70,7 @@ class Trial {
   }
 
   static async prepare(scenario: Scenario): Promise<Trial> {
+    await client.flushDb('SYNC');
     const trial = new Trial(scenario);
     await scenario.prepare(trial.bench);
     return trial;
@@ -88,7 +100,8 @@ class Trial {
   }
 
   async #run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
-    const answer = await client.sendCommand(['EVAL', this.#textOf(name), '1', `{${this.#namespace}}`, ...args]);
+    const hash = await hashOf(this.#textOf(name));
+    const answer = await client.sendCommand(['EVALSHA', hash, '1', `{${this.#namespace}}`, ...args]);
     return answer as unknown as ScriptAnswer;
   }
 }
@@ -104,7 +117,8 @@ const withoutNumbers = (value: unknown): unknown =>
 async function* stoppedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {
   for (let n = 1; ; n += 1) {
     const trial = await Trial.prepare(scenario);
-    const words = await trial.call((name) => stoppedBefore(n, name)).then(() => null, String);
+    await client.set(TRAP, n);
+    const words = await trial.call(withTrap).then(() => null, String);
     if (words === null) return expect(n, 'a call that writes nothing proves nothing').toBeGreaterThan(1);
     expect(words).toContain(`stopped before write ${n}`);
     yield { trial, n };

@@ -48,17 +48,27 @@ export async function findMisfits(command: Command, namespace: string): Promise<
 async function readAll(command: Command, prefix: string): Promise<Contents> {
   const contents: Contents = { hashes: new Map(), lists: new Map(), zsets: new Map(), sets: new Map() };
   const keys = (await command(['KEYS', `${prefix}*`])) as string[];
-  for (const key of keys) {
-    const name = key.slice(prefix.length);
-    const type = await command(['TYPE', key]);
-    if (type === 'hash') contents.hashes.set(name, pairsOf(await command(['HGETALL', key])));
-    if (type === 'list') contents.lists.set(name, (await command(['LRANGE', key, '0', '-1'])) as string[]);
-    if (type === 'set') contents.sets.set(name, new Set((await command(['SMEMBERS', key])) as string[]));
-    if (type !== 'zset') continue;
-    const scored = (await command(['ZRANGE', key, '0', '-1', 'WITHSCORES'])) as readonly [string, number][] | string[];
-    contents.zsets.set(name, scoresOf(scored));
-  }
+  const types = await Promise.all(keys.map((key) => command(['TYPE', key])));
+  await Promise.all(
+    keys.map((key, at) => readKey(command, { key, name: key.slice(prefix.length), type: types[at], contents })),
+  );
   return contents;
+}
+
+interface KeyToRead {
+  readonly key: string;
+  readonly name: string;
+  readonly type: unknown;
+  readonly contents: Contents;
+}
+
+async function readKey(command: Command, { key, name, type, contents }: KeyToRead): Promise<void> {
+  if (type === 'hash') contents.hashes.set(name, pairsOf(await command(['HGETALL', key])));
+  if (type === 'list') contents.lists.set(name, (await command(['LRANGE', key, '0', '-1'])) as string[]);
+  if (type === 'set') contents.sets.set(name, new Set((await command(['SMEMBERS', key])) as string[]));
+  if (type !== 'zset') return;
+  const scored = (await command(['ZRANGE', key, '0', '-1', 'WITHSCORES'])) as readonly [string, number][] | string[];
+  contents.zsets.set(name, scoresOf(scored));
 }
 
 /** A hash comes as a flat list or as a map, by the version of the protocol. */

@@ -74,7 +74,15 @@ export function scriptText(name: ScriptName): string {
   return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
 }
 
+let loaded: ReadonlyMap<ScriptName, Script> | null = null;
+
+/** Put together once: the texts are the same for every store of the process. */
 export function loadScripts(): ReadonlyMap<ScriptName, Script> {
+  loaded ??= loadAll();
+  return loaded;
+}
+
+function loadAll(): ReadonlyMap<ScriptName, Script> {
   const names: readonly ScriptName[] = [...CHANGING_SCRIPTS, ...LOOKING_SCRIPTS];
   return new Map(names.map((name) => [name, load(name)]));
 }
