@@ -12,7 +12,7 @@ import { fault, fine, note, warning } from '../node/finding.ts';
 import type { Home } from '../node/home.ts';
 import type { DatabaseFacts } from '../stores/sqlite/check-database.ts';
 import { checkDatabase, lookUpJobs, lookUpRecords } from '../stores/sqlite/check-database.ts';
-import { noticesOf } from './serve-checks.ts';
+import { linesOf } from './serve-checks.ts';
 import { withoutPassword } from './serve-lines.ts';
 
 export interface StoreLook {
@@ -94,16 +94,17 @@ export async function lookAtServer(address: string): Promise<StoreLook> {
     longhaul = await connect(address);
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    const cure = 'correct its settings or start it (docs/operations.md, Redis), or name another store: --store';
+    const cure = 'correct its settings or start it (docs/redis.md), or name another store: --store';
     const findings = [fault('store', `${withoutPassword(address)}: ${error.message}`, cure)];
     return { findings, jobs: null, seenAt: null, close: nothingToClose };
   }
-  const notices = noticesOf(longhaul.store);
-  const cure = 'change it in the settings of the server: docs/operations.md, Redis';
-  const findings = notices.map((words) => warning('store', words, cure));
+  const cure = 'change it in the settings of the server: docs/redis.md';
   return {
-    findings:
-      findings.length > 0 ? findings : [fine('store', `${withoutPassword(address)} answers, with what it should have`)],
+    findings: [
+      fine('store', `${withoutPassword(address)} answers`),
+      ...linesOf(longhaul.store, 'facts').map((words) => fine('store', words)),
+      ...linesOf(longhaul.store, 'notices').map((words) => warning('store', words, cure)),
+    ],
     jobs: lookupIn(longhaul),
     seenAt: null,
     close: () => longhaul.close(),

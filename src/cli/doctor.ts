@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Finding as BlobFinding } from '../blobs/scrub-blobs.ts';
+import { isRedisAddress } from '../library/store-address.ts';
 import { checkHome } from '../node/check-home.ts';
 import { checkMachine } from '../node/check-machine.ts';
 import { checkOrphans } from '../node/check-orphans.ts';
@@ -68,7 +69,7 @@ async function examine(
 
 async function lookAtStore(home: Home, named: string | undefined): Promise<StoreLook> {
   const address = named ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
-  const isServer = address !== null && /^(rediss?|valkeys?):/i.test(address);
+  const isServer = address !== null && isRedisAddress(address);
   return isServer ? lookAtServer(address) : lookAtDatabase(home);
 }
 

@@ -9,6 +9,7 @@ import { availableParallelism, constants, hostname } from 'node:os';
 import { LonghaulError } from '../core/errors.ts';
 import { toJsonText } from '../core/json.ts';
 import type { JobView } from '../library/index.ts';
+import { isRedisAddress } from '../library/store-address.ts';
 import type { CommandLine } from '../node/command-job.ts';
 import { allowCommand, COMMANDS_SCRIPT, forgetCommand } from '../node/command-job.ts';
 import { nodeOn } from '../node/node-lock.ts';
@@ -52,7 +53,7 @@ function checkNode({ home, address }: Target): void {
 
 /** A home whose store is a file of its own has one machine. */
 function isOfManyMachines({ address, home }: Target): boolean {
-  return /^(rediss?|valkeys?):/.test(address) || (address.startsWith('unix:') && !existsSync(home.database));
+  return isRedisAddress(address) || (address.startsWith('unix:') && !existsSync(home.database));
 }
 
 /** On a store that several machines share, the queue of commands of this one. */

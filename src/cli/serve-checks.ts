@@ -33,13 +33,15 @@ function refuseOpenPlaces(places: ReturnType<typeof unsafePlaces>): void {
 
 /** What weakens the promises of a store: told, and refused where somebody wants it strict. */
 export function checkNotices(store: Store, { isStrict }: ServeSettings, log: Log): void {
-  const notices = noticesOf(store);
+  const notices = linesOf(store, 'notices');
   if (isStrict && notices.length > 0) throw new UsageError(`refused because of --strict: ${notices.join('; ')}`);
   for (const notice of notices) log.warn(notice);
 }
 
-export function noticesOf(store: Store): readonly string[] {
-  return 'notices' in store && Array.isArray(store.notices) ? (store.notices as readonly string[]) : [];
+/** What a store says of its server in words, where it has one. */
+export function linesOf(store: Store, about: 'notices' | 'facts'): readonly string[] {
+  const said = (store as Store & Readonly<Record<string, unknown>>)[about];
+  return Array.isArray(said) ? (said as readonly string[]) : [];
 }
 
 /** Whoever can reach the port can run jobs: beyond this machine only with a token. */

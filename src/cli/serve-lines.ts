@@ -68,4 +68,5 @@ function realOf(path: string): string | null {
 /** For a POSIX shell. */
 const quoted = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-export const withoutPassword = (address: string): string => address.replace(/:\/\/[^@/]*@/, '://…@');
+export const withoutPassword = (address: string): string =>
+  address.replace(/:\/\/[^@/]*@/, '://…@').replace(/([?&]sentinelPassword=)[^&]*/, '$1…');

@@ -8,10 +8,12 @@ import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
 
 export type ConnectOptions = StoreOptions;
 
+const pathText = text({ max: 4_096 });
 const shape = object({
   namespace: text({ max: 64, pattern: /^[A-Za-z0-9_.-]+$/, must: 'must be of A-Z a-z 0-9 _ . -' }),
   durability: text({ max: 32 }),
   clock: oneOf('store', 'caller', 'guarded'),
+  tls: object({ ca: pathText, cert: pathText, key: pathText, servername: text({ max: 255 }) }),
   token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });
 

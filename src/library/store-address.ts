@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { ClockSource } from '../core/clock.ts';
 import { badInput } from '../core/errors.ts';
 import type { Store } from '../core/store.ts';
+import type { RedisTls } from '../stores/redis/index.ts';
 
 export const DEFAULT_ADDRESS = './longhaul';
 
@@ -13,6 +14,8 @@ export interface StoreOptions {
   /** SQLite: `full` (default) or `relaxed`. Redis: `local` (default) or `replicated:n`. */
   readonly durability?: string;
   readonly clock?: ClockSource;
+  /** Redis with TLS: paths of PEM files, and the name that the certificate must have. */
+  readonly tls?: RedisTls;
   /** A node's API: the token by which it knows you. Its socket needs none. */
   readonly token?: string;
 }
@@ -24,19 +27,15 @@ export interface OpenedStore {
 }
 
 export async function openStoreAt(address: string, options: StoreOptions): Promise<OpenedStore> {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1]?.toLowerCase() ?? '';
-  switch (scheme) {
+  switch (schemeOf(address)) {
     case 'memory': {
       const { openMemoryStore } = await import('../stores/memory/open-memory-store.ts');
       return { store: openMemoryStore(options.clock === undefined ? {} : { clock: options.clock }), home: null };
     }
-    case 'redis':
-    case 'rediss':
-    case 'valkey':
-    case 'valkeys': {
+    case 'redis': {
       const { openRedisStore } = await import('../stores/redis/index.ts');
-      const url = address.replace(/^valkey/i, 'redis');
-      return { store: await openRedisStore({ url, ...options }), home: null };
+      const { token: _token, ...ofRedis } = options;
+      return { store: await openRedisStore({ url: address.replace(/^valkey/i, 'redis'), ...ofRedis }), home: null };
     }
     case 'http':
     case 'https':
@@ -53,10 +52,17 @@ export async function openStoreAt(address: string, options: StoreOptions): Promi
       throw badInput('store address', [
         {
           path: '',
-          message: `${address} is none of: a folder, sqlite:folder, redis://host:port, http://host:port, unix:/path/node.sock, memory:`,
+          message: `${address} is none of: a folder, sqlite:folder, redis://host:port, redis+sentinel://host:port/name, redis+cluster://host:port, http://host:port, unix:/path/node.sock, memory:`,
         },
       ]);
   }
+}
+
+/** Whether an address is of Redis or Valkey, in whichever layout. */
+export const isRedisAddress = (address: string): boolean => /^(redis|valkey)s?(\+(sentinel|cluster))?:/i.test(address);
+
+function schemeOf(address: string): string {
+  return isRedisAddress(address) ? 'redis' : (/^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1]?.toLowerCase() ?? '');
 }
 
 async function openSqliteAt(folder: string, options: StoreOptions): Promise<OpenedStore> {

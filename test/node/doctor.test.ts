@@ -21,6 +21,7 @@ import { openDatabase } from '../../src/stores/sqlite/sqlite-database.ts';
 import { flipBit } from '../processes/blobs-workbench.ts';
 import { Bench, cli } from '../processes/scripts-workbench.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
+import { startSentinels } from '../support/redis-fleet.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
 import { aBench } from './serve-bench.ts';
 
@@ -46,6 +47,8 @@ function examine(home: string, { words = '', before = '' } = {}): Report {
 
 const bad = ({ findings }: Report): readonly Finding[] =>
   findings.filter(({ level }) => level === 'warning' || level === 'error');
+
+const wordsOf = ({ findings }: Report): string => findings.map(({ message }) => message).join('\n');
 
 let template: Bench | null = null;
 
@@ -279,9 +282,21 @@ test.runIf(hasRedis)('It says what weakens a Redis, and that one does not answer
   expect(bad(weak)).toContainEqual(
     expect.objectContaining({ about: 'store', message: expect.stringContaining('append') as string }),
   );
+  expect(wordsOf(weak)).toMatch(/role master, at 127\.0\.0\.1:\d+ \(the server that was named\)/);
   const away = examine(bench.home, { words: '--store redis://127.0.0.1:1' });
   expect(away.code).toBe(2);
   expect(bad(away)).toContainEqual(expect.objectContaining({ about: 'store', level: 'error' }));
+});
+
+test.runIf(hasRedis)('It says what it found behind Sentinels.', async () => {
+  const fleet = await startSentinels({ replicas: 1 });
+  onTestFinished(() => fleet.stop());
+  const found = wordsOf(examine(aHome().home, { words: `--store '${fleet.address}?durability=replicated:2'` }));
+  const { port } = await fleet.primary();
+  expect(found).toContain(`role master, at 127.0.0.1:${port} (found by Sentinel)`);
+  expect(found).toMatch(/replicas: 1 \(127\.0\.0\.1:\d+ online, lag \d+ s\)/);
+  expect(found).toContain('append-only file: on, appendfsync everysec; maxmemory-policy: noeviction');
+  expect(found).toContain('durability replicated:2 wants more replicas than the 1 connected');
 });
 
 test('It changes nothing, and says so in lines for people too.', async () => {

@@ -13,8 +13,10 @@ import { type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 export interface RedisOptions {
   /** The append-only file is on; this says how often it reaches the disk. Default `everysec`. */
   readonly appendfsync?: 'always' | 'everysec' | 'no';
-  /** One node that owns all the slots of a cluster. */
-  readonly cluster?: boolean;
+  /** One node that owns all the slots of a cluster; or a node that joins others by and by and owns none yet. */
+  readonly cluster?: boolean | 'bare';
+  /** No server but a Sentinel, which watches the primary that these lines name. */
+  readonly sentinel?: Readonly<Record<string, string>>;
   /** More lines of redis.conf; they win over ours. */
   readonly config?: Readonly<Record<string, string>>;
 }
@@ -111,17 +113,20 @@ function isExecutable(path: string): boolean {
 }
 
 async function writeConfig(dir: string, port: number, options: RedisOptions): Promise<void> {
+  const ofServer: Record<string, string> = {
+    save: '""',
+    appendonly: 'yes',
+    appendfsync: options.appendfsync ?? 'everysec',
+    ...(options.cluster ? { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' } : {}),
+    ...options.config,
+  };
   const settings: Record<string, string> = {
     bind: '127.0.0.1',
     port: String(port),
     dir,
     daemonize: 'no',
     logfile: join(dir, 'server.log'),
-    save: '""',
-    appendonly: 'yes',
-    appendfsync: options.appendfsync ?? 'everysec',
-    ...(options.cluster ? { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' } : {}),
-    ...options.config,
+    ...(options.sentinel ?? ofServer),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
   await writeFile(join(dir, 'redis.conf'), lines.join(''));
@@ -132,13 +137,14 @@ async function launch(dir: string, port: number, options: RedisOptions): Promise
   if (serverPath === undefined) {
     throw new Error('There is no Redis server: put redis-server on PATH, or set LONGHAUL_REDIS_SERVER to its path.');
   }
-  const server = await spawnGuarded(serverPath, [join(dir, 'redis.conf')], { cwd: dir, folder: dir });
+  const mode = options.sentinel === undefined ? [] : ['--sentinel'];
+  const server = await spawnGuarded(serverPath, [join(dir, 'redis.conf'), ...mode], { cwd: dir, folder: dir });
   server.stdout.resume();
   server.stderr.resume();
   try {
     await waitFor(server, port, async () => (await ask(port, 'INFO server')).includes(`process_id:${server.pid}\r\n`));
     await waitFor(server, port, async () => (await ask(port, 'PING')) === 'PONG');
-    if (options.cluster) await joinCluster(server, port);
+    if (options.cluster === true) await joinCluster(server, port);
     return server;
   } catch (error) {
     server.signal('SIGKILL');
@@ -173,7 +179,7 @@ async function waitFor(server: GuardedProcess, port: number, condition: () => Pr
 }
 
 /** One inline command on a connection of its own; answers the text of the reply, errors included. */
-function ask(port: number, command: string): Promise<string> {
+export function ask(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
     let received = '';
@@ -201,7 +207,7 @@ function readReply(received: string): string | undefined {
   return received.length < end + 2 ? undefined : received.slice(start, end);
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   for (;;) {
     const port = ports.lowest + Math.floor(Math.random() * ports.count);
     if ((await isFree(port)) && (await isFree(port + ports.bus))) return port;

@@ -4,6 +4,7 @@
 import type { SettingsInput } from '../../core/settings-input.ts';
 import { connect } from '../../library/connect.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
+import { isRedisAddress } from '../../library/store-address.ts';
 import { Listener } from './listener.ts';
 import { Processor } from './processor.ts';
 import { Queue } from './queue.ts';
@@ -34,7 +35,7 @@ export class Client {
 
   /** `new Client('redis://hostname:port/db')`, or any address of Longhaul's, or an open connection. */
   constructor(where: string | Longhaul, options: ClientOptions = {}) {
-    const isRedis = typeof where === 'string' && /^(redis|valkey)s?:/.test(where);
+    const isRedis = typeof where === 'string' && isRedisAddress(where);
     this.address =
       typeof where === 'string' ? { url: where, options: isRedis ? { namespace: 'blueque', ...options } : {} } : null;
     this.#longhaul = typeof where === 'string' ? connect(where, this.address?.options) : Promise.resolve(where);

@@ -10,6 +10,7 @@ import { QUEUE_RECORD } from '../../core/settings.ts';
 import { checkQueueName } from '../../core/settings-input.ts';
 import { connect } from '../../library/connect.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
+import { isRedisAddress } from '../../library/store-address.ts';
 import { Presence, taskOf } from './presence.ts';
 import { type Audience, countWaiting, tellEvents, tellWork } from './worqr-events.ts';
 import type { WorqrAddress, WorqrOptions } from './worqr-options.ts';
@@ -225,7 +226,7 @@ export class Worqr extends EventEmitter {
   }
 
   #connect(address: string): Promise<Longhaul> {
-    const isRedis = /^(redis|valkey)s?:/.test(address);
+    const isRedis = isRedisAddress(address);
     return connect(address, isRedis ? { namespace: this.#options.redisKeyPrefix } : {});
   }
 

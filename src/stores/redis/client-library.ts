@@ -1,27 +1,37 @@
 /**
  * The Redis client library, an optional peer: loaded when a Redis store is opened, and only then.
  *
- * A wire is one open way to the server or the cluster. It never sends a command twice and keeps none for later: a
- * popular client that did so added a job twice after one lost reply.
+ * A wire is one connection to one server. It never sends a command twice, keeps none for later and is not made again
+ * when it is lost: a popular client that did so added a job twice after one lost reply.
  */
+import { readFileSync } from 'node:fs';
 import type * as Redis from '@redis/client';
 import { LonghaulError } from '../../core/errors.ts';
+import type { Place } from './address.ts';
 import type { RedisSettings } from './options.ts';
 
 export type Library = typeof Redis;
 
 export interface Wire {
+  readonly place: Place;
   send(args: readonly string[]): Promise<unknown>;
-  /** Renewed by itself when the connection was lost. */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
+  /** Calls back once when the connection is lost; never for `destroy`. */
+  onLost(listener: () => void): void;
   destroy(): void;
+}
+
+/** Who one is to the server, and in which of its databases. */
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  readonly db: number;
 }
 
 const MAX_PENDING_COMMANDS = 10_000;
 /** Somebody who waits for messages only would not notice a black hole by itself. */
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
-const RECONNECT_MS = { first: 50, most: 2_000 };
 
 export async function loadLibrary(load: () => Promise<unknown> = () => import('@redis/client')): Promise<Library> {
   try {
@@ -32,75 +42,66 @@ export async function loadLibrary(load: () => Promise<unknown> = () => import('@
   }
 }
 
-/** How long to wait before another try to connect, with some jitter so that not all come back at once. */
-export function reconnectDelayMs(tries: number): number {
-  const most = Math.min(RECONNECT_MS.first * 2 ** Math.min(tries, 10), RECONNECT_MS.most);
-  return Math.round(most * (0.75 + Math.random() / 2));
-}
+export type OpenWire = (place: Place, login: Login) => Promise<Wire>;
 
-function clientOptions({ connectTimeoutMs }: RedisSettings, isOpened: () => boolean) {
-  return {
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_PENDING_COMMANDS,
-    pingInterval: PING_MS,
-    // The deadline is ours (connection.ts): the library's own covers only what was not sent yet.
-    commandOptions: { timeout: 0 },
-    socket: {
-      socketTimeout: SILENCE_MS,
-      connectTimeout: connectTimeoutMs,
-      // The first connection fails at once, so that whoever opens a store hears why.
-      reconnectStrategy: (tries: number) => (isOpened() ? reconnectDelayMs(tries) : false),
-    },
-  } as const;
-}
-
-export async function openNode(library: Library, settings: RedisSettings): Promise<Wire> {
-  let isOpened = false;
-  const client = library.createClient({ url: settings.url, ...clientOptions(settings, () => isOpened) });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-  } catch (error) {
-    client.destroy();
-    throw error;
-  }
-  isOpened = true;
-  return {
-    send: (args) => client.sendCommand(args),
-    subscribe: (channel, listener) => client.subscribe(channel, listener),
-    destroy: () => client.destroy(),
+/** Files are read anew for each connection, so that a renewed certificate is taken up. */
+export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
+  return async (place, { username, password, db }) => {
+    const client = library.createClient({
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MAX_PENDING_COMMANDS,
+      pingInterval: PING_MS,
+      // The deadline is ours (connection.ts): the library's own covers only what was not sent yet.
+      commandOptions: { timeout: 0 },
+      ...(username !== '' && { username }),
+      ...(password !== '' && { password }),
+      database: db,
+      socket: {
+        ...place,
+        ...tlsOf(settings, place),
+        socketTimeout: SILENCE_MS,
+        connectTimeout: settings.connectTimeoutMs,
+        // Whoever owns the wire makes another: the primary may be elsewhere by then.
+        reconnectStrategy: false,
+      },
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
+    return {
+      place,
+      send: (args) => client.sendCommand(args),
+      subscribe: (channel, listener) => client.subscribe(channel, listener),
+      onLost: (listener) => void client.once('terminated', listener),
+      destroy: () => client.destroy(),
+    };
   };
 }
 
-/** All keys of a namespace are in one slot, so one key says where a command goes. */
-export async function openCluster(library: Library, settings: RedisSettings): Promise<Wire> {
-  let isOpened = false;
-  const { username, password, protocol } = new URL(settings.url);
-  const key = keyPrefix(settings);
-  const { commandOptions, ...options } = clientOptions(settings, () => isOpened);
-  const cluster = library.createCluster({
-    rootNodes: [{ url: settings.url }],
-    commandOptions,
-    defaults: {
-      ...options,
-      ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-      ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-      ...(protocol === 'rediss:' ? { socket: { ...options.socket, tls: true } } : {}),
-    },
+/** Certificates are always verified: a server that anybody can play would be given every job. */
+function tlsOf({ address, tls }: RedisSettings, { host }: Place) {
+  if (!address.isTls) return {};
+  const { servername = host } = tls;
+  const files = (['ca', 'cert', 'key'] as const).flatMap((name) => {
+    const path = tls[name];
+    return path === undefined ? [] : [[name, readPem(path, name)]];
   });
-  cluster.on('error', () => undefined);
+  return { tls: true as const, ...Object.fromEntries(files), ...(isName(servername) && { servername }) };
+}
+
+/** TLS knows no addresses as names. */
+const isName = (host: string): boolean => !/^[\d.]+$/.test(host) && !host.includes(':');
+
+function readPem(path: string, name: string): Buffer {
   try {
-    await cluster.connect();
-  } catch (error) {
-    cluster.destroy();
-    throw error;
+    return readFileSync(path);
+  } catch (cause) {
+    throw new LonghaulError('bad-input', `the file of ${name} cannot be read: ${path}`, { cause });
   }
-  isOpened = true;
-  return {
-    send: (args) => cluster.sendCommand(key, false, [...args]),
-    subscribe: (channel, listener) => cluster.subscribe(channel, listener),
-    destroy: () => cluster.destroy(),
-  };
 }
 
 /** What every key begins with: the hash tag makes a namespace one slot. */

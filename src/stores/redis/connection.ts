@@ -1,104 +1,113 @@
 /**
- * The way to the server: commands with a deadline, and a new connection when the old one hangs.
+ * The way to the primary, made again whenever it is lost: with a pause that grows, and to wherever the primary is then.
  *
- * A lost connection is made again by the library. One that does not answer in time is given up here, since nothing
- * else would notice a black hole. Invariant: no command is ever sent a second time.
+ * While there is none, calls end at once and say so; nothing waits here to be sent later.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../core/errors.ts';
-import { type Library, loadLibrary, openCluster, openNode, reconnectDelayMs, type Wire } from './client-library.ts';
+import { type Layout, type Place, placeText } from './address.ts';
+import { type Library, loadLibrary, type Wire, wiresOf } from './client-library.ts';
+import { Lane } from './lane.ts';
 import type { RedisSettings } from './options.ts';
-import { type Asked, DeadlineError, toProblem } from './problem.ts';
+import { Primary } from './primary.ts';
+import { type Asked, toProblem } from './problem.ts';
+import { within } from './within.ts';
+
+const RECONNECT_MS = { first: 50, most: 2_000 };
+/** How often Sentinels are asked whether the primary is still where we are: one that is cut off from them does not know. */
+const LOOK_ROUND_MS = 5_000;
+
+interface Parts {
+  readonly library: Library;
+  readonly settings: RedisSettings;
+  readonly primary: Primary;
+}
 
 export class Connection {
-  readonly #library: Library;
-  readonly #settings: RedisSettings;
-  readonly #isCluster: boolean;
+  readonly #parts: Parts;
   readonly #stop = new AbortController();
-  #wire: Wire | null;
-  /** By channel. */
+  #lane: Lane | null = null;
+  /** Why the last try to connect came to nothing. */
+  #trouble: LonghaulError | null = null;
   readonly #subscribers = new Map<string, Wire>();
 
-  private constructor(library: Library, settings: RedisSettings, first: { wire: Wire; isCluster: boolean }) {
-    this.#library = library;
-    this.#settings = settings;
-    this.#wire = first.wire;
-    this.#isCluster = first.isCluster;
+  private constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
-  /** `facts` is what INFO says; empty where it is forbidden. */
+  /** The first try is the only one, so that whoever opens a store hears why. `facts` is what INFO says of the server. */
   static async open(settings: RedisSettings): Promise<{ connection: Connection; facts: string }> {
     const library = await loadLibrary();
+    const primary = new Primary(wiresOf(library, settings), settings);
+    const connection = new Connection({ library, settings, primary });
     try {
-      const node = await openNode(library, settings);
-      const facts = await within(settings.commandTimeoutMs, factsOf(node, library));
-      const isCluster = facts.includes('cluster_enabled:1');
-      if (isCluster) node.destroy();
-      const wire = isCluster ? await openCluster(library, settings) : node;
-      return { connection: new Connection(library, settings, { wire, isCluster }), facts };
+      const { wire, facts } = await primary.open();
+      connection.#use(wire);
+      if (primary.layout === 'sentinel') void connection.#lookRound();
+      return { connection, facts };
     } catch (error) {
+      connection.close();
       throw toProblem(error, library, 'opening');
     }
   }
 
-  async send(args: readonly string[]): Promise<unknown> {
-    const wire = this.#wire;
+  get layout(): Layout {
+    return this.#parts.primary.layout;
+  }
+
+  /** The present way. What belongs together goes over one of them. */
+  lane(): Lane {
     if (this.#stop.signal.aborted) throw new LonghaulError('store-closed', 'the store is closed');
-    if (wire === null) throw new LonghaulError('store-unavailable', 'Redis is away; connecting again');
-    try {
-      return await within(this.#settings.commandTimeoutMs, wire.send(args));
-    } catch (error) {
-      if (error instanceof DeadlineError && this.#wire === wire) this.#giveUp(wire);
-      throw error;
-    }
+    if (this.#lane !== null) return this.#lane;
+    if (this.#trouble?.code === 'store-incompatible') throw this.#trouble;
+    const why = this.#trouble === null ? '' : `: ${this.#trouble.message}`;
+    throw new LonghaulError('store-unavailable', `Redis is away; connecting again${why}`);
+  }
+
+  async send(args: readonly string[]): Promise<unknown> {
+    return this.lane().send(args);
   }
 
   problem(error: unknown, asked: Asked): LonghaulError {
-    return toProblem(error, this.#library, asked);
+    return toProblem(error, this.#parts.library, asked);
   }
 
-  /** On a connection of its own. Resolved when it stands; tried again until then, since nobody else would. */
+  /** On a connection of its own. Resolved when it stands; made again until the store is closed, since nobody else would. */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
-    for (let tries = 0; ; tries += 1) {
-      const wire = await this.#openPatiently();
-      if (wire === null) return;
-      this.#subscribers.set(channel, wire);
-      if (await this.#hasSubscribed(wire, channel, listener)) return;
-      wire.destroy();
-      await this.#pause(tries);
-    }
-  }
-
-  async #hasSubscribed(wire: Wire, channel: string, listener: (message: string) => void): Promise<boolean> {
-    try {
-      await within(this.#settings.commandTimeoutMs, wire.subscribe(channel, listener));
-      return true;
-    } catch {
-      return false;
-    }
+    const wire = await this.#openPatiently(async (opened) => {
+      await within(this.#parts.settings.commandTimeoutMs, opened.subscribe(channel, listener));
+    });
+    if (wire === null) return;
+    this.#subscribers.set(channel, wire);
+    wire.onLost(() => void this.subscribe(channel, listener));
   }
 
   close(): void {
     this.#stop.abort();
-    this.#wire?.destroy();
+    this.#lane?.destroy();
     for (const wire of this.#subscribers.values()) wire.destroy();
-    this.#wire = null;
+    this.#lane = null;
     this.#subscribers.clear();
   }
 
-  #giveUp(wire: Wire): void {
-    this.#wire = null;
-    wire.destroy();
-    void this.#openPatiently().then((next) => {
-      this.#wire = next;
-    });
+  #use(wire: Wire): void {
+    this.#trouble = null;
+    this.#lane = new Lane(wire, this.#parts.settings, (lane) => this.#giveUp(lane));
   }
 
-  /** Null when the store was closed meanwhile. */
-  async #openPatiently(): Promise<Wire | null> {
-    const open = this.#isCluster ? openCluster : openNode;
+  #giveUp(lane: Lane): void {
+    if (this.#lane !== lane) return;
+    this.#lane = null;
+    lane.destroy();
+    void this.#pause(0)
+      .then(() => this.#openPatiently(async () => undefined))
+      .then((wire) => wire !== null && this.#use(wire));
+  }
+
+  /** A wire that is ready for its use, or null when the store was closed meanwhile. */
+  async #openPatiently(prepare: (wire: Wire) => Promise<void>): Promise<Wire | null> {
     for (let tries = 0; !this.#stop.signal.aborted; tries += 1) {
-      const wire = await open(this.#library, this.#settings).catch(() => null);
+      const wire = await this.#tryToOpen(prepare);
       if (wire !== null && !this.#stop.signal.aborted) return wire;
       wire?.destroy();
       await this.#pause(tries);
@@ -106,28 +115,40 @@ export class Connection {
     return null;
   }
 
+  async #tryToOpen(prepare: (wire: Wire) => Promise<void>): Promise<Wire | null> {
+    let wire: Wire | null = null;
+    try {
+      ({ wire } = await this.#parts.primary.open());
+      await prepare(wire);
+      return wire;
+    } catch (error) {
+      wire?.destroy();
+      this.#trouble = this.problem(error, 'opening');
+      return null;
+    }
+  }
+
+  async #lookRound(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await sleep(withJitter(LOOK_ROUND_MS), undefined, { signal: this.#stop.signal, ref: false }).catch(
+        () => undefined,
+      );
+      const lane = this.#lane;
+      if (lane === null) continue;
+      const [place] = await this.#parts.primary.places();
+      if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);
+    }
+  }
+
   #pause(tries: number): Promise<void> {
     return sleep(reconnectDelayMs(tries), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }
 
-async function factsOf(wire: Wire, library: Library): Promise<string> {
-  try {
-    return String(await wire.send(['INFO']));
-  } catch (error) {
-    if (error instanceof library.ErrorReply && error.message.startsWith('NOPERM')) return '';
-    throw error;
-  }
-}
+const isSame = (a: Place, b: Place): boolean => placeText(a) === placeText(b);
+const withJitter = (ms: number): number => Math.round(ms * (0.75 + Math.random() / 2));
 
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([answer, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** How long to wait before another try to connect, with some jitter so that not all come back at once. */
+export function reconnectDelayMs(tries: number): number {
+  return withJitter(Math.min(RECONNECT_MS.first * 2 ** Math.min(tries, 10), RECONNECT_MS.most));
 }

@@ -17,12 +17,14 @@ import { checkStart } from './start-checks.ts';
 export interface RedisStore extends Store {
   /** What weakens the promises of this store, in words; for whoever opened it to show. */
   readonly notices: readonly string[];
+  /** What was found when it was opened: server, role, replicas, durability. */
+  readonly facts: readonly string[];
 }
 
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const settings = settingsOf(options);
   const { connection, facts } = await Connection.open(settings);
-  const notices = await checkStart(connection, settings, facts).catch((error: unknown) => {
+  const { notices, found } = await checkStart(connection, settings, facts).catch((error: unknown) => {
     connection.close();
     throw connection.problem(error, 'opening');
   });
@@ -42,6 +44,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     records: calls.watch(createRedisRecords({ clock, run })),
     isShared: true,
     notices,
+    facts: found,
     describe: () => describeStore(options),
     close: () => calls.close(connection),
   };

@@ -35,14 +35,6 @@ async function command(url: string, ...lines: string[]): Promise<void> {
   }
 }
 
-/** Everything that the store sends, and everything that its scripts call: what an ACL must grant. */
-const GRANTED = [
-  '+eval +evalsha +info +config|get +ping +hello +client +wait +subscribe +unsubscribe +publish',
-  '+time +exists +del +hget +hset +hsetnx +hmget +hdel +hgetall +hkeys +hexists +hincrby',
-  '+zadd +zrem +zrange +zrangebyscore +zrevrangebyscore +zrangebylex +zcard +zcount +zscore',
-  '+rpush +lrange +ltrim +llen +lpos +lrem +sadd +srem +scard +sismember',
-].join(' ');
-
 describeWithRedis('opening a Redis store', () => {
   let server: RedisServer;
   beforeAll(async () => {
@@ -73,22 +65,6 @@ describeWithRedis('opening a Redis store', () => {
     await expect(openRedisStore({ url: server.url, namespace: 'theirs' })).rejects.toMatchObject({
       code: 'store-incompatible',
     });
-  });
-
-  it('works with exactly the commands that an ACL must grant, within its own keys and channels', async () => {
-    await command(server.url, `ACL SETUSER app on >secret ~{app}* &{app}* ${GRANTED}`);
-    const url = server.url.replace('redis://', 'redis://app:secret@');
-    const store = await openRedisStore({ url, namespace: 'app' });
-    onTestFinished(() => store.close());
-    const heard = new Promise((resolve) => store.jobs.subscribe(resolve));
-    await store.jobs.add([
-      { id: 'a', queue: 'q', data: '{}', unique: { key: 'k', scope: 'queue', until: 'ended', periodMs: 0 } },
-    ]);
-    const { jobs } = await store.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'r' });
-    await store.jobs.settle([{ id: 'a', token: jobs[0]?.lease?.token ?? 0, kind: 'complete' }]);
-    await store.jobs.maintain({ limit: 10 });
-    await store.jobs.delete(['a']);
-    expect(await heard).toMatchObject([{ type: 'added', id: 'a' }]);
   });
 
   it('says so when CONFIG or INFO is forbidden', async () => {

@@ -7,11 +7,8 @@
 import { type ErrorCode, LonghaulError } from '../../core/errors.ts';
 import type { Library } from './client-library.ts';
 
-/** Thrown when a command got no answer within its deadline. */
-export class DeadlineError extends Error {}
-
-/** Answers by which the server says that it did not even begin. */
-const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
+/** Answers by which the server says that it wrote nothing; docs/redis.md has them as a table. */
+export const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
   OOM: 'store-full',
   MISCONF: 'store-full',
   LOADING: 'store-unavailable',
@@ -28,7 +25,17 @@ const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
   NOPERM: 'store-unavailable',
 };
 
-export const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+/** Answers of a server that is the primary no longer, or not of this namespace: another must be found. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'ASK', 'MASTERDOWN', 'CLUSTERDOWN', 'UNBLOCKED']);
+
+/** The word with which the server's answer begins, or the answer to the command in a script that it stopped; else empty. */
+export function errorWord(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return /^(?:ERR Error running script .*?: -)?([A-Z]+)(?= |$)/.exec(error.message)?.[1] ?? '';
+}
+
+export const isNoScript = (error: unknown): boolean => errorWord(error) === 'NOSCRIPT';
+export const leadsElsewhere = (error: unknown): boolean => ELSEWHERE.has(errorWord(error));
 
 /** `opening` and `look` change nothing, so that a lost answer is no loss to them. */
 export type Asked = 'opening' | 'look' | 'change';
@@ -46,7 +53,9 @@ export function toProblem(error: unknown, library: Library, asked: Asked): Longh
  */
 function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undefined {
   if (error instanceof library.ErrorReply) {
-    const known = NOT_BEGUN[error.message.split(' ', 1)[0] ?? ''];
+    const word = errorWord(error);
+    if (word === 'UNBLOCKED') return undefined;
+    const known = NOT_BEGUN[word];
     return known ?? (asked === 'opening' ? undefined : 'data-corrupt');
   }
   const neverSent = [library.ClientOfflineError, library.ClientClosedError];

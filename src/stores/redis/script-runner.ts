@@ -2,9 +2,9 @@
  * Runs the scripts by name. The server keeps them by their checksum; one that it does not know did nothing and is
  * sent whole, which is the only command that is ever sent again.
  */
-import { LonghaulError } from '../../core/errors.ts';
 import { keyPrefix } from './client-library.ts';
 import type { Connection } from './connection.ts';
+import type { Lane } from './lane.ts';
 import type { RedisSettings } from './options.ts';
 import { isNoScript } from './problem.ts';
 import { loadScripts, type Script, type ScriptName } from './scripts.ts';
@@ -31,32 +31,34 @@ export class ScriptRunner {
   async run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer> {
     const script = this.#scripts.get(name) as Script;
     try {
-      const answer = await this.#evaluate(script, args);
-      if (!script.isLook && this.#settings.replicas > 0) await this.#awaitReplicas();
-      return answer as ScriptAnswer;
+      return (await this.#evaluate(script, args)) as ScriptAnswer;
     } catch (error) {
       throw this.#connection.problem(error, script.isLook ? 'look' : 'change');
     }
   }
 
-  async #evaluate({ sha, text }: Script, args: readonly string[]): Promise<unknown> {
+  async #evaluate({ sha, text, isLook }: Script, args: readonly string[]): Promise<unknown> {
     const rest = ['1', keyPrefix(this.#settings), ...args];
+    const lane = this.#connection.lane();
+    const send = isLook || this.#settings.replicas === 0 ? sendAlone : sendConfirmed;
     try {
-      return await this.#connection.send(['EVALSHA', sha, ...rest]);
+      return await send(lane, ['EVALSHA', sha, ...rest]);
     } catch (error) {
       if (!isNoScript(error)) throw error;
-      return await this.#connection.send(['EVAL', text, ...rest]);
+      return await send(lane, ['EVAL', text, ...rest]);
     }
   }
+}
 
-  async #awaitReplicas(): Promise<void> {
-    const { replicas, commandTimeoutMs } = this.#settings;
-    const patienceMs = String(Math.floor(commandTimeoutMs / 2));
-    const reached = Number(await this.#connection.send(['WAIT', String(replicas), patienceMs]));
-    if (reached >= replicas) return;
-    throw new LonghaulError(
-      'outcome-unknown',
-      `only ${reached} of ${replicas} replicas have it; the call may be repeated`,
-    );
-  }
+const sendAlone = (lane: Lane, args: readonly string[]): Promise<unknown> => lane.send(args);
+
+/** The question to the replicas travels right behind the change, so that both are one way there and back. */
+async function sendConfirmed(lane: Lane, args: readonly string[]): Promise<unknown> {
+  const answer = lane.send(args);
+  const confirmed = lane.confirmed();
+  // Should the change itself go wrong, that is what its caller hears.
+  confirmed.catch(() => undefined);
+  const said = await answer;
+  await confirmed;
+  return said;
 }

@@ -74,6 +74,9 @@ export function scriptText(name: ScriptName): string {
   return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
 }
 
+/** Stands on the ground alone: it is asked before anything is known of the server. */
+export const reignText = (): string => `${fileText('ground')}${fileText('reign')}`;
+
 let loaded: ReadonlyMap<ScriptName, Script> | null = null;
 
 /** Put together once: the texts are the same for every store of the process. */

@@ -3,10 +3,9 @@
  * a notice, which the store hands on and nobody prints here.
  */
 import { LonghaulError } from '../../core/errors.ts';
-import { keyPrefix } from './client-library.ts';
 import type { Connection } from './connection.ts';
-import { SCHEMA } from './layout.ts';
 import type { RedisSettings } from './options.ts';
+import { factIn, foundIn } from './server-facts.ts';
 
 const OLDEST = [6, 2] as const;
 /** Where the Lua engine's remote code execution (CVE-2025-49844) is fixed, for each line that is maintained. */
@@ -15,12 +14,28 @@ const FIXED_VALKEY = ['7.2.11', '8.0.6', '8.1.4', '9.0.0'];
 
 type Ask = (args: readonly string[]) => Promise<unknown>;
 
-/** Throws what must be refused; answers the notices. */
-export async function checkStart(connection: Connection, settings: RedisSettings, facts: string): Promise<string[]> {
-  const ask: Ask = (args) => connection.send(args);
-  const notices = checkFacts(facts);
-  await checkSchema(ask, settings);
-  return [...notices, ...persistenceNotices(facts, await appendfsync(ask)), ...addressNotices(settings)];
+export interface Checked {
+  /** What weakens the promises. */
+  readonly notices: readonly string[];
+  /** What is there, for people who look. */
+  readonly found: readonly string[];
+}
+
+export async function checkStart(connection: Connection, settings: RedisSettings, facts: string): Promise<Checked> {
+  const fsync = await appendfsync((args) => connection.send(args));
+  const notices = [
+    ...checkFacts(facts),
+    ...persistenceNotices(facts, fsync),
+    ...replicaNotices(facts, settings),
+    ...addressNotices(settings),
+  ];
+  return {
+    notices,
+    found:
+      facts === ''
+        ? []
+        : foundIn(facts, { fsync, settings, layout: connection.layout, place: connection.lane().place }),
+  };
 }
 
 /** What INFO says of the server's version and of its memory. */
@@ -28,7 +43,6 @@ export function checkFacts(facts: string): string[] {
   return [...checkVersion(facts), ...checkEviction(facts)];
 }
 
-const factIn = (facts: string, name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(facts)?.[1] ?? '';
 const numbersOf = (version: string): number[] => version.split('.').map(Number);
 
 function isBefore(version: readonly number[], other: readonly number[]): boolean {
@@ -39,7 +53,10 @@ function isBefore(version: readonly number[], other: readonly number[]): boolean
 function checkVersion(facts: string): string[] {
   const valkey = factIn(facts, 'valkey_version');
   const version = valkey || factIn(facts, 'redis_version');
-  if (version === '') return ['INFO is forbidden here: version, memory policy and append-only file are not known'];
+  if (version === '')
+    return [
+      'INFO is forbidden here: version, memory policy and append-only file are not known, and tokens may repeat after a failover',
+    ];
   const numbers = numbersOf(version);
   if (isBefore(numbers, OLDEST)) {
     throw new LonghaulError(
@@ -64,20 +81,11 @@ function checkEviction(facts: string): string[] {
   throw new LonghaulError('store-incompatible', `${words}; set it to noeviction`);
 }
 
-async function checkSchema(ask: Ask, settings: RedisSettings): Promise<void> {
-  const key = keyPrefix(settings);
-  await ask(['HSETNX', key, 'schema', SCHEMA]);
-  const schema = String(await ask(['HGET', key, 'schema']));
-  if (schema === SCHEMA) return;
-  const words = `namespace ${settings.namespace} was written by another version of Longhaul (schema ${schema}, not ${SCHEMA})`;
-  throw new LonghaulError('store-incompatible', words);
-}
-
 /** Undefined when the server does not let us ask. */
 async function appendfsync(ask: Ask): Promise<string | undefined> {
   const answer = await ask(['CONFIG', 'GET', 'appendfsync']).catch(() => undefined);
   if (Array.isArray(answer)) return String(answer[1]);
-  return answer instanceof Object ? String(Object.values(answer)[0]) : undefined;
+  return typeof answer === 'object' && answer !== null ? String(Object.values(answer)[0]) : undefined;
 }
 
 function persistenceNotices(facts: string, appendfsync: string | undefined): string[] {
@@ -90,12 +98,19 @@ function persistenceNotices(facts: string, appendfsync: string | undefined): str
   return [`appendfsync is ${appendfsync}: a crash of Redis can lose the last seconds, also of what was confirmed`];
 }
 
-function addressNotices({ url }: RedisSettings): string[] {
-  const { hostname, protocol, password } = new URL(url);
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (isLocal) return [];
+/** Fewer than are wanted confirm nothing; exactly as many, and the loss of one of them stops every change. */
+function replicaNotices(facts: string, { replicas }: RedisSettings): string[] {
+  const connected = Number(factIn(facts, 'connected_slaves') || replicas);
+  if (connected >= replicas) return [];
+  return [
+    `durability replicated:${replicas} wants more replicas than the ${connected} connected: no change is confirmed`,
+  ];
+}
+
+function addressNotices({ address: { places, password, isTls } }: RedisSettings): string[] {
+  if (places.every(({ host }) => host === 'localhost' || host === '::1' || host.startsWith('127.'))) return [];
   return [
     ...(password === '' ? ['Redis is reached without a password: whoever can write to it controls every job'] : []),
-    ...(protocol === 'redis:' ? ['Redis is reached over the network without TLS (rediss://)'] : []),
+    ...(isTls ? [] : ['Redis is reached over the network without TLS (rediss://)']),
   ];
 }

@@ -1,0 +1,109 @@
+/** TLS with certificates made on the spot, and a user with the rights that docs/redis.md grants and no others. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { openRedisStore, type RedisStore } from './open-redis-store.ts';
+
+const DOCUMENT = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
+const ACL_LINE = /^ACL SETUSER longhaul on .*$/m.exec(DOCUMENT)?.[0] ?? '';
+
+/** Something of everything: what a queue needs from the first add to the last look. */
+async function useAll({ jobs, records }: RedisStore): Promise<void> {
+  const heard = new Promise((resolve) => jobs.subscribe(resolve));
+  const unique = { key: 'k', scope: 'queue', until: 'ended', periodMs: 0 } as const;
+  await jobs.add([{ id: 'a', queue: 'q', data: '{}', unique, tags: ['t'] }]);
+  await jobs.add([{ id: 'b', queue: 'q', data: '{}', dependsOn: ['a'] }]);
+  const { jobs: claimed } = await jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'r' });
+  await jobs.settle([{ id: 'a', token: claimed[0]?.lease?.token ?? 0, kind: 'complete' }]);
+  await jobs.maintain({ limit: 10 });
+  expect((await jobs.list({ queue: 'q', order: 'newest', limit: 10 })).jobs).toHaveLength(2);
+  await records.put({ kind: 'k', key: 'x', value: '1' });
+  await jobs.cancel([{ id: 'b' }]);
+  await jobs.delete(['a', 'b']);
+  expect(await heard).toMatchObject([{ type: 'added', id: 'a' }]);
+}
+
+describeWithRedis('a user of its own', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  it('works with exactly the rights that the document grants', async () => {
+    expect(await ask(server.port, ACL_LINE)).toBe('OK');
+    const url = server.url.replace('redis://', 'redis://longhaul:PASSWORD@');
+    const store = await openRedisStore({ url });
+    onTestFinished(() => store.close());
+    expect(store.notices.join()).not.toContain('forbidden');
+    await useAll(store);
+    const elsewhere = openRedisStore({ url, namespace: 'other' });
+    await expect(elsewhere).rejects.toMatchObject({ code: 'store-unavailable' });
+  });
+});
+
+describe('the rights in the document', () => {
+  it('are those of the commands that the scripts call and the client sends, each of them', () => {
+    const lua = new URL('./lua/', import.meta.url);
+    const texts = readdirSync(lua).map((name) => readFileSync(new URL(name, lua), 'utf8'));
+    const called = texts.flatMap((text) => [...text.matchAll(/'([A-Z]{3,})'/g)].map(([, name = '']) => name));
+    const words = new Set(['LIMIT', 'WITHSCORES', 'NX', 'XX']);
+    const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];
+    const asked = ['cluster|slots', 'cluster|keyslot'];
+    const needed = called.filter((name) => !words.has(name)).map((name) => name.toLowerCase());
+    const granted = [...ACL_LINE.matchAll(/\+(\S+)/g)].map(([, name]) => name);
+    expect(granted.sort()).toEqual([...new Set([...needed, ...sent, ...asked])].sort());
+  });
+});
+
+describeWithRedis('a server that speaks TLS only to whom it knows', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-tls-'));
+  const file = (name: string): string => join(folder, name);
+  let server: RedisServer;
+  let tlsPort: number;
+
+  beforeAll(async () => {
+    makeCertificates(folder);
+    tlsPort = await findPort();
+    const files = { 'tls-ca-cert-file': file('ca.crt'), 'tls-cert-file': file('a.crt'), 'tls-key-file': file('a.key') };
+    server = await startRedis({ config: { 'tls-port': String(tlsPort), 'tls-auth-clients': 'yes', ...files } });
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is used with the files that the address names, or the options', async () => {
+    const query = `ca=${file('ca.crt')}&cert=${file('a.crt')}&key=${file('a.key')}`;
+    const named = await openRedisStore({ url: `rediss://localhost:${tlsPort}?${query}` });
+    onTestFinished(() => named.close());
+    await useAll(named);
+    const tls = { ca: file('ca.crt'), cert: file('a.crt'), key: file('a.key'), servername: 'localhost' };
+    const given = await openRedisStore({ url: `rediss://127.0.0.1:${tlsPort}`, tls });
+    onTestFinished(() => given.close());
+    expect(await given.jobs.count()).toMatchObject([{ queue: 'q' }]);
+  });
+
+  it('is not trusted with a certificate of somebody else, and trusts nobody without one', async () => {
+    const open = (tls: object) => openRedisStore({ url: `rediss://localhost:${tlsPort}`, tls });
+    const mine = { cert: file('a.crt'), key: file('a.key') };
+    await expect(open(mine)).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(open({ ...mine, ca: file('ca.crt'), servername: 'elsewhere' })).rejects.toMatchObject({
+      code: 'store-unavailable',
+    });
+    await expect(open({ ca: file('ca.crt') })).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(open({ ca: file('none.crt') })).rejects.toMatchObject({ code: 'bad-input' });
+  });
+});
+
+/** An authority and a certificate of localhost that it signed. */
+function makeCertificates(folder: string): void {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=authority');
+  const from = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-addext', 'subjectAltName=DNS:localhost'];
+  openssl('req', '-x509', ...key, '-keyout', 'a.key', '-out', 'a.crt', '-subj', '/CN=localhost', ...from);
+}
