@@ -55,7 +55,7 @@ describe('the rights in the document', () => {
     const asked = ['cluster|slots', 'cluster|keyslot'];
     const needed = called.filter((name) => !words.has(name)).map((name) => name.toLowerCase());
     const granted = [...ACL_LINE.matchAll(/\+(\S+)/g)].map(([, name]) => name);
-    expect(granted.sort()).toEqual([...new Set([...needed, ...sent, ...asked])].sort());
+    expect(new Set(granted)).toEqual(new Set([...needed, ...sent, ...asked]));
   });
 });
 
