@@ -15,6 +15,7 @@ const wanted = {
   ruby: 'ruby',
   cc: 'gcc',
   curl: 'curl',
+  openssl: 'openssl',
   strace: 'strace',
   zsh: 'zsh',
   chromium: 'chromium',
