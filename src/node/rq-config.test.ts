@@ -46,6 +46,20 @@ test("env_vars reach the script, but cannot set RQ's own variables.", () => {
   });
 });
 
+test("RQ's parameters that make messages equal, or that keep them apart, become coalesce and keys.", () => {
+  const config = { script: '/x', num_workers: 1 };
+  expect(read({ ...config, coalesce_params: [2, '1'], blocking_params: [1, 3] })).toMatchObject({
+    settings: { coalesce: { by: ['param1', 'param2'] }, keys: { by: ['param1', 'param3'], limit: 1 } },
+    notices: [],
+  });
+  const old = { coalesce: 'yes', coalesce_param1: '1', coalesce_param2: '0', coalesce_param4: 1 };
+  expect(read({ ...config, ...old }).settings).toMatchObject({ coalesce: { by: ['param1', 'param4'] } });
+  expect(read({ ...config, ...old, coalesce: 'no' }).settings.coalesce).toBeUndefined();
+  expect(read({ ...config, coalesce: 'yes' }).notices).toEqual([expect.stringContaining('coalesce does nothing')]);
+  expect(() => read({ ...config, coalesce_params: [5] })).toThrow('coalesce_params[0]');
+  expect(read({ coalesce: 'site' })).toMatchObject({ isRq: false, settings: { coalesce: { by: ['site'] } } });
+});
+
 test.each([
   [{ num_workers: 'many', script: '/x' }, 'num_workers: must be a whole number'],
   [{ num_workers: 1, scirpt: '/x' }, 'did you mean script?'],

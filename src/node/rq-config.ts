@@ -29,7 +29,10 @@ const RQ_WORDS = [
   'ordering',
   'coalesce_params',
   'blocking_params',
-  'coalesce',
+  'coalesce_param1',
+  'coalesce_param2',
+  'coalesce_param3',
+  'coalesce_param4',
 ];
 
 export function isRqConfig(config: object): boolean {
@@ -48,6 +51,9 @@ const numberOrText: Check<number> = (value, report, path) => {
   return integer(1, 10_000)(number, report, path);
 };
 
+const parameter: Check<number> = (value, report, path) =>
+  integer(1, 4)(typeof value === 'string' && /^\d$/.test(value) ? Number(value) : value, report, path);
+
 const PARAMETERS = { param1: anyText, param2: anyText, param3: anyText, param4: anyText };
 
 const shape = {
@@ -63,8 +69,8 @@ const shape = {
   coalesce_param2: anything,
   coalesce_param3: anything,
   coalesce_param4: anything,
-  coalesce_params: listOf(integer(1, 4), 4),
-  blocking_params: listOf(integer(1, 4), 4),
+  coalesce_params: listOf(parameter, 4),
+  blocking_params: listOf(parameter, 4),
   schedule: listOf(fields({ cron: anyText }, PARAMETERS), 100),
   admin_status: anything,
   oper_status: anything,
@@ -83,11 +89,33 @@ export function readRqConfig(config: object): ReadConfig {
       handshake: 'required',
       stdin: 'null',
       nice: RQ_NICE,
+      ...together(given),
     },
     schedules: schedulesOf(given.schedule ?? []),
     notices: [...prefixNotices, ...idleWords(given)],
   };
 }
+
+/** Equal messages are folded into the one that starts, and of those that block one another one runs at once. */
+function together(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' | 'keys'> {
+  const isOld = given.coalesce_params === undefined && isYes(given.coalesce);
+  const folding = isOld
+    ? [1, 2, 3, 4].filter((number) => isYes(oldMark(given, number)))
+    : (given.coalesce_params ?? []);
+  const blocking = given.blocking_params ?? [];
+  const fieldsOf = (numbers: readonly number[]) => [...new Set(numbers)].sort().map((number) => `param${number}`);
+  return {
+    ...(folding.length > 0 && { coalesce: { by: fieldsOf(folding) } }),
+    ...(blocking.length > 0 && { keys: { by: fieldsOf(blocking), limit: 1 } }),
+  };
+}
+
+/** The way before `coalesce_params`: `coalesce` says that it is done, and `coalesce_param1` and so on by what. */
+function oldMark(given: Checked<typeof shape>, number: number): unknown {
+  return given[`coalesce_param${number}` as 'coalesce_param1'];
+}
+
+const isYes = (value: unknown): boolean => value === true || value === 1 || value === 'yes' || value === '1';
 
 /** By the clock of this machine, as RQ had it; late by a minute at most, and never made up. */
 function schedulesOf(given: NonNullable<Checked<typeof shape>['schedule']>): Record<string, FileSchedule> {
@@ -117,14 +145,12 @@ function execPrefix(given: string | undefined): { words: readonly string[]; noti
 
 function idleWords(given: Checked<typeof shape>): readonly string[] {
   const never = (['fsync', 'ordering'] as const).filter((word) => given[word] !== undefined);
-  const later = (['coalesce', 'coalesce_params', 'blocking_params'] as const).filter(
-    (word) => given[word] !== undefined,
-  );
+  const isEmpty = isYes(given.coalesce) && together(given).coalesce === undefined;
   return [
     ...never.map(
       (word) =>
         `${word} is taken and does nothing: every accepted job is on disk, and order is by priority, time and insertion`,
     ),
-    ...later.map((word) => `${word} is not in force in this version`),
+    ...(isEmpty ? ['coalesce does nothing: no coalesce_params say which messages are equal'] : []),
   ];
 }

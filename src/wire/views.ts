@@ -86,6 +86,7 @@ const settings = fields({
   stage: oneOf('copy', 'link'),
   maxRunning: orNull(whole),
   keys: orNull(fields({ by: listOf(word, 5), limit: orNull(whole) })),
+  coalesce: orNull(fields({ by: listOf(word, 5) })),
   throttles: listOf(word, 20),
   rate: orNull(fields({ count: whole, ms })),
   priority: anything,

@@ -316,9 +316,14 @@ test('rq new_queue, config.json, delete_queue: a queue by a form, and its end', 
 test('rq new_queue_link: a queue from a config.json of RQ’s', async () => {
   const path = script(join(folder, 'scripts/linked'), 'echo "done linked" >&3');
   const config = join(folder, 'config.json');
-  writeFileSync(config, JSON.stringify({ name: 'linked', script: path, num_workers: '1', exec_prefix: '' }));
+  const together = { coalesce_params: [1], blocking_params: [2, 3] };
+  writeFileSync(
+    config,
+    JSON.stringify({ name: 'linked', script: path, num_workers: '1', exec_prefix: '', ...together }),
+  );
   const made = await post('/new_queue_link', { 'queue[json_path]': config });
   expect([made.status, made.text]).toEqual([303, expect.stringContaining('queue created')]);
+  expect((await ask('/q/linked/config.json')).json).toMatchObject(together);
   expect((await post('/new_queue_link', { 'queue[json_path]': join(folder, 'nothing') })).status).toBe(400);
 });
 

@@ -207,6 +207,37 @@ it("RQ's config.json is read in all its forms", async () => {
   expect(await bench.find(await bench.add('rq_shell'))).toMatchObject({ state: 'waiting' });
 });
 
+it("RQ's coalesce_params and blocking_params are in force", async () => {
+  const gate = join(bench.home, 'together');
+  const config = { num_workers: '3', exec_prefix: '', coalesce_params: [1], blocking_params: ['2'] };
+  // Before the script, so that there is no queue that does not know of it.
+  writeFileSync(join(bench.queues, 'rq_together.json'), JSON.stringify({ ...config, script: './queues/rq_together' }));
+  bench.queue(
+    'rq_together',
+    `until [ -e ${gate} ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done; ${script('$RQ_PARAM1')}`,
+  );
+  const { store } = await bench.longhaul();
+  const send = (param1: string) => bench.add('rq_together', { param1, param2: 'one at a time' });
+  const first = await send('first');
+  await bench.until(first, ({ state }) => state === 'running');
+  const equals = [await send('equal'), await send('equal'), await send('equal')];
+  expect(
+    await eventually(
+      async () => (await store.jobs.count(['rq_together']))[0]?.running,
+      (running) => running === 1,
+    ),
+  ).toBe(1);
+  writeFileSync(gate, '');
+  for (const id of equals)
+    expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: { status: 'equal' } });
+  const found = await Promise.all(equals.map(async (id) => (await store.jobs.find([id]))[0]));
+  expect(found.map((job) => [job?.attempt, job?.foldedInto])).toEqual([
+    [1, null],
+    [0, equals[0]],
+    [0, equals[0]],
+  ]);
+});
+
 it('a queue whose file is gone keeps its jobs, and scripts of it that run are taken up all the same', async () => {
   const gate = join(bench.home, 'gone');
   const path = bench.queue(

@@ -78,7 +78,8 @@ export function statusOf(job: Job): string {
   return words === '' ? rqStateOf(job) : `${rqStateOf(job)} - ${words}`;
 }
 
-function wordsOf({ state, failure, forwardedTo, progress, result }: Job): string {
+function wordsOf({ state, failure, forwardedTo, progress, result, foldedInto }: Job): string {
+  if (foldedInto !== null) return `duplicate ${foldedInto}`;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'failed') return failure?.message ?? '';
   return forwardedTo ?? (state === 'done' ? lastWords(result) : null) ?? progress?.text ?? '';
@@ -103,6 +104,7 @@ export function messageOf(job: Job, more: { path: string; attachments: Readonly<
     due: Math.floor(job.runAt / 1_000),
     state: rqStateOf(job),
     status: statusOf(job),
+    ...(job.foldedInto !== null && { dup: job.foldedInto }),
     path: more.path,
     _attachments: more.attachments,
   };

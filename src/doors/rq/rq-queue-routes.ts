@@ -242,7 +242,13 @@ function configOf({ name, settings }: QueueView) {
     num_workers: String(settings.concurrency),
     exec_prefix: settings.execPrefix.join(' '),
     env_vars: Object.fromEntries(settings.env.map((variable) => [variable, ''])),
+    coalesce_params: parametersOf(settings.coalesce?.by),
+    blocking_params: settings.keys?.limit === 1 ? parametersOf(settings.keys.by) : [],
   };
+}
+
+function parametersOf(fields: readonly string[] = []): readonly number[] {
+  return fields.filter((field) => /^param[1-4]$/.test(field)).map((field) => Number(field.at(-1)));
 }
 
 async function search(door: RqDoor, { context, query }: Call): Promise<Reply> {
