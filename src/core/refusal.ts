@@ -13,6 +13,7 @@ export const REFUSAL_CODES = [
   'bad-dependency',
   'worker-lost',
   'version-conflict',
+  'store-moving',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -41,6 +42,7 @@ const WORDS: Record<RefusalCode, (subject: string) => string> = {
   'bad-dependency': (subject) => `${subject} cannot wait for these jobs`,
   'worker-lost': (subject) => `${subject} is not registered: it was failed or has expired`,
   'version-conflict': (subject) => `${subject} was changed by somebody else in the meantime`,
+  'store-moving': (subject) => `${subject} and takes no changes here`,
 };
 
 /** `subject` names the thing in words: "job 7", "queue mail". */

@@ -1,5 +1,6 @@
 /** A store as a whole: the two ports, how another thread can open it again, and its end. */
 import type { JobStore } from './job-store.ts';
+import type { Mover } from './moving.ts';
 import type { Records } from './records.ts';
 
 /** What a keeper thread needs to open the same store by itself. `module` exports `openStore(options)`. */
@@ -13,6 +14,8 @@ export interface StoreDescription {
 export interface Store {
   readonly jobs: JobStore;
   readonly records: Records;
+  /** By which all of it moves to another store. */
+  readonly mover: Mover;
   /** Whether other machines may take a lost job: decides what a worker does when the store is away. */
   readonly isShared: boolean;
   /** Null where a lease can only be kept through this very object (memory). */

@@ -46,6 +46,8 @@ export interface Table {
   takeToken(): number;
 
   settings(queue: string): QueueSettings;
+  /** Why nothing may change but attempts that run: see core/moving.ts. Null in every ordinary store. */
+  closed(): string | null;
   /** Every queue that has or had a job. */
   queues(): readonly string[];
 

@@ -28,14 +28,13 @@ export async function fireSchedule(store: Store, kept: KeptSchedule, now: number
   if (isAtRest(schedule, now)) return nextRunAt(schedule);
   if (schedule.pending.length > 0) {
     if (updatedAt > now - OWED_MS) return updatedAt + OWED_MS;
-    await addPending(store, schedule);
-    return now;
+    return isOwedStill(await addPending(store, schedule)) ? now + OWED_MS : now;
   }
   const live = mustLookAtJobs(schedule, now) ? await liveJobs(store, schedule) : null;
   const turn = planTurn(schedule, now, live);
   if (turn.schedule !== schedule && !(await putSchedule(store.records, turn.schedule, kept.version))) return now;
   if (turn.cancels.length > 0) await store.jobs.cancel(turn.cancels.map((id) => ({ id })));
-  if (turn.adds.length > 0) await addPending(store, turn.schedule);
+  if (turn.adds.length > 0 && isOwedStill(await addPending(store, turn.schedule))) return now + OWED_MS;
   if (turn.more) return now;
   return lookAgainAt(turn.schedule, now);
 }
@@ -60,10 +59,16 @@ export async function addPending(store: Store, schedule: Schedule): Promise<Read
   const { pending } = schedule;
   const answers = await store.jobs.add(pending.map((run) => jobOfRun(schedule, run)));
   const byId = new Map(pending.map(({ id }, place) => [id, answers[place] as AddResult]));
+  if (isOwedStill(byId)) return byId;
   const outcomes = new Map([...byId].map(([id, answer]) => [id, outcomeOf(answer)]));
   // One that was deleted meanwhile owes nothing, and says so.
   await rewriteSchedule(store.records, schedule.name, (present) => settledRuns(present, outcomes));
   return byId;
+}
+
+/** A store that moves house takes no jobs: what is owed moves with the schedule, and is added there. */
+function isOwedStill(answers: ReadonlyMap<string, AddResult>): boolean {
+  return [...answers.values()].some((answer) => !answer.ok && answer.refusal.code === 'store-moving');
 }
 
 function outcomeOf(answer: AddResult): RunOutcome {

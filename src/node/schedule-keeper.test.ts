@@ -5,6 +5,7 @@ import type { Store } from '../core/store.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
 import { setSchedule } from './schedule-book.ts';
 import { startScheduleKeeper } from './schedule-keeper.ts';
+import { findSchedule } from './schedule-records.ts';
 import { StoreTime } from './store-time.ts';
 
 const START = Date.parse('2026-03-01T00:00:30Z');
@@ -97,6 +98,31 @@ describe('a keeper', () => {
     pass(MINUTE_MS);
     keeper.wake();
     await expect.poll(() => ids(store)).toEqual(['s@2026-03-01T00:01:00Z']);
+  });
+
+  it('keeps what it owes while the store moves house, for whoever looks after it there', async () => {
+    const { store, clocks, pass } = aWorld();
+    await setSchedule(store, 's', { cron: '* * * * *', queue: 'q' });
+    const standing = {
+      move: 'm',
+      other: 'there',
+      role: 'source',
+      state: 'moving',
+      at: 0,
+      done: null,
+      left: [],
+    } as const;
+    await store.mover.stand(standing, null);
+    const { keeper } = aKeeper(store, clocks);
+    pass(MINUTE_MS);
+    keeper.wake();
+    await expect.poll(async () => (await findSchedule(store.records, 's'))?.schedule.pending.length).toBe(1);
+    expect(await ids(store)).toEqual([]);
+    await store.mover.stand(null, standing);
+    pass(10_000);
+    keeper.wake();
+    await expect.poll(() => ids(store)).toEqual(['s@2026-03-01T00:01:00Z']);
+    expect((await findSchedule(store.records, 's'))?.schedule.pending).toEqual([]);
   });
 
   it('fires the others when a record is no schedule, and says so once', async () => {

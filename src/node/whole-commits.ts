@@ -19,6 +19,7 @@ export function withWholeCommits(store: Store, uploads: AttachmentUploads): Stor
   return {
     jobs: { ...passOn, commit: (ids, options) => commitWhole(jobs, { ids, options, uploads }) },
     records,
+    mover: store.mover,
     isShared,
     describe: () => store.describe(),
     close: () => store.close(),

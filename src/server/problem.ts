@@ -15,6 +15,7 @@ import type { Reply } from './reply.ts';
 const RETRY_AFTER = '5';
 const PASSING: ReadonlySet<ProblemCode> = new Set([
   'queue-down',
+  'store-moving',
   'store-unavailable',
   'overloaded',
   'too-many-requests',

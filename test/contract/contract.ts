@@ -25,6 +25,7 @@ import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
 import { moveContract } from './move.ts';
+import { movingHouseContract } from './moving-house.ts';
 import { overviewContract } from './overview.ts';
 import { recordContract } from './records.ts';
 import { requeueContract } from './requeue.ts';
@@ -58,6 +59,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   cancelling: cancelContract,
   requeueing: requeueContract,
   moving: moveContract,
+  'moving house': movingHouseContract,
   'changing and deleting': changeContract,
   'unique keys': uniqueContract,
   throttles: throttleContract,
@@ -80,9 +82,11 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'its lifetime': lifetimeContract,
 };
 
-export function storeContract(name: string, open: OpenStore): void {
+/** `movesBy`: another store that stands behind this one, which moves by itself. */
+export function storeContract(name: string, open: OpenStore, movesBy?: string): void {
+  const parts = Object.entries(PARTS).filter(([part]) => movesBy === undefined || part !== 'moving house');
   describe.each([name])('%s', () => {
-    describe.each(Object.entries(PARTS))('%s', (_part, contract) => {
+    describe.each(parts)('%s', (_part, contract) => {
       contract((clock = 'caller') => openWorkbench(open, clock));
     });
   });

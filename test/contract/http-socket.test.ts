@@ -2,4 +2,4 @@
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 
-storeContract('the http store over a socket', freshHttp('socket'));
+storeContract('the http store over a socket', freshHttp('socket'), 'the store of the node');

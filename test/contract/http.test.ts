@@ -2,4 +2,4 @@
 import { storeContract } from './contract.ts';
 import { freshHttp } from './open-http.ts';
 
-storeContract('the http store over TCP', freshHttp('tcp'));
+storeContract('the http store over TCP', freshHttp('tcp'), 'the store of the node');

@@ -4,6 +4,7 @@
  */
 import { LonghaulError } from '../../src/core/errors.ts';
 import type { EventListener, StoreEvent } from '../../src/core/job-store.ts';
+import { moverOver } from '../../src/core/moving.ts';
 import { portOver } from '../../src/core/operations/port.ts';
 import type { Store } from '../../src/core/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
@@ -85,7 +86,7 @@ function startPeers(): Promise<readonly Peer[]> {
 
 function storeOver(peers: readonly Peer[], store: string): Store {
   let turn = 0;
-  const carry = (op: 'jobs' | 'records', name: string, args: readonly unknown[]): Promise<unknown> => {
+  const carry = (op: 'jobs' | 'records' | 'mover', name: string, args: readonly unknown[]): Promise<unknown> => {
     turn += 1;
     return (peers[turn % peers.length] as Peer).call(store, { op, name, args });
   };
@@ -104,6 +105,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       },
     ),
     records: { get: record('get'), put: record('put'), list: record('list'), delete: record('delete') },
+    mover: moverOver((name, argument) => carry('mover', name, wordsOf(argument))),
     isShared: false,
     describe: () => null,
     close: async () => {
@@ -111,4 +113,11 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       await Promise.all(peers.map((peer) => peer.call(store, { op: 'close' })));
     },
   };
+}
+
+/** A call of the mover by name has its words in one object; the port has them in a row. */
+function wordsOf(argument: unknown): readonly unknown[] {
+  if (typeof argument !== 'object' || argument === null || 'rows' in argument) return [argument];
+  const { next, before, part, after, limit } = argument as Record<string, unknown>;
+  return part === undefined ? [next, before] : [part, after, limit];
 }

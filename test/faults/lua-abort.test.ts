@@ -8,6 +8,7 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/history.ts';
 import { createRedisJobs } from '../../src/stores/redis/redis-jobs.ts';
+import { createRedisMover } from '../../src/stores/redis/redis-mover.ts';
 import { createRedisRecords } from '../../src/stores/redis/redis-records.ts';
 import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/scripts.ts';
@@ -63,6 +64,7 @@ class Trial {
     this.bench = new Workbench({
       jobs: createRedisJobs({ clock: 'guarded', run, subscribe: () => () => undefined }),
       records: createRedisRecords({ clock: 'guarded', run }),
+      mover: createRedisMover({ clock: 'guarded', run }),
       isShared: true,
       describe: () => null,
       close: async () => undefined,

@@ -37,7 +37,7 @@ export const schedules = [
   {
     name: 'schedules: what a dead node owed is forgotten',
     file: 'src/node/fire-schedule.ts',
-    find: '    await addPending(store, schedule);\n    return now;',
+    find: '    return isOwedStill(await addPending(store, schedule)) ? now + OWED_MS : now;',
     replace: '    return null;',
     suites: years,
   },

@@ -17,6 +17,8 @@ export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): rea
 function addOne(table: Table, input: NewJob, now: number): AddResult {
   const known = table.get(input.id);
   if (known !== undefined) return answer('exists', known);
+  const closed = table.closed();
+  if (closed !== null) return refuse('store-moving', closed);
   const settings = table.settings(input.queue);
   if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);

@@ -26,7 +26,7 @@ export function claim(table: Table, request: ClaimRequest, moment: Moment): Clai
   const { jobs, isCutShort } =
     repeated === undefined ? take(table, request, moment) : { jobs: repeated, isCutShort: false };
   if (repeated === undefined && jobs.length > 0) remember(table, request, jobs);
-  const next = isCutShort ? moment.now + 1 : nextAt(table, request.queues, moment.now);
+  const next = isCutShort ? moment.now + 1 : nextAt(table, openQueues(table, request), moment.now);
   return { jobs, now: moment.now, nextAt: next };
 }
 
@@ -45,10 +45,15 @@ interface Taken {
   readonly isCutShort: boolean;
 }
 
+/** A store that moves house starts nothing. */
+function openQueues(table: Table, { queues }: ClaimRequest): readonly string[] {
+  return table.closed() === null ? queues : [];
+}
+
 function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
   const jobs: Job[] = [];
   let isCutShort = false;
-  for (const queue of request.queues) {
+  for (const queue of openQueues(table, request)) {
     if (jobs.length >= request.limit) break;
     const taken = takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment);
     jobs.push(...taken.jobs);

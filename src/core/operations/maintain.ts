@@ -19,6 +19,9 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   };
   const queues = table.queues();
   const overtaken = sum(queues, (queue) => spend((most) => overtake(table, queue, most, moment)));
+  // What is moving house is neither pruned nor forgotten on the way.
+  if (table.closed() !== null)
+    return { overtaken, expiredDrafts: 0, pruned: 0, results: 0, forgottenWorkers: 0, more: left <= 0 };
   const expiredDrafts = spend((most) =>
     removeAll(table, table.draftsBefore(moment.now - DRAFT_LIFE_MS, most), moment.now),
   );

@@ -6,6 +6,7 @@
  */
 import type { Moment } from '../clock.ts';
 import type { JobStore } from '../job-store.ts';
+import { type Refused, refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { add, commit } from './add.ts';
 import { heartbeat, settle } from './attempt.ts';
@@ -56,7 +57,17 @@ export function perform<Name extends CallName>(
   argument: CallArgument<Name>,
   moment: Moment,
 ): CallAnswer<Name> {
+  const closed = BARRED.has(name) ? table.closed() : null;
+  if (closed !== null) return refuseAll(argument, closed) as CallAnswer<Name>;
   return PERFORMERS[name](table, argument, moment);
+}
+
+/** What a store that moves house does not do at all (core/moving.ts); adding and claiming look for themselves. */
+export const BARRED_CALLS = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
+const BARRED: ReadonlySet<CallName> = new Set(BARRED_CALLS);
+
+function refuseAll(argument: unknown, closed: string): readonly Refused[] {
+  return (argument as readonly unknown[]).map(() => refuse('store-moving', closed));
 }
 
 const READ_ONLY: ReadonlySet<CallName> = new Set(['find', 'history', 'list', 'count', 'insight', 'workers']);

@@ -4,7 +4,9 @@
  *
  * It holds no rule and no copy of anything: the server's store decides.
  */
+import { LonghaulError } from '../../core/errors.ts';
 import type { CallOptions } from '../../core/job-store.ts';
+import { moverOver } from '../../core/moving.ts';
 import { isReadOnly } from '../../core/operations/perform.ts';
 import { type Carrier, portOver } from '../../core/operations/port.ts';
 import type { Records } from '../../core/records.ts';
@@ -36,6 +38,7 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   return {
     jobs,
     records: recordsOver(send),
+    mover: moverOver(refuseToMove),
     isShared: settings.socketPath === null,
     describe: () => describeStore(options),
     close: () => (closing ??= close(client, events)),
@@ -60,6 +63,13 @@ function recordsOver(send: (path: string, call: Sent) => Promise<unknown>): Reco
     delete: (kind, key, { now, ...condition } = {}) =>
       carry('delete', { kind, key, ...condition }, now === undefined ? {} : { now }),
   };
+}
+
+/** A node's API hands out jobs, not a store: what moves is the store behind it, and whoever moves it opens that. */
+function refuseToMove(): Promise<never> {
+  const words =
+    'a store moves by its own address (sqlite: or redis:), not through a node; name the one behind the node';
+  return Promise.reject(new LonghaulError('refused', words));
 }
 
 async function close(client: HttpClient, events: Events): Promise<void> {

@@ -5,37 +5,39 @@
 import type { Job } from '../../core/job.ts';
 import type { Edge } from '../../core/table.ts';
 
-type Known = Pick<Job, 'id' | 'seq'>;
+type Parent = Pick<Job, 'seq'>;
+type Child = Pick<Job, 'id'>;
 
 export class Edges {
   readonly #down = new Map<number, Map<string, Edge>>();
-  readonly #up = new Map<string, Map<number, string>>();
+  readonly #up = new Map<string, Set<number>>();
 
-  of(parent: Known, child: Known): Edge | null {
+  of(parent: Parent, child: Child): Edge | null {
     return this.#down.get(parent.seq)?.get(child.id) ?? null;
   }
 
-  set(parent: Known, child: Known, edge: Edge | null): void {
+  set(parent: Parent, child: Child, edge: Edge | null): void {
     if (edge === null) return this.#drop(parent.seq, child.id);
     const children = this.#down.get(parent.seq) ?? new Map<string, Edge>();
-    const parents = this.#up.get(child.id) ?? new Map<number, string>();
+    const parents = this.#up.get(child.id) ?? new Set<number>();
     this.#down.set(parent.seq, children.set(child.id, edge));
-    this.#up.set(child.id, parents.set(parent.seq, parent.id));
+    this.#up.set(child.id, parents.add(parent.seq));
   }
 
   /** Ids of its children, of one kind of edge or of any. */
-  children(parent: Known, kind?: Edge): readonly string[] {
+  children(parent: Parent, kind?: Edge): readonly string[] {
     const all = [...(this.#down.get(parent.seq) ?? [])];
     return all.filter(([, edge]) => kind === undefined || edge === kind).map(([id]) => id);
   }
 
-  parents(child: Known, kind?: Edge): readonly Known[] {
-    const all = [...(this.#up.get(child.id) ?? [])].map(([seq, id]) => ({ seq, id }));
-    return kind === undefined ? all : all.filter((parent) => this.of(parent, child) === kind);
+  /** Their insertion numbers. */
+  parents(child: Child, kind?: Edge): readonly number[] {
+    const all = [...(this.#up.get(child.id) ?? [])];
+    return kind === undefined ? all : all.filter((seq) => this.of({ seq }, child) === kind);
   }
 
-  remove(child: Known): void {
-    for (const { seq } of this.parents(child)) this.#drop(seq, child.id);
+  remove(child: Child): void {
+    for (const seq of this.parents(child)) this.#drop(seq, child.id);
   }
 
   #drop(parent: number, child: string): void {
@@ -44,7 +46,7 @@ export class Edges {
   }
 }
 
-function prune<A, B>(maps: Map<A, Map<B, unknown>>, outer: A, inner: B): void {
+function prune<A, B>(maps: Map<A, Map<B, unknown> | Set<B>>, outer: A, inner: B): void {
   const map = maps.get(outer);
   map?.delete(inner);
   if (map?.size === 0) maps.delete(outer);

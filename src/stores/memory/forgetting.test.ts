@@ -20,7 +20,12 @@ test('Records that have expired are forgotten, others and the settings of queues
 });
 
 test('Unique keys whose period is over are forgotten, others are not.', () => {
-  const table = new MemoryTable({ settings: () => DEFAULT_SETTINGS, throttleMax: () => null, emit: () => undefined });
+  const table = new MemoryTable({
+    settings: () => DEFAULT_SETTINGS,
+    throttleMax: () => null,
+    closed: () => null,
+    emit: () => undefined,
+  });
   table.takeKey('over', 'a', 10);
   table.takeKey('running', 'b', 11);
   table.takeKey('held', 'c', null);

@@ -68,6 +68,27 @@ export class MemoryRecords implements Records {
         this.#records.delete(at);
   }
 
+  get version(): number {
+    return this.#version;
+  }
+
+  raise(version: number): void {
+    this.#version = Math.max(this.#version, version);
+  }
+
+  all(): readonly StoredRecord[] {
+    return [...this.#records.values()];
+  }
+
+  /** As it is, whatever there was. */
+  restore(record: StoredRecord): void {
+    this.#records.set(address(record.kind, record.key), record);
+  }
+
+  drop({ kind, key }: Pick<StoredRecord, 'kind' | 'key'>): void {
+    this.#records.delete(address(kind, key));
+  }
+
   #living(kind: string, key: string, now: number): StoredRecord | undefined {
     const record = this.peek(kind, key);
     return record !== undefined && isLiving(record, now) ? record : undefined;

@@ -29,7 +29,7 @@ export class MemoryStatistics {
     const old = this.statistics(queue, 0, kept.day - 1).slice(0, limit);
     for (const { day, kind, name } of old) this.#queues.get(queue)?.delete(addressOf(day, kind, name));
     const stale = this.statistics(queue, 0, kept.histogramDay - 1).filter(({ figures }) => figures.hasBuckets);
-    for (const cell of stale.slice(0, limit)) this.#put(queue, shed(cell));
+    for (const cell of stale.slice(0, limit)) this.put(queue, shed(cell));
   }
 
   #cell({ queue, at }: Measurement, kind: CellKind, name: string): StoredCell | undefined {
@@ -37,13 +37,17 @@ export class MemoryStatistics {
     const known = this.#queues.get(queue)?.get(addressOf(day, kind, name));
     if (known !== undefined) return known;
     if (kind !== 'queue' && this.statistics(queue, day, day).length >= MAX_CELLS) return undefined;
-    return this.#put(queue, { day, kind, name, figures: newFigures(at) });
+    return this.put(queue, { day, kind, name, figures: newFigures(at) });
   }
 
-  #put(queue: string, cell: StoredCell): StoredCell {
+  put(queue: string, cell: StoredCell): StoredCell {
     const cells = this.#queues.get(queue) ?? new Map<string, StoredCell>();
     this.#queues.set(queue, cells.set(addressOf(cell.day, cell.kind, cell.name), cell));
     return cell;
+  }
+
+  clear(): void {
+    this.#queues.clear();
   }
 
   #cells(queue: string): StoredCell[] {

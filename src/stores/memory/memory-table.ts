@@ -11,7 +11,8 @@ import type { TagCount } from '../../core/insight.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
 import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
-import { claimOrder } from '../../core/lifecycle.ts';
+import { claimOrder, keyAddress } from '../../core/lifecycle.ts';
+import type { MovedJob } from '../../core/moving.ts';
 import { isWanted } from '../../core/operations/read.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
@@ -31,11 +32,13 @@ interface Lane {
 export interface MemoryTableOptions {
   settings(queue: string): QueueSettings;
   throttleMax(name: string): number | null;
+  closed(): string | null;
   emit(event: StoreEvent): void;
 }
 
 export class MemoryTable implements Table {
   readonly #jobs = new Map<string, Job>();
+  readonly #bySeq = new Map<number, string>();
   readonly #rows = new Map<string, readonly HistoryRow[]>();
   readonly #lanes = new Map<string, Lane>();
   readonly #keys = new Map<string, { readonly id: string; readonly until: number | null }>();
@@ -48,12 +51,14 @@ export class MemoryTable implements Table {
   #claimedAt = 0;
   readonly settings: (queue: string) => QueueSettings;
   readonly throttleMax: (name: string) => number | null;
+  readonly closed: () => string | null;
   readonly #throttles = new MemoryThrottles();
   readonly emit: (event: StoreEvent) => void;
 
   constructor(options: MemoryTableOptions) {
     this.settings = options.settings;
     this.throttleMax = options.throttleMax;
+    this.closed = options.closed;
     this.emit = options.emit;
   }
 
@@ -67,6 +72,7 @@ export class MemoryTable implements Table {
 
   insert(job: Job, row: HistoryRow): void {
     this.#jobs.set(job.id, job);
+    this.#bySeq.set(job.seq, job.id);
     this.#enter(job);
     this.append(job, row);
   }
@@ -85,6 +91,7 @@ export class MemoryTable implements Table {
   remove(job: Job): void {
     this.#leave(job);
     this.#jobs.delete(job.id);
+    this.#bySeq.delete(job.seq);
     this.#rows.delete(job.id);
   }
 
@@ -350,6 +357,69 @@ export class MemoryTable implements Table {
     this.#statistics.forget(queue, kept, limit);
   }
 
+  // ── moving house (core/moving.ts) ──
+
+  get numbers(): { seq: number; token: number } {
+    return { seq: this.#seq, token: this.#token };
+  }
+
+  raise({ seq, token }: { seq: number; token: number }): void {
+    this.#seq = Math.max(this.#seq, seq);
+    this.#token = Math.max(this.#token, token);
+  }
+
+  /** By insertion. */
+  moved(): readonly MovedJob[] {
+    const jobs = [...this.#jobs.values()].sort((a, b) => a.seq - b.seq);
+    return jobs.map((job) => ({ job, history: this.rows(job.id), ...this.#ties(job) }));
+  }
+
+  #ties(job: Job): Pick<MovedJob, 'parents' | 'holds'> {
+    const seqs = [...this.#edges.parents(job)].sort((a, b) => a - b);
+    const held = job.unique === null ? undefined : this.#keys.get(keyAddress(job.unique, job.queue));
+    return {
+      parents: seqs.map((seq) => ({ seq, isOpen: this.#edges.of({ seq }, job) === 'open' })),
+      holds: held?.id === job.id ? { until: held.until } : null,
+    };
+  }
+
+  restore({ job, history, parents, holds }: MovedJob): void {
+    const known = this.#jobs.get(job.id);
+    if (known !== undefined) this.#forget(known);
+    this.#jobs.set(job.id, job);
+    this.#bySeq.set(job.seq, job.id);
+    this.#rows.set(job.id, history);
+    this.#enter(job);
+    for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
+    if (holds !== null && job.unique !== null) this.takeKey(keyAddress(job.unique, job.queue), job.id, holds.until);
+  }
+
+  addQueue(name: string): void {
+    this.#lanes.set(name, this.#lane(name));
+  }
+
+  turnsOf(queue: string): readonly (readonly [string, number])[] {
+    return this.#throttles.turnsOf(queue);
+  }
+
+  putCell(queue: string, cell: StoredCell): void {
+    this.#statistics.put(queue, cell);
+  }
+
+  clear(): void {
+    for (const job of this.#jobs.values()) this.#forget(job);
+    this.#lanes.clear();
+    this.#keys.clear();
+    this.#statistics.clear();
+    this.#throttles.clear();
+  }
+
+  #forget(job: Job): void {
+    this.remove(job);
+    this.removeEdges(job);
+    if (job.unique !== null) this.releaseKey(keyAddress(job.unique, job.queue), job.id);
+  }
+
   /** Oldest end first. */
   #ended(queue: string, state: JobState): Job[] {
     const jobs = [...this.#jobs.values()].filter(
@@ -359,8 +429,8 @@ export class MemoryTable implements Table {
   }
 
   #parents(child: Job, kind?: Edge): readonly Job[] {
-    const known = this.#edges.parents(child, kind).map(({ id, seq }) => ({ job: this.#jobs.get(id), seq }));
-    return known.flatMap(({ job, seq }) => (job?.seq === seq ? job : []));
+    const ids = this.#edges.parents(child, kind).flatMap((seq) => this.#bySeq.get(seq) ?? []);
+    return ids.flatMap((id) => this.#jobs.get(id) ?? []);
   }
 
   /** All jobs, or those of whom the query says whose parents or children they are. */

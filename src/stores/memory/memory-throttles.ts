@@ -69,6 +69,16 @@ export class MemoryThrottles {
     this.#turns.delete(queue);
   }
 
+  turnsOf(queue: string): readonly (readonly [string, number])[] {
+    return [...(this.#turns.get(queue)?.last ?? [])];
+  }
+
+  clear(): void {
+    this.leaveAll();
+    this.#turns.clear();
+    this.rates.clear();
+  }
+
   #of(queue: string): Turns {
     const turns = this.#turns.get(queue) ?? { served: 0, last: new Map<string, number>() };
     this.#turns.set(queue, turns);

@@ -8,6 +8,8 @@ import { NEVER_SEEN, NO_GAP, readClock } from '../../core/clock.ts';
 import { LonghaulError } from '../../core/errors.ts';
 import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/job-store.ts';
 import { restartedLease } from '../../core/lifecycle.ts';
+import { closedWords, type Mover, moverOver } from '../../core/moving.ts';
+import { performMove } from '../../core/operations/move-house.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
@@ -17,6 +19,7 @@ import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
 import type { Store } from '../../core/store.ts';
 import { namedAddress, THROTTLE_RECORD } from '../../core/throttle.ts';
 import { MemoryRecords } from './memory-records.ts';
+import { MemoryShelves } from './memory-shelves.ts';
 import { MemoryTable } from './memory-table.ts';
 
 export interface MemoryStoreOptions {
@@ -30,6 +33,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     jobs: machine.jobs,
     records: machine.records,
+    mover: machine.mover,
     isShared: false,
     describe: () => null,
     close: () => machine.close(),
@@ -41,6 +45,7 @@ const FORGET_AFTER_MS = 86_400_000;
 class MemoryStore {
   readonly records: MemoryRecords;
   readonly jobs: JobStore;
+  readonly mover: Mover;
   readonly #table: MemoryTable;
   readonly #listeners = new Set<EventListener>();
   readonly #options: MemoryStoreOptions;
@@ -57,8 +62,14 @@ class MemoryStore {
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
       throttleMax: (name) => this.#throttleMax(name),
+      closed: () => closedWords(shelves.standing()),
       emit: (event) => this.#events.push(event),
     });
+    const shelves = new MemoryShelves(this.#table, this.records);
+    this.mover = moverOver(
+      (name, argument) =>
+        new Promise((resolve) => resolve(performMove(shelves, { name, argument }, this.#recordsTime(undefined)))),
+    );
     this.jobs = portOver(
       (name, argument, call) => new Promise((resolve) => resolve(this.#call(name, argument, call))),
       (listener) => this.#subscribe(listener),

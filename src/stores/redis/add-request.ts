@@ -48,7 +48,7 @@ function isPlain(job: NewJob): boolean {
   return isNow && isAlone && !hasTags && job.priority === undefined && job.draft !== true;
 }
 
-function birthFields(job: NewJob): string {
+export function birthFields(job: NewJob): string {
   const { policy, tags, unique } = job;
   return (
     textWord('name', job.name) +

@@ -24,6 +24,7 @@ export function refusalIn(word: string, subject: string): Refused | undefined {
   const other = rest.join(' ');
   if (code === 'bad-dependency') return dependencyRefusal(subject.replace(/^job /, ''), rest);
   if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
+  if (code === 'store-moving') return refuse(code, other);
   if (code === 'queue-down') return refuse(code, `queue ${other}`);
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
 }

@@ -10,6 +10,7 @@ import { Connection } from './connection.ts';
 import { Events } from './events.ts';
 import { type RedisStoreOptions, settingsOf } from './options.ts';
 import { createRedisJobs } from './redis-jobs.ts';
+import { createRedisMover } from './redis-mover.ts';
 import { createRedisRecords } from './redis-records.ts';
 import { type Ask, ScriptRunner } from './script-runner.ts';
 import { checkStart } from './start-checks.ts';
@@ -42,6 +43,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
       createRedisJobs({ clock, run, subscribe: (listener, scope = 'all') => events[scope].subscribe(listener) }),
     ),
     records: calls.watch(createRedisRecords({ clock, run })),
+    mover: calls.watch(createRedisMover({ clock, run })),
     isShared: true,
     notices,
     facts: found,

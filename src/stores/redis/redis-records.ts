@@ -47,7 +47,7 @@ function readList(kind: string, answer: readonly string[]): StoredRecord[] {
 }
 
 /** The value comes last and as it is: it may contain anything. */
-function readRecord(kind: string, key: string, record: string): StoredRecord {
+export function readRecord(kind: string, key: string, record: string): StoredRecord {
   const [version = '', expiresAt = '', updatedAt = '', ...value] = record.split(FIELD);
   return {
     kind,

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { BARRED_CALLS } from '../../core/operations/perform.ts';
 import { constantsText, everydayText } from './constants.ts';
 
 export const CHANGING_SCRIPTS = [
@@ -22,6 +23,9 @@ export const CHANGING_SCRIPTS = [
   'maintain',
   'records-put',
   'records-delete',
+  'moving-stand',
+  'moving-write',
+  'moving-clear',
   'settle-claim',
 ] as const;
 
@@ -41,6 +45,7 @@ export const LOOKING_SCRIPTS = [
   'workers',
   'records-get',
   'records-list',
+  'moving-read',
 ] as const;
 
 export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof LOOKING_SCRIPTS)[number];
@@ -64,6 +69,8 @@ const SWIFT: Partial<Record<ScriptName, string>> = {
   ].join('\n'),
 };
 
+const BARRED: readonly ScriptName[] = BARRED_CALLS;
+
 /** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
 export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
@@ -71,7 +78,8 @@ export function scriptText(name: ScriptName): string {
   const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
   const counting = isLook(name) ? '' : `${everydayText()}${fileText('tally')}`;
   const everyday = SWIFT[name] === undefined ? '' : `${fileText('swift')}${SWIFT[name]}`;
-  return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${operation}`;
+  const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
+  return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${guard}${operation}`;
 }
 
 /** Stands on the ground alone: it is asked before anything is known of the server. */

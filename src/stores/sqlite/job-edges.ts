@@ -39,7 +39,7 @@ export class JobEdges {
     return row[0] === 1 ? 'open' : 'closed';
   }
 
-  set(parent: Job, child: Job, edge: Edge | null): void {
+  set(parent: Pick<Job, 'seq'>, child: Pick<Job, 'seq'>, edge: Edge | null): void {
     if (edge === null) this.#drop.run(parent.seq, child.seq);
     else this.#put.run(parent.seq, child.seq, edge === 'open' ? 1 : 0);
   }

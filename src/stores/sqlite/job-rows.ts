@@ -90,6 +90,14 @@ export class JobRows {
     this.#remember(job);
   }
 
+  /** With all its history; whatever there was of it must be gone. */
+  restore(job: Job, history: readonly HistoryRow[], at: number): void {
+    const text = packRows(history, job.createdAt);
+    execute(this.#insert, ...allColumns(job, at), restText(job), job.result, job.checkpoint, job.data, '');
+    execute(this.#cutHistory, text, history.length, job.seq);
+    for (const tag of job.tags) this.#tag.run(tag, job.seq);
+  }
+
   update(before: Job, after: Job, row: HistoryRow | null): void {
     const { key, values } = difference(before, after, row === null ? null : row.at);
     if (row !== null) values.push(`,${packRow(row, after.createdAt)}`);

@@ -5,19 +5,28 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorCode, Problem } from '../../core/errors.ts';
 import { LonghaulError } from '../../core/errors.ts';
+import { isMoverLook, type MoverCall } from '../../core/operations/move-house.ts';
 import type { CallName } from '../../core/operations/perform.ts';
 import { isReadOnly } from '../../core/operations/perform.ts';
 import type { PackedEvents } from './packing.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
-export type RequestName = CallName | RecordCallName;
+export type MovingCallName = `moving.${MoverCall}`;
+export type RequestName = CallName | RecordCallName | MovingCallName;
 
 export function isRecordCall(name: RequestName): name is RecordCallName {
   return name.startsWith('records.');
 }
 
+export function isMovingCall(name: RequestName): name is MovingCallName {
+  return name.startsWith('moving.');
+}
+
+export const moverCall = (name: MovingCallName): MoverCall => name.slice('moving.'.length) as MoverCall;
+
 /** Calls that leave no trace: they need no write lock and wait for no disk. */
 export function isLook(name: RequestName): boolean {
+  if (isMovingCall(name)) return isMoverLook(moverCall(name));
   return isRecordCall(name) ? name === 'records.get' || name === 'records.list' : isReadOnly(name);
 }
 

@@ -5,6 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel } from 'node:worker_threads';
 import type { JobStore } from '../../core/job-store.ts';
+import { moverOver } from '../../core/moving.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
 import type { Records } from '../../core/records.ts';
@@ -28,6 +29,7 @@ export function storeOver(client: PortClient, close: () => Promise<void>): Store
   return {
     jobs: jobsOver(client),
     records: recordsOver(client),
+    mover: moverOver((name, argument) => client.call(`moving.${name}`, argument, undefined)),
     isShared: false,
     describe: () => describe(client),
     close: () => (closing ??= close()),

@@ -48,6 +48,15 @@ export class QueueCounters {
     };
   }
 
+  /** A queue that has or had a job, however many it has now. */
+  know(queue: string): void {
+    if (!this.#changes.has(queue))
+      this.#changes.set(
+        queue,
+        COLUMNS.map(() => 0),
+      );
+  }
+
   enter(job: Job): void {
     this.#count(job, 1);
   }

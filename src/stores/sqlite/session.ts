@@ -9,18 +9,21 @@ import { realpathSync } from 'node:fs';
 import type { Moment } from '../../core/clock.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import { restartedLease } from '../../core/lifecycle.ts';
+import { closedWords } from '../../core/moving.ts';
+import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { throttleChanged } from '../../core/operations/throttles.ts';
 import { namedAddress } from '../../core/throttle.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
 import type { Request } from './messages.ts';
-import { isRecordCall } from './messages.ts';
+import { isMovingCall, isRecordCall, moverCall } from './messages.ts';
 import { Others } from './others.ts';
 import { performOnRecords } from './record-calls.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { firstRow } from './sqlite-database.ts';
 import { SqliteRecords } from './sqlite-records.ts';
+import { SqliteShelves } from './sqlite-shelves.ts';
 import { SqliteTable } from './sqlite-table.ts';
 import type { StoreClock } from './store-clock.ts';
 import { StoreNumbers } from './store-numbers.ts';
@@ -51,6 +54,7 @@ export class Session {
   readonly #numbers: StoreNumbers;
   readonly #records: SqliteRecords;
   readonly #table: SqliteTable;
+  readonly #shelves: SqliteShelves;
   readonly #totalChanges: Statement;
   #events: StoreEvent[] = [];
   #changesBefore = 0;
@@ -69,7 +73,9 @@ export class Session {
       numbers: this.#numbers,
       changed: (kind, key) => this.#changed(kind, key),
     });
-    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, emit });
+    const closed = () => closedWords(this.#records.standing());
+    this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, closed, emit });
+    this.#shelves = new SqliteShelves(db, { numbers: this.#numbers, records: this.#records, table: this.#table });
     this.others = new Others(db, { ...options, path: this.path });
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
@@ -109,6 +115,7 @@ export class Session {
   }
 
   perform([, name, argument]: Request, moment: Moment): unknown {
+    if (isMovingCall(name)) return performMove(this.#shelves, { name: moverCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
     if (name === 'maintain') this.#table.forgetStrangers(moment.now - STRANGER_MEMORY_MS);
     return perform(this.#table, name, argument as never, moment);

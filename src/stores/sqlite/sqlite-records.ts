@@ -3,6 +3,8 @@
  *
  * The settings of queues are read from here; each is parsed once and known until somebody writes one.
  */
+import type { Standing } from '../../core/moving.ts';
+import { STANDING_RECORD } from '../../core/moving.ts';
 import type { PutRecord, RecordQuery, StoredRecord } from '../../core/records.ts';
 import type { Refused } from '../../core/refusal.ts';
 import { refuse } from '../../core/refusal.ts';
@@ -10,10 +12,10 @@ import type { QueueSettings } from '../../core/settings.ts';
 import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
 import { THROTTLE_RECORD } from '../../core/throttle.ts';
 import type { Database, Statement } from './sqlite-database.ts';
-import { allRows, firstRow } from './sqlite-database.ts';
+import { allRows, execute, firstRow } from './sqlite-database.ts';
 import type { StoreNumbers } from './store-numbers.ts';
 
-type RecordRow = readonly [
+export type RecordRow = readonly [
   kind: string,
   key: string,
   version: number,
@@ -21,7 +23,7 @@ type RecordRow = readonly [
   expiresAt: number | null,
   updatedAt: number,
 ];
-const COLUMNS = 'kind, key, version, value, expires_at, updated_at';
+export const RECORD_COLUMNS = 'kind, key, version, value, expires_at, updated_at';
 /** How many expired records each put clears away at the most. */
 const MAX_CLEARED = 100;
 
@@ -40,17 +42,19 @@ export class SqliteRecords {
   readonly #list: Statement;
   readonly #settings = new Map<string, QueueSettings>();
   readonly #maxima = new Map<string, number | null>();
+  /** Where the store stands in a move; undefined when that is not known by heart. */
+  #standing: Standing | null | undefined;
 
   constructor(db: Database, options: SqliteRecordsOptions) {
     this.#options = options;
-    this.#get = db.prepare(`SELECT ${COLUMNS} FROM records WHERE kind = ? AND key = ?`);
-    this.#put = db.prepare(`INSERT OR REPLACE INTO records (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#get = db.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE kind = ? AND key = ?`);
+    this.#put = db.prepare(`INSERT OR REPLACE INTO records (${RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#delete = db.prepare('DELETE FROM records WHERE kind = ? AND key = ?');
     this.#clear = db.prepare(`DELETE FROM records WHERE (kind, key) IN
       (SELECT kind, key FROM records INDEXED BY records_expiring
        WHERE expires_at IS NOT NULL AND expires_at <= ? AND kind NOT IN ('${QUEUE_RECORD}', '${THROTTLE_RECORD}') LIMIT ${MAX_CLEARED})`);
     // Bytes decide the order, so the prefix with a byte that no text contains ends the range.
-    this.#list = db.prepare(`SELECT ${COLUMNS} FROM records
+    this.#list = db.prepare(`SELECT ${RECORD_COLUMNS} FROM records
       WHERE kind = ?1 AND key >= ?2 AND key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT) AND (?3 IS NULL OR key > ?3)
         AND (expires_at IS NULL OR expires_at > ?4)
       ORDER BY key LIMIT +?5`);
@@ -59,6 +63,32 @@ export class SqliteRecords {
   forget(): void {
     this.#settings.clear();
     this.#maxima.clear();
+    this.#standing = undefined;
+  }
+
+  standing(): Standing | null {
+    if (this.#standing === undefined) {
+      const value = firstRow<RecordRow>(this.#get, STANDING_RECORD.kind, STANDING_RECORD.key)?.[3];
+      this.#standing = value === undefined ? null : (JSON.parse(value) as Standing);
+    }
+    return this.#standing;
+  }
+
+  setStanding(standing: Standing | null, now: number): void {
+    const { kind, key } = STANDING_RECORD;
+    if (standing === null) this.drop(kind, key);
+    else this.restore({ kind, key, version: 0, value: JSON.stringify(standing), expiresAt: null, updatedAt: now });
+  }
+
+  /** As it is, whatever there was. Nobody is told. */
+  restore({ kind, key, version, value, expiresAt, updatedAt }: StoredRecord): void {
+    execute(this.#put, kind, key, version, value, expiresAt, updatedAt);
+    this.forget();
+  }
+
+  drop(kind: string, key: string): void {
+    execute(this.#delete, kind, key);
+    this.forget();
   }
 
   settings(queue: string): QueueSettings {
@@ -120,6 +150,6 @@ export class SqliteRecords {
   }
 }
 
-function readRecord([kind, key, version, value, expiresAt, updatedAt]: RecordRow): StoredRecord {
+export function readRecord([kind, key, version, value, expiresAt, updatedAt]: RecordRow): StoredRecord {
   return { kind, key, version, value, expiresAt, updatedAt };
 }

@@ -11,6 +11,8 @@ import type { HistoryRow } from '../../core/history.ts';
 import type { TagCount } from '../../core/insight.ts';
 import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
+import { keyAddress } from '../../core/lifecycle.ts';
+import type { MovedJob } from '../../core/moving.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import { type Held, type QueueStorage, storageOf } from '../../core/storage.ts';
@@ -35,12 +37,14 @@ export interface SqliteTableOptions {
   readonly numbers: StoreNumbers;
   settings(queue: string): QueueSettings;
   throttleMax(name: string): number | null;
+  closed(): string | null;
   emit(event: StoreEvent): void;
 }
 
 export class SqliteTable implements Table {
   readonly settings: (queue: string) => QueueSettings;
   readonly throttleMax: (name: string) => number | null;
+  readonly closed: () => string | null;
   readonly emit: (event: StoreEvent) => void;
   readonly #numbers: StoreNumbers;
   readonly #jobs: JobRows;
@@ -57,9 +61,10 @@ export class SqliteTable implements Table {
   readonly #paces: PaceRows;
   readonly #workers: WorkerRows;
 
-  constructor(db: Database, { numbers, settings, throttleMax, emit }: SqliteTableOptions) {
+  constructor(db: Database, { numbers, settings, throttleMax, closed, emit }: SqliteTableOptions) {
     this.settings = settings;
     this.throttleMax = throttleMax;
+    this.closed = closed;
     this.emit = emit;
     this.#numbers = numbers;
     this.#jobs = new JobRows(db);
@@ -132,6 +137,26 @@ export class SqliteTable implements Table {
     this.#jobs.remove(job);
     this.#folds.follow(job, null);
     this.#counters.leave(job);
+  }
+
+  /** A job as another store had it, whatever there was of it here. */
+  restore({ job, history, parents, holds }: MovedJob, now: number): void {
+    const known = this.get(job.id);
+    const address = (of: Job) => (of.unique === null ? '' : keyAddress(of.unique, of.queue));
+    if (known !== undefined) {
+      this.remove(known);
+      this.removeEdges(known);
+      this.releaseKey(address(known), known.id);
+    }
+    this.#numbers.readyAt(now);
+    this.#jobs.restore(job, history, now);
+    this.#counters.enter(job);
+    for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
+    if (holds !== null) this.takeKey(address(job), job.id, holds.until);
+  }
+
+  knowQueue(queue: string): void {
+    this.#counters.know(queue);
   }
 
   takeSeq(): number {

@@ -21,6 +21,7 @@ function openTable(): { table: SqliteTable; save: () => void; counted: () => num
     numbers: new StoreNumbers(db),
     settings: () => settingsOf(undefined),
     throttleMax: () => null,
+    closed: () => null,
     emit: () => undefined,
   });
   const save = (): void => table.save({ seenAt: 0, gap: { from: 0, to: 0 } });

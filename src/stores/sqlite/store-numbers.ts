@@ -3,6 +3,7 @@
  * with the transaction that used them. So a token is durable exactly when the lease that carries it is.
  */
 import type { ClockMemory } from '../../core/clock.ts';
+import type { GivenNumbers } from '../../core/moving.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { execute, firstRow } from './sqlite-database.ts';
 
@@ -60,6 +61,16 @@ export class StoreNumbers {
   takeVersion(): number {
     this.#version += 1;
     return this.#version;
+  }
+
+  get given(): GivenNumbers {
+    return { seq: this.#seq, token: this.#token, version: this.#version };
+  }
+
+  raise({ seq, token, version }: GivenNumbers): void {
+    this.#seq = Math.max(this.#seq, seq);
+    this.#token = Math.max(this.#token, token);
+    this.#version = Math.max(this.#version, version);
   }
 
   /** Jobs are marked ready at this time. Invariant: no job is marked ready whose time is after `readyUntil`. */

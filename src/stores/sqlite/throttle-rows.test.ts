@@ -23,6 +23,7 @@ function openTable(): { table: Table; work(): number } {
     numbers: new StoreNumbers(db),
     settings: () => settingsOf(undefined),
     throttleMax: () => 1,
+    closed: () => null,
     emit: () => undefined,
   });
   const changes = db.prepare('SELECT total_changes()');

@@ -4,7 +4,7 @@
 begin()
 
 local _, worker, requestId, limit, leaseMs = unpack(args)
-local names = { select(6, unpack(args)) }
+local names = clock.closed and {} or { select(6, unpack(args)) }
 limit = tonumber(limit)
 local taken, parked = {}, 0
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }

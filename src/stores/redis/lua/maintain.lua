@@ -171,6 +171,10 @@ for _, queue in ipairs(names) do
   local count = budget > 0 and loss.overtake(queue, budget) or 0
   overtaken, budget = overtaken + count, budget - count
 end
+if clock.closed then
+  work.publish()
+  return table.concat({ text(overtaken), '0 0 0 0', budget <= 0 and 'yes' or 'no' }, ' ')
+end
 if budget > 0 then drafts = expireDrafts() end
 if work.edges then work.flush() end
 budget = budget - drafts

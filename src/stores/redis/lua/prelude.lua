@@ -1,7 +1,8 @@
 -- prelude: put before every operation. The record of a job, the clock, and the unit of work that an operation is.
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
---   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush)
+--   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush);
+--                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/moving.ts)
 --   j               hash   id → record; @worker → that worker's last claim; #… → statistics; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
@@ -55,7 +56,7 @@ end
 -- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────────
 
 clock = {
-  hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '',
+  hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '', closed = nil,
   seq = 0, token = 0, -- the last that were given
   seen = 0, high = 0, oldGapFrom = 0, oldGapTo = 0, oldHigh = 0, oldSeq = 0, oldToken = 0, -- as they are stored
 
@@ -69,8 +70,9 @@ clock = {
 
   -- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
   look = function()
-    local seen, gapFrom, gapTo, high, seq, token, open =
-      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open'))
+    local seen, gapFrom, gapTo, high, seq, token, open, closed =
+      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open', 'closed'))
+    clock.closed = closed and closed ~= '' and closed or nil
     local reading = clock.read()
     seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
     clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
@@ -1998,6 +2000,18 @@ local function forEach(each)
   local answers, jobs = {}, record.jobs
   for i = 1, #ids do answers[i] = each(jobs[ids[i]], saids[i], kinds[i]) end
   work.finish()
+  return table.concat(answers, '\31')
+end
+
+-- A store that moves house does not do this at all: the refusal of each request, or nothing in an ordinary store.
+local function barred()
+  begin()
+  if not clock.closed then return nil end
+  local answers, at = {}, 2
+  while args[at] do
+    answers[#answers + 1] = '!store-moving ' .. clock.closed
+    at = select(3, request(at + 1))
+  end
   return table.concat(answers, '\31')
 end
 

@@ -27,8 +27,8 @@ swift = {
 
   -- The time, if nothing about it is out of the ordinary.
   look = function()
-    local seen, high, token, open = unpack(call('HMGET', P, 'seen', 'high', 'token', 'open'))
-    if open and open ~= '' then return nil end
+    local seen, high, token, open, closed = unpack(call('HMGET', P, 'seen', 'high', 'token', 'open', 'closed'))
+    if (open and open ~= '') or (closed and closed ~= '') then return nil end
     local mode, given = args[1]:match('^(%a*) ?(.*)$')
     local now
     if mode ~= 'store' and given ~= '' then
