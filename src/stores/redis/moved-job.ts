@@ -80,6 +80,9 @@ function lifeFields(job: Job): string {
     counted('dependents', job.dependents) +
     timed('returnedAt', job.returnedAt) +
     counted('turn', job.turn) +
+    textWord('equal', job.coalesceKey ?? undefined) +
+    word('into', job.foldedInto ?? undefined) +
+    counted('folded', job.folded) +
     counted('failures', job.failures) +
     counted('resends', job.resends) +
     counted('crashes', job.crashes) +

@@ -40,6 +40,8 @@ export const MOVED_TABLES = [
   'slots',
   'turns',
   'paces',
+  'equals',
+  'folds',
   'statistics',
   'queues',
 ] as const;

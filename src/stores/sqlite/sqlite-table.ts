@@ -151,6 +151,7 @@ export class SqliteTable implements Table {
     this.#numbers.readyAt(now);
     this.#jobs.restore(job, history, now);
     this.#counters.enter(job);
+    this.#folds.follow(null, job);
     for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
     if (holds !== null) this.takeKey(address(job), job.id, holds.until);
   }

@@ -93,6 +93,8 @@ function put.jobs()
     at = at + 1
   end
   local job = old and overwrite(old, new) or enter(new)
+  local equal = job.fields.equal
+  if equal then work.put('equals:' .. job.queue .. ':' .. equal, text(record.runAt(job)), work.hex(job)) end
   tie(job, args[at], args[at + 1])
   at = at + 2
 end
