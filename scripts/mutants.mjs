@@ -5,7 +5,7 @@
  *   npm run test:mutants -- --only 'key,lua'   those whose name or file contains one of the words
  *   npm run test:mutants -- --by model         with those suites alone whose path contains the word
  *
- * Each bug is put into a copy of the tree, so that the tree itself is never touched.
+ * Each bug is put into a copy of the tree, so that the tree itself is never touched. docs/proofs.md keeps which were caught.
  */
 import {
   cpSync,
@@ -23,6 +23,7 @@ import { join } from 'node:path';
 import { mutants } from '../test/mutants/list.mjs';
 import { findRedis } from './find-redis.mjs';
 import { main, root, run, say, seconds, Trouble } from './house.mjs';
+import { recordMutants } from './proofs.mjs';
 
 const lanes = 2;
 /** Of the suites of one mutant; those of all mutants together, on code that is whole, may take longer. */
@@ -44,6 +45,10 @@ await main(import.meta.url, async (args) => {
     return inLanes(chosen, (mutant) => tryMutant(mutant, arena));
   });
   report(results);
+  recordMutants(
+    results.filter(({ isCaught }) => isCaught).map(({ mutant: { name, file }, verdict }) => ({ name, file, verdict })),
+    new Set(mutants.map(({ name }) => name)),
+  );
   const survived = results.filter(({ isCaught }) => !isCaught).length;
   say(`${results.length - survived} of ${results.length} mutants were caught, ${seconds(Date.now() - startedAt)}.`);
   return survived === 0 ? 0 : 1;

@@ -2,17 +2,18 @@
  * `npm test`: makes things ready, finds a Redis, runs the checks and then every suite.
  *
  *   npm test                        every proof at a small size, within 8 minutes on two cores
- *   npm run test:all                the full sizes, and the mutants
+ *   npm run test:all                the full sizes, suite after suite, and the mutants; docs/proofs.md keeps what was green
+ *   npm run test:all -- --only test/faults test/relay
  *   npm test -- --only test/model   one folder, without the checks
  *   npm test -- -- -t 'a title'     what follows a bare -- goes to vitest
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
 import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
-import { writeProofs } from './proofs.mjs';
+import { recordSuite } from './proofs.mjs';
 import { setUp } from './setup.mjs';
 
 const limitMs = 8 * 60_000;
@@ -39,10 +40,14 @@ await main(import.meta.url, async (args) => {
       : 'There is no Redis server: its tests will not run.',
   );
   if (folders.length === 0) await step('checks', async () => (await check()).length === 0);
-  const outputs = [];
-  await step('suites', () => runSuites({ redis, isFull, args: [...folders, ...rest], outputs }));
-  if (isFull && folders.length === 0) await step('mutants', () => runMutants(outputs));
-  if (isFull && folders.length === 0 && failed.length === 0) writeProofs({ outputs, results, redis });
+  if (isFull && rest.length === 0) {
+    for (const suite of folders.length > 0 ? folders : allSuites()) {
+      await step(`${suite} at full size`, () => proveSuite(suite, redis));
+    }
+  } else {
+    await step('suites', async () => (await runSuites({ redis, isFull, args: [...folders, ...rest] })).isGood);
+  }
+  if (isFull && folders.length === 0) await step('mutants', runMutants);
   return report({ failed, tookMs: Date.now() - startedAt, isFull });
 });
 
@@ -64,7 +69,28 @@ function readArguments(args) {
   );
 }
 
-async function runSuites({ redis, isFull, args, outputs }) {
+/** Those beside the sources, all at once, and each folder of test/ that has tests. */
+function allSuites() {
+  const hasTests = (name) => readdirSync(join(root, 'test', name)).some((file) => file.endsWith('.test.ts'));
+  const isFolder = (entry) => entry.isDirectory() && hasTests(entry.name);
+  const folders = readdirSync(join(root, 'test'), { withFileTypes: true }).filter(isFolder);
+  return ['unit', ...folders.map(({ name }) => `test/${name}`)];
+}
+
+/** Part of a suite can be run as well, but proves nothing of the whole. */
+async function proveSuite(name, redis) {
+  const startedAt = Date.now();
+  const suite = name.replace(/\/$/, '');
+  const isWhole = allSuites().includes(suite);
+  const args = suite === 'unit' ? ['--project', 'unit'] : [isWhole ? `${suite}/` : suite];
+  const { isGood, output } = await runSuites({ redis, isFull: true, args });
+  if (!isGood || !isWhole) return isGood;
+  const tests = JSON.parse(readFileSync(results, 'utf8')).numTotalTests;
+  recordSuite(suite, { tests, tookMs: Date.now() - startedAt, output, redis });
+  return true;
+}
+
+async function runSuites({ redis, isFull, args }) {
   mkdirSync(cacheFolder, { recursive: true });
   rmSync(results, { force: true });
   const env = {
@@ -76,10 +102,9 @@ async function runSuites({ redis, isFull, args, outputs }) {
     show: isFull ? 'copy' : true,
     env,
   });
-  outputs.push(output);
   const notRun = reportNotRun();
   const mayLeaveOut = process.env.CI !== 'true' || args.length > 0;
-  return code === 0 && (notRun === 0 || mayLeaveOut);
+  return { isGood: code === 0 && (notRun === 0 || mayLeaveOut), output };
 }
 
 /** A proof that was not run is never silent, and fails in CI. Answers how many there are. */
@@ -97,13 +122,8 @@ function reportNotRun() {
   return notRun.length;
 }
 
-async function runMutants(outputs) {
-  if (!existsSync(mutants)) {
-    say('There is no scripts/mutants.mjs yet, so no mutants were tried.');
-    return true;
-  }
-  const { code, output } = await run(process.execPath, [mutants], { show: 'copy' });
-  outputs.push(output);
+async function runMutants() {
+  const { code } = await run(process.execPath, [mutants], { show: true });
   return code === 0;
 }
 
