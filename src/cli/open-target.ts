@@ -48,7 +48,7 @@ async function openTarget(call: Call): Promise<Target> {
   }
 }
 
-function tokenGiven(): string | undefined {
+export function tokenGiven(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;
 }
 

@@ -5,9 +5,10 @@ import type { Call } from './call.ts';
 import type { Column } from './columns.ts';
 import { table } from './columns.ts';
 import { confirm } from './confirm.ts';
+import { createHttpCaller } from './http-caller.ts';
 import { checkQueueIsKnown } from './known-names.ts';
 import type { Target } from './open-target.ts';
-import { withTarget } from './open-target.ts';
+import { tokenGiven, withTarget } from './open-target.ts';
 import { print, printJson, remark, screenOf } from './screen.ts';
 
 export async function prune(call: Call): Promise<number> {
@@ -16,10 +17,22 @@ export async function prune(call: Call): Promise<number> {
   if (queue !== undefined && !call.flag('dry-run')) throw call.wrong('a queue is for --dry-run: pruning goes over all');
   return withTarget(call, async (target) => {
     if (queue !== undefined) await checkQueueIsKnown(target, queue);
-    const found = await target.longhaul.prunable(queue);
+    const found = await prunable(target, queue);
     if (call.flag('dry-run')) return tell(call, found);
     return pruneAll(call, target, found);
   });
+}
+
+/** A node knows of its files too. */
+async function prunable({ longhaul, address }: Target, queue: string | undefined): Promise<readonly Prunable[]> {
+  if (!/^(unix|https?):/.test(address)) return longhaul.prunable(queue);
+  const caller = createHttpCaller(address, tokenGiven());
+  try {
+    const answer = await caller.call('GET', `/api/prunable${queue === undefined ? '' : `?queue=${queue}`}`);
+    return ((await answer.json()) as { jobs: readonly Prunable[] }).jobs;
+  } finally {
+    caller.close();
+  }
 }
 
 function tell(call: Call, found: readonly Prunable[]): number {

@@ -3,6 +3,7 @@
  *
  * A new question is an entry in `Insights`, and then what the compiler misses; none is optional for a store.
  */
+import type { EndedState } from './job.ts';
 import type { FailureGroup } from './job-store.ts';
 import type { Prunable } from './prunable.ts';
 import type { DayStatistics } from './statistics.ts';
@@ -18,6 +19,8 @@ export interface Insights {
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
   /** What retention would take now, by queue and kind. */
   readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
+  /** Jobs of a queue and a state by their end, the first first, from an end on. */
+  readonly ended: { readonly question: EndedQuestion; readonly answer: readonly EndOfJob[] };
   /** What the ended jobs of each queue take up. */
   readonly storage: { readonly question: { readonly queue?: string }; readonly answer: readonly QueueStorage[] };
   /** The tags that most jobs have, whatever their state. */
@@ -35,6 +38,18 @@ export interface FailuresQuestion {
   readonly queue?: string;
   /** Also groups of which no failed job is left, as long as the statistics know of them. */
   readonly past?: boolean;
+}
+
+export interface EndedQuestion {
+  readonly queue: string;
+  readonly state: EndedState;
+  readonly from: number;
+  readonly limit: number;
+}
+
+export interface EndOfJob {
+  readonly id: string;
+  readonly endedAt: number;
 }
 
 export interface TagCount {

@@ -173,12 +173,17 @@ export class Attachments {
     return found;
   }
 
-  /** Ids of jobs that have attachments, a page at a time. */
-  async *owners(): AsyncGenerator<readonly string[]> {
+  /** Jobs that have attachments with the bytes of some of them, a page at a time; one may come again in the next page. */
+  async *owners(): AsyncGenerator<ReadonlyMap<string, number>> {
     for (let after: string | undefined; ; ) {
       const query = { kind: ATTACHMENT_RECORD, limit: PAGE, ...(after !== undefined && { after }) };
       const page = await this.#store.records.list(query);
-      if (page.length > 0) yield [...new Set(page.map(({ key }) => key.slice(0, key.indexOf('/'))))];
+      const owners = new Map<string, number>();
+      for (const { key, value } of page) {
+        const id = key.slice(0, key.indexOf('/'));
+        owners.set(id, (owners.get(id) ?? 0) + (JSON.parse(value) as Attachment).size);
+      }
+      if (page.length > 0) yield owners;
       after = page.at(-1)?.key;
       if (page.length < PAGE) return;
     }

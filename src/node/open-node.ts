@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
+import type { Prunable } from '../core/prunable.ts';
 import type { Store } from '../core/store.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
@@ -13,6 +14,7 @@ import type { Attachments } from './attachments.ts';
 import { AttemptReader } from './attempt-reader.ts';
 import type { Home } from './home.ts';
 import type { JobProcesses } from './job-processes.ts';
+import type { QueueFiles } from './kept-files.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeSettings } from './node-settings.ts';
 import type { Membership } from './nodes/membership.ts';
@@ -81,6 +83,10 @@ export interface Node {
   wakeSchedules(): void;
   /** Looks at the folder of the queues now. */
   reload(): Promise<void>;
+  /** What is kept in files of a queue's jobs; null before somebody counted. */
+  keptFiles(queue: string): QueueFiles | null;
+  /** What retention would take of them now. */
+  prunableFiles(queue?: string): Promise<readonly Prunable[]>;
   /** Removes the files of jobs that are no more. Done by itself now and then. */
   sweep(): Promise<void>;
   stop(options?: { absenceMs?: number }): Promise<void>;
@@ -162,6 +168,8 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membersh
       return answer.ok ? answer.md5 : null;
     },
     reload: () => node.look(),
+    keptFiles: (queue) => node.keptFiles(queue),
+    prunableFiles: (queue) => node.prunableFiles(queue),
     sweep: () => node.sweep(),
   };
 }

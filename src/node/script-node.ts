@@ -9,6 +9,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
+import type { Prunable } from '../core/prunable.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import { FolderWatch } from '../runner/folder-watch.ts';
@@ -26,6 +27,7 @@ import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
+import type { QueueFiles } from './kept-files.ts';
 import { FileFetcher } from './nodes/file-fetcher.ts';
 import type { Membership } from './nodes/membership.ts';
 import type { NodeQueue } from './nodes/node-entry.ts';
@@ -88,7 +90,14 @@ export class ScriptNode {
     this.#settings = new SettingsKeeper(store);
     this.#watch = new FolderWatch(home.queues, () => void this.look());
     this.#runner = openRunner({ onTrouble });
-    this.#files = new JobFiles({ home, store, blobs, attachments: this.attachments, onTrouble });
+    this.#files = new JobFiles({
+      home,
+      store,
+      blobs,
+      attachments: this.attachments,
+      settings: this.#settings,
+      onTrouble,
+    });
     this.#scripts = this.#scriptHost(new RunningScripts(onTrouble), onTrouble);
     this.#lanes = new QueueLanes({
       store,
@@ -117,6 +126,15 @@ export class ScriptNode {
 
   processes(job: string): Promise<JobProcesses | null> {
     return processesOf(this.#scripts, job);
+  }
+
+  /** What is kept in files, as far as it was counted. */
+  keptFiles(queue: string): QueueFiles | null {
+    return this.#files.kept.of(queue);
+  }
+
+  prunableFiles(queue?: string): Promise<readonly Prunable[]> {
+    return this.#files.prunable(queue);
   }
 
   sweep(): Promise<void> {

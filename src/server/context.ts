@@ -3,6 +3,7 @@
  * of a node than what stands here.
  */
 import type { ClockSource } from '../core/clock.ts';
+import type { Prunable } from '../core/prunable.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import type { Store } from '../core/store.ts';
@@ -10,6 +11,7 @@ import type { AttachmentUploads } from '../node/attachment-uploads.ts';
 import type { Attachments } from '../node/attachments.ts';
 import type { AttemptReader } from '../node/attempt-reader.ts';
 import type { JobProcesses } from '../node/job-processes.ts';
+import type { QueueFiles } from '../node/kept-files.ts';
 import type { NodeHealth } from '../node/node-health.ts';
 import type { OtherNodes } from '../node/nodes/other-nodes.ts';
 import type { Relay } from '../node/relay/open-relay.ts';
@@ -36,6 +38,10 @@ export interface NodeFace {
   processes(job: string): Promise<JobProcesses | null>;
   /** The MD5 of an attachment's content, for who goes by it; null when it is not on this disk. */
   md5(sha256: string): Promise<string | null>;
+  /** What is kept in files of a queue's jobs; null before somebody counted. */
+  keptFiles(queue: string): QueueFiles | null;
+  /** What retention would take of them now. */
+  prunableFiles(queue?: string): Promise<readonly Prunable[]>;
   reload(): Promise<void>;
   /** Somebody changed a schedule: looks at once. */
   wakeSchedules(): void;

@@ -164,6 +164,7 @@ const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   statistics: dayStatistics,
   tags: tagCounts,
   prunable: prunableJobs,
+  ended: listOf(fields({ id: word, endedAt: ms }), MOST),
   storage: listOf(fields(storageFields), MOST),
   throttles: listOf(throttleUse, MOST),
   brakes: listOf(orNull(brake), MOST),

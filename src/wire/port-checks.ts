@@ -6,7 +6,7 @@ import type { Check, Report } from '../core/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
 import { MAX_PARENTS } from '../core/dependencies.ts';
 import type { InsightKind, Question, QuestionOf } from '../core/insight.ts';
-import { JOB_STATES } from '../core/job.ts';
+import { ENDED_STATES, JOB_STATES } from '../core/job.ts';
 import { MAX_JSON_BYTES } from '../core/json.ts';
 import { described } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
@@ -172,6 +172,13 @@ export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneO
 const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   failures: fields({ kind: oneOf('failures') }, { queue: queueName, past: flag }),
   prunable: fields({ kind: oneOf('prunable') }, { queue: queueName }),
+  ended: fields({
+    kind: oneOf('ended'),
+    queue: queueName,
+    state: oneOf(...ENDED_STATES),
+    from: ms,
+    limit: integer(1, MOST),
+  }),
   storage: fields({ kind: oneOf('storage') }, { queue: queueName }),
   tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),

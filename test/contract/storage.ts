@@ -43,6 +43,24 @@ export function storageContract(open: Open): void {
     expect(await kept(bench)).toMatchObject({ done: held(2, 3 + 12 + 2), results: held(2, 2) });
   });
 
+  it('lists jobs by their end, from an end on', async () => {
+    const bench = await open();
+    const late = await bench.running({ id: 'late' });
+    for (const id of ['a', 'b', 'c']) {
+      await bench.settle(await bench.running({ id }), id === 'b' ? fail() : complete);
+      bench.pass(10);
+    }
+    await bench.settle(late, complete);
+    const ends = (state: 'done' | 'failed', from: number, limit = 10) =>
+      bench.jobs.insight({ kind: 'ended', queue: 'q', state, from, limit });
+    const all = await ends('done', 0);
+    expect(all.map(({ id }) => id)).toEqual(['a', 'c', 'late']);
+    expect((await bench.jobs.find(['c']))[0]?.endedAt).toBe(all[1]?.endedAt);
+    expect(await ends('done', all[1]?.endedAt ?? 0, 1)).toEqual([all[1]]);
+    expect(await ends('failed', 0)).toMatchObject([{ id: 'b' }]);
+    expect(await ends('done', (all[2]?.endedAt ?? 0) + 1)).toEqual([]);
+  });
+
   it('forgets what is deleted, requeued or pruned', async () => {
     const bench = await open();
     for (const id of ['a', 'b', 'c'])

@@ -13,6 +13,7 @@ import { homeAt } from '../../src/node/home.ts';
 import { JobFiles } from '../../src/node/job-files.ts';
 import { searchLog } from '../../src/runner/search-log.ts';
 import type { JobView } from '../../src/wire/job-view.ts';
+import { SettingsKeeper } from '../../src/worker/settings-keeper.ts';
 import { proofSize } from '../support/proof.ts';
 import { Bench, childOf, cli, eventually } from './scripts-workbench.ts';
 
@@ -246,7 +247,9 @@ it('what was deleted while no node was there is found by the sweep, and nothing 
   const blobs = await openBlobs({ folder: home.blobs });
   const attachments = new Attachments(store, blobs);
   const troubles: unknown[] = [];
-  const files = new JobFiles({ home, store, blobs, attachments, onTrouble: (_what, error) => troubles.push(error) });
+  const settings = new SettingsKeeper(store);
+  const onTrouble = (_what: string, error: unknown) => troubles.push(error);
+  const files = new JobFiles({ home, store, blobs, attachments, settings, onTrouble });
   await files.sweep();
   await files.stop();
   expect(troubles).toEqual([]);

@@ -19,6 +19,8 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures,
   statistics,
   prunable,
+  ended: (table, { queue, state, from, limit }) =>
+    table.oldestEnded(queue, state, { from, limit }).map(({ id, endedAt }) => ({ id, endedAt: endedAt ?? 0 })),
   storage: (table, { queue }) => (queue === undefined ? table.queues() : [queue]).map((name) => table.storage(name)),
   tags: (table, { limit }) => table.topTags(limit),
   throttles,

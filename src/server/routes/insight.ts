@@ -50,8 +50,11 @@ export const insightRoutes: readonly Route[] = [
     role: 'read',
     query: { queue: queueName },
     answer: prunableView,
-    handle: async ({ query, context }) =>
-      json({ jobs: await context.store.jobs.insight({ kind: 'prunable', ...query }) }),
+    handle: async ({ query, context }) => {
+      const jobs = await context.store.jobs.insight({ kind: 'prunable', ...query });
+      const files = (await context.node?.prunableFiles(query.queue)) ?? [];
+      return json({ jobs: [...jobs, ...files] });
+    },
   }),
   route({
     name: 'storage',
@@ -64,7 +67,8 @@ export const insightRoutes: readonly Route[] = [
     answer: storageView,
     handle: async ({ query, context }) => {
       const kept = await context.store.jobs.insight({ kind: 'storage', ...query });
-      return json({ queues: kept.map((each) => ({ ...each, logs: null, attachments: null })) });
+      const files = (queue: string) => context.node?.keptFiles(queue) ?? { logs: null, attachments: null };
+      return json({ queues: kept.map((each) => ({ ...each, ...files(each.queue) })) });
     },
   }),
   route({

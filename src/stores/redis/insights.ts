@@ -2,7 +2,7 @@
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
 import { MOST_HOLDERS } from '../../core/insight.ts';
 import { dayNumber } from '../../core/statistics.ts';
-import { readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
+import { readEnds, readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
 import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
 import { readBrake, readThrottles } from './read-throttles.ts';
 import { type Ask, listOf } from './script-runner.ts';
@@ -13,6 +13,8 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures: async (ask, { queue, past = false }) =>
     readFailures(await ask('failures', queue === undefined ? [] : [queue]), past),
   prunable: async (ask, { queue }) => readPrunable(await ask('prunable', queue === undefined ? [] : [queue])),
+  ended: async (ask, { queue, state, from, limit }) =>
+    readEnds(await ask('ended', [queue, state, String(from), String(limit)])),
   storage: async (ask, { queue }) => readStorage(await ask('storage', queue === undefined ? [] : [queue])),
   tags: async (ask, { limit }) => readTags(await ask('tags', [])).slice(0, limit),
   statistics: async (ask, { queue, from, to, by = 'queue' }) => {

@@ -1,7 +1,7 @@
 /** Reads what the scripts answer of failure groups, tags, what is kept and what retention would take. */
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import { groupOrder, withTrends } from '../../core/failure-trend.ts';
-import type { TagCount } from '../../core/insight.ts';
+import type { EndOfJob, TagCount } from '../../core/insight.ts';
 import { tagOrder } from '../../core/insight.ts';
 import type { FailureGroup } from '../../core/job-store.ts';
 import type { Prunable } from '../../core/prunable.ts';
@@ -69,5 +69,12 @@ export function readStorage(answer: ScriptAnswer): QueueStorage[] {
     const [doneBytes = 0, failedBytes = 0, cancelledBytes = 0, results = 0, resultBytes = 0] = rest;
     const sums = { done: doneBytes, failed: failedBytes, cancelled: cancelledBytes, results, resultBytes };
     return storageOf(queue, { done, failed, cancelled }, sums);
+  });
+}
+
+export function readEnds(answer: ScriptAnswer): EndOfJob[] {
+  return linesOf(answer, PART).map((line) => {
+    const [id = '', endedAt = ''] = line.split(FIELD);
+    return { id, endedAt: Number(endedAt) };
   });
 }

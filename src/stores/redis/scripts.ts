@@ -39,6 +39,7 @@ export const LOOKING_SCRIPTS = [
   'statistics',
   'prunable',
   'storage',
+  'ended',
   'tags',
   'throttles',
   'brakes',
