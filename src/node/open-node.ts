@@ -168,9 +168,9 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membersh
       return answer.ok ? answer.md5 : null;
     },
     reload: () => node.look(),
-    keptFiles: (queue) => node.keptFiles(queue),
-    prunableFiles: (queue) => node.prunableFiles(queue),
-    sweep: () => node.sweep(),
+    keptFiles: (queue) => node.files.kept.of(queue),
+    prunableFiles: (queue) => node.files.prunable(queue),
+    sweep: () => node.files.sweep(),
   };
 }
 

@@ -9,7 +9,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
-import type { Prunable } from '../core/prunable.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import { FolderWatch } from '../runner/folder-watch.ts';
@@ -27,7 +26,6 @@ import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import type { QueueFiles } from './kept-files.ts';
 import { FileFetcher } from './nodes/file-fetcher.ts';
 import type { Membership } from './nodes/membership.ts';
 import type { NodeQueue } from './nodes/node-entry.ts';
@@ -59,6 +57,7 @@ export interface ScriptNodeParts {
 export class ScriptNode {
   readonly blobs: Blobs;
   readonly attachments: Attachments;
+  readonly files: JobFiles;
   /** Queues that a file made, as of the last look. */
   fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
@@ -68,7 +67,6 @@ export class ScriptNode {
   readonly #spares: SpareFolders;
   readonly #settings: SettingsKeeper;
   readonly #lanes: QueueLanes;
-  readonly #files: JobFiles;
   readonly #scripts: ScriptHost;
   readonly #watch: FolderWatch;
   readonly #undo: (() => void)[] = [];
@@ -90,7 +88,7 @@ export class ScriptNode {
     this.#settings = new SettingsKeeper(store);
     this.#watch = new FolderWatch(home.queues, () => void this.look());
     this.#runner = openRunner({ onTrouble });
-    this.#files = new JobFiles({
+    this.files = new JobFiles({
       home,
       store,
       blobs,
@@ -128,19 +126,6 @@ export class ScriptNode {
     return processesOf(this.#scripts, job);
   }
 
-  /** What is kept in files, as far as it was counted. */
-  keptFiles(queue: string): QueueFiles | null {
-    return this.#files.kept.of(queue);
-  }
-
-  prunableFiles(queue?: string): Promise<readonly Prunable[]> {
-    return this.#files.prunable(queue);
-  }
-
-  sweep(): Promise<void> {
-    return this.#files.sweep();
-  }
-
   async start(): Promise<void> {
     const { store } = this.#options;
     this.#spares.open();
@@ -154,7 +139,7 @@ export class ScriptNode {
     const unsubscribe = store.jobs.subscribe((events) => {
       if (events.some(({ type }) => type === 'queue')) this.#recordQueuesChanged();
     });
-    this.#files.start();
+    this.files.start();
     this.#undo.push(
       unsubscribe,
       () => upkeep.stop(),
@@ -180,7 +165,7 @@ export class ScriptNode {
     this.#isStopping = true;
     for (const undo of this.#undo.splice(0)) undo();
     await this.#looking;
-    await this.#files.stop();
+    await this.files.stop();
     await this.#lanes.leave(absenceMs);
     // After the leases were made longer: what is overdue too early is better than two copies.
     if (this.#options.store.isShared)
