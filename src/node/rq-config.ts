@@ -103,7 +103,8 @@ function together(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' 
     ? [1, 2, 3, 4].filter((number) => isYes(oldMark(given, number)))
     : (given.coalesce_params ?? []);
   const blocking = given.blocking_params ?? [];
-  const fieldsOf = (numbers: readonly number[]) => [...new Set(numbers)].sort().map((number) => `param${number}`);
+  const fieldsOf = (numbers: readonly number[]) =>
+    [...new Set(numbers)].sort((a, b) => a - b).map((number) => `param${number}`);
   return {
     ...(folding.length > 0 && { coalesce: { by: fieldsOf(folding) } }),
     ...(blocking.length > 0 && { keys: { by: fieldsOf(blocking), limit: 1 } }),

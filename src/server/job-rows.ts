@@ -3,7 +3,9 @@ import type { Job } from '../core/job.ts';
 import type { Labelled } from '../core/label.ts';
 import { labelOf } from '../core/label.ts';
 import type { QueueSettings } from '../core/settings.ts';
+import { settingsOf } from '../core/settings.ts';
 import type { Store } from '../core/store.ts';
+import { withBrakes } from '../core/throttle-views.ts';
 import type { JobRow } from '../wire/job-event.ts';
 
 export interface RowSources {
@@ -36,7 +38,7 @@ export class JobRows {
     try {
       const jobs = ids.length === 0 ? [] : await this.#sources.store.jobs.find(ids.slice(0, MOST_ROWS));
       const found = jobs.filter((job) => job !== null);
-      const rows = await Promise.all(found.map(async (job) => [job.id, await this.of(job)] as const));
+      const rows = await this.#rowsOf(found);
       return new Map(rows.filter(([, row]) => JSON.stringify(row).length <= MOST_ROW_LENGTH));
     } catch {
       return new Map();
@@ -44,7 +46,19 @@ export class JobRows {
   }
 
   async of(job: Job): Promise<JobRow> {
-    return toRow(job, labelOf(job, await this.#settingsOf(job.queue), this.#sources.now()));
+    const [row] = await this.#rowsOf([job]);
+    return row === undefined ? toRow(job, labelOf(job, await this.#settingsOf(job.queue), this.#sources.now())) : row[1];
+  }
+
+  /** With the labels that a list has: one that a limit holds back says so. */
+  async #rowsOf(jobs: readonly Job[]): Promise<readonly (readonly [string, JobRow])[]> {
+    const settings = new Map<string, QueueSettings>();
+    for (const { queue } of jobs) settings.set(queue, settings.get(queue) ?? (await this.#settingsOf(queue)));
+    const settingsFor = (queue: string): QueueSettings => settings.get(queue) ?? settingsOf(undefined);
+    const now = this.#sources.now();
+    const views = jobs.map((job) => ({ ...job, ...labelOf(job, settingsFor(job.queue), now) }));
+    const labelled = await withBrakes(this.#sources.store.jobs, views, settingsFor);
+    return labelled.map((job) => [job.id, toRow(job, job)]);
   }
 
   async #settingsOf(queue: string): Promise<QueueSettings> {

@@ -1,5 +1,5 @@
 /**
- * What dependencies cost as they grow: a join of thousands, and queues full of blocked jobs. Told in what a store does,
+ * What dependencies and throttles cost as they grow: a join of thousands, and queues full of jobs that are held back. Told in what a store does,
  * never in time: the commands of a Redis server, and the processor's time where nothing can be counted.
  */
 import { createClient } from '@redis/client';
@@ -9,6 +9,7 @@ import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openFreshSqlite, removeFoldersAtTheEnd } from './open-sqlite.ts';
+import { setMax } from './throttles.ts';
 import { aJob, complete, Workbench } from './workbench.ts';
 
 const FAN_IN = proofSize({ small: 200, full: 1_000 });
@@ -116,6 +117,33 @@ function sizes(arena: Arena): void {
       expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: BLOCKED, blocked: BLOCKED }]);
       await bench.settle(await bench.claimOne({ queues: ['gates'] }), complete);
       expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: BLOCKED, blocked: 0 }]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    `a claim beside ${BLOCKED} throttled jobs costs what it costs beside none`,
+    async () => {
+      const bench = await arena.open();
+      const plain = (name: string) => Array.from({ length: BATCH * 8 }, (_, n) => ({ id: `${name}-${n}` }));
+      const throttled = (id: string) => ({ id, policy: { throttles: ['db'] } });
+      await setMax(bench, 'db', 1);
+      await addAll(bench, [...plain('warm'), throttled('holder')]);
+      await work(bench, ['q'], BATCH * 8);
+      const holder = await bench.claimOne();
+      await addAll(bench, plain('free'));
+      const free = await costOf(arena.meter, () => work(bench, ['q']));
+      await addAll(
+        bench,
+        Array.from({ length: BLOCKED }, (_, n) => throttled(`throttled-${n}`)),
+      );
+      // Claims set aside so many each, until nothing is left that they would have to look at.
+      for (let more = true; more; ) more = (await bench.ask({ limit: 1 })).nextAt === bench.now + 1;
+      await addAll(bench, plain('beside'));
+      const beside = await costOf(arena.meter, () => work(bench, ['q']));
+      expect(beside).toBeLessThan(free * arena.tolerance);
+      await bench.settle(holder, complete);
+      expect(await bench.claimIds({ limit: 2 })).toEqual(['throttled-0']);
     },
     TIMEOUT_MS,
   );

@@ -66,6 +66,20 @@ it('tells each change of a job with its row, and of a queue, as it happens', asy
   expect(ids).toEqual([...ids].sort((one, other) => one - other));
 });
 
+it('tells of a job that a limit holds back that it is throttled, as the list does', async () => {
+  const put = { kind: 'queue', key: 'narrow', value: JSON.stringify({ maxRunning: 1 }) };
+  await bench.ask('POST', '/api/store/records/put', { json: { argument: put }, isAdmin: true });
+  await bench.add('narrow', 'narrow-1');
+  await claim('narrow');
+  const reader = await bench.read('/api/events?queue=narrow');
+  await reader.next(isReady);
+  await bench.add('narrow', 'narrow-2');
+  const { row } = eventOf(await reader.next(of('narrow-2', 'added')));
+  expect(row).toMatchObject({ label: 'throttled', reason: '1 of 1 running in its queue' });
+  const one = await bench.read('/api/jobs/narrow-2/events');
+  expect(eventOf(await one.next(({ event }) => event === 'job'))).toMatchObject({ row: { label: 'throttled' } });
+});
+
 it('tells of one queue, or of one job beginning with how it is', async () => {
   const queue = await bench.read('/api/events?queue=mine');
   await queue.next(isReady);
