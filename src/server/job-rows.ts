@@ -47,7 +47,9 @@ export class JobRows {
 
   async of(job: Job): Promise<JobRow> {
     const [row] = await this.#rowsOf([job]);
-    return row === undefined ? toRow(job, labelOf(job, await this.#settingsOf(job.queue), this.#sources.now())) : row[1];
+    return row === undefined
+      ? toRow(job, labelOf(job, await this.#settingsOf(job.queue), this.#sources.now()))
+      : row[1];
   }
 
   /** With the labels that a list has: one that a limit holds back says so. */
