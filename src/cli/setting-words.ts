@@ -37,6 +37,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   maxRuntime: ({ maxRuntimeMs }) => time(maxRuntimeMs),
   maxSilence: ({ maxSilenceMs }) => time(maxSilenceMs),
   grace: ({ graceMs }) => time(graceMs),
+  hooks: ({ hooks }) => hooks.map(({ url, on }) => `${url} (${on.join(', ')})`).join('; ') || 'none',
   search: ({ search }) => search.join(', ') || 'none',
   statsDays: ({ statsDays }) => String(statsDays),
   histogramDays: ({ histogramDays }) => String(histogramDays),

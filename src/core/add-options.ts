@@ -4,11 +4,13 @@ import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts
 import { MAX_PARENTS } from './dependencies.ts';
 import type { Duration } from './duration.ts';
 import { badInput } from './errors.ts';
+import type { HookInput } from './hook-input.ts';
+import { hooks } from './hook-input.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { described, schemaOf } from './json-schema.ts';
 import { keyText, throttleNames } from './limit-input.ts';
-import { jobId, shownName, tag, uniqueKeyText } from './names.ts';
+import { jobId, newJobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
 import { isAddress, relayJob } from './relay-order.ts';
@@ -40,6 +42,8 @@ export interface AddOptions extends PolicyInput {
   throttles?: readonly string[];
   /** Where the queue has `keys`: its key, instead of what its data says. */
   key?: string;
+  /** Who is told of it, beside whom its queue tells: addresses, or addresses with what they want to hear. */
+  hooks?: readonly HookInput[];
   /** Keep it back until `commit`. */
   draft?: boolean;
   /** Only with an address as the queue: over the network even where the address is the node's own. */
@@ -67,7 +71,7 @@ function readUnique(value: unknown, report: Report, path: string): UniqueKey {
 
 /** Every option of a job by its name. */
 export const ADD_SHAPE = {
-  id: jobId,
+  id: newJobId,
   name: shownName,
   priority,
   delay: duration(),
@@ -87,6 +91,7 @@ export const ADD_SHAPE = {
   maxRuntime: duration(1),
   maxSilence: duration(1),
   onDependencyFailed: dependencyRule,
+  hooks,
 };
 export type GivenOptions = Checked<typeof ADD_SHAPE>;
 

@@ -42,10 +42,10 @@ export interface NewJob {
 
 /**
  * `replace`: it gets the data of the later one. `debounce`: and its time too, but none later than `maxWaitMs` after it
- * was added.
+ * was added. `follow`: it is left alone, and the later one waits for its end and holds the key from now on (hooks).
  */
 export interface OnTaken {
-  readonly kind: 'replace' | 'debounce';
+  readonly kind: 'replace' | 'debounce' | 'follow';
   readonly maxWaitMs: number | null;
 }
 

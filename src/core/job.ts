@@ -4,6 +4,7 @@
  * Pure data. Times are epoch milliseconds of the store's clock. `data`, `result` and `checkpoint` are JSON
  * *texts*: the core and the stores never look inside them, so nobody pays for parsing what is only passed on.
  */
+import type { Hook } from './hook.ts';
 
 export const JOB_STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
@@ -86,6 +87,8 @@ export interface JobPolicy {
   readonly throttles?: readonly string[];
   /** Instead of what the data says; counts where the queue has `keys`. */
   readonly key?: string;
+  /** Beside those of the queue. */
+  readonly hooks?: readonly Hook[];
 }
 
 export interface Job {

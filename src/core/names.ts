@@ -1,7 +1,8 @@
 /** What ids, queues and other names may look like. They stand in URLs, file names and keys, so they are narrow. */
 import type { Check } from './check.ts';
 import { text } from './check.ts';
-import { described } from './json-schema.ts';
+import { HOOK_ID_PREFIX } from './hook.ts';
+import { described, schemaOf } from './json-schema.ts';
 import { isAddress, parseDestination } from './relay-order.ts';
 
 /** None begins with @ or #: stores keep what is not a job beside jobs under such names. */
@@ -12,6 +13,13 @@ export const jobId: Check<string> = text({
   max: 128,
   pattern: ID_PATTERN,
   must: "must be 1 to 128 of A-Z a-z 0-9 . _ : ~ @ - and not '.' or '..', nor begin with @",
+});
+
+/** One that a producer chooses. What hooks write has ids of its own, by which it is known. */
+export const newJobId: Check<string> = described(schemaOf(jobId), (value: unknown, report, path) => {
+  if (typeof value === 'string' && value.startsWith(HOOK_ID_PREFIX))
+    report(path, `must not begin with ${HOOK_ID_PREFIX}, which is for the jobs of hooks`);
+  return jobId(value, report, path);
 });
 
 const queueText = text({

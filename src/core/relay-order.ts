@@ -7,6 +7,7 @@
  * A message of RQ's (an object with `dest`) is an order, too. Pure: nothing here looks a name up or calls anybody.
  */
 import { badInput } from './errors.ts';
+import { HOOKS_QUEUE } from './hook.ts';
 import type { JobPolicy } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { toJsonText } from './json.ts';
@@ -14,7 +15,7 @@ import { toJsonText } from './json.ts';
 export const RELAY_QUEUE = 'relay';
 export const ROUTER_QUEUE = 'rq_router';
 /** Queues that a node works by itself. A file of that name configures it and names no script. */
-export const BUILT_IN_QUEUES: readonly string[] = [RELAY_QUEUE, ROUTER_QUEUE];
+export const BUILT_IN_QUEUES: readonly string[] = [RELAY_QUEUE, ROUTER_QUEUE, HOOKS_QUEUE];
 
 export interface RelayDestination {
   /** Base address of the other node, with a slash at its end. */

@@ -25,6 +25,7 @@ export const SETTING_WORDS: Readonly<Record<keyof SettingsInput, string>> = {
   maxRuntime: 'an attempt that takes longer is ended',
   maxSilence: 'an attempt that says nothing for longer is ended',
   grace: 'how long an attempt may take to stop before it is killed',
+  hooks: 'addresses that are told of its jobs, and of what',
   search: 'fields of the data by which its jobs can be searched',
   statsDays: 'how many days of statistics are kept',
   histogramDays: 'how many days of them have their histograms',

@@ -6,6 +6,8 @@ import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
 import { badInput } from './errors.ts';
+import type { HookInput } from './hook-input.ts';
+import { hooks } from './hook-input.ts';
 import { described, schemaOf } from './json-schema.ts';
 import type { CoalesceInput, KeysInput, RateInput } from './limit-input.ts';
 import { coalesce, keys, rate, slotCount, throttleNames } from './limit-input.ts';
@@ -41,6 +43,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   maxRuntime?: Duration | null;
   maxSilence?: Duration | null;
   grace?: Duration;
+  hooks?: readonly HookInput[];
   search?: readonly string[];
   statsDays?: number;
   histogramDays?: number;
@@ -160,6 +163,7 @@ const settingsShape = {
   maxRuntime: orNull(duration(1)),
   maxSilence: orNull(duration(1)),
   grace: duration(),
+  hooks,
   search: listOf(fieldPath, 20),
   statsDays: integer(1, MAX_STATS_DAYS),
   histogramDays: integer(0, MAX_STATS_DAYS),

@@ -6,6 +6,7 @@
  */
 import { DEFAULT_BACKOFF } from './backoff.ts';
 import { DAY_MS } from './histogram.ts';
+import type { Hook } from './hook.ts';
 import type { Backoff, OnDependencyFailed } from './job.ts';
 
 export type QueueState = 'up' | 'paused' | 'down';
@@ -103,6 +104,8 @@ export interface QueueSettings extends ScriptSettings {
   readonly maxRuntimeMs: number | null;
   readonly maxSilenceMs: number | null;
   readonly graceMs: number;
+  /** Who is told of its jobs. */
+  readonly hooks: readonly Hook[];
   /** Fields of the data by which jobs can be searched, such as `customer` or `order.id`. */
   readonly search: readonly string[];
   /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
@@ -145,6 +148,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   maxRuntimeMs: null,
   maxSilenceMs: null,
   graceMs: 10_000,
+  hooks: [],
   search: [],
   statsDays: 30,
   histogramDays: 7,

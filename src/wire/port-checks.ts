@@ -5,6 +5,8 @@
 import type { Check, Report } from '../core/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
 import { MAX_PARENTS } from '../core/dependencies.ts';
+import type { Hook } from '../core/hook.ts';
+import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from '../core/hook.ts';
 import type { InsightKind, Question, QuestionOf } from '../core/insight.ts';
 import { ENDED_STATES, JOB_STATES } from '../core/job.ts';
 import { MAX_JSON_BYTES } from '../core/json.ts';
@@ -57,6 +59,11 @@ export const backoffRecord = fields({
   jitter: number(0, 1),
   delaysMs: listOf(ms, 100),
 });
+const hookRecord = fields(
+  { url: text({ max: 800, pattern: HOOK_URL }), on: listOf(oneOf(...HOOK_EVENTS), HOOK_EVENTS.length) },
+  { secret: text({ max: 64, pattern: SECRET_NAME }), every: integer(1, 100), silentMs: ms, format: oneOf('rq') },
+);
+export const hookRecords: Check<readonly Hook[]> = listOf(hookRecord, 100);
 export const policyRecord = object({
   retries: whole,
   maxResends: whole,
@@ -66,6 +73,7 @@ export const policyRecord = object({
   onDependencyFailed: dependencyRule,
   throttles: listOf(word, 20),
   key: word,
+  hooks: hookRecords,
 });
 export const uniqueRecord = fields({
   key: word,
@@ -93,7 +101,7 @@ const newJob = fields(
     policy: policyRecord,
     unique: uniqueRecord,
     dependsOn: jobIds,
-    onTaken: fields({ kind: oneOf('replace', 'debounce'), maxWaitMs: orNull(ms) }),
+    onTaken: fields({ kind: oneOf('replace', 'debounce', 'follow'), maxWaitMs: orNull(ms) }),
     draft: flag,
   },
 );

@@ -7,7 +7,7 @@ import { LABELS } from '../core/label.ts';
 import { dependencyRule } from '../core/policy-input.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
 import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
-import { backoffRecord, ms, whole, word } from './port-checks.ts';
+import { backoffRecord, hookRecords, ms, whole, word } from './port-checks.ts';
 
 const MOST = 10_000;
 const anyText = text({ max: 64 * 1024 });
@@ -106,6 +106,7 @@ const settings = fields({
   maxRuntimeMs: orNull(ms),
   maxSilenceMs: orNull(ms),
   graceMs: ms,
+  hooks: hookRecords,
   search: listOf(word, 20),
   retention: fields({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 });

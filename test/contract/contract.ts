@@ -20,6 +20,7 @@ import { draftContract } from './drafts.ts';
 import { eventContract } from './events.ts';
 import { heartbeatContract } from './heartbeat.ts';
 import { historyContract } from './history.ts';
+import { hookContract } from './hooks.ts';
 import { lifetimeContract } from './lifetime.ts';
 import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
@@ -68,6 +69,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   drafts: draftContract,
   dependencies: dependencyContract,
   'failed dependencies': dependencyFailureContract,
+  hooks: hookContract,
   workers: workerContract,
   lists: listContract,
   'counts and failure groups': overviewContract,

@@ -7,8 +7,10 @@ import type { Transition } from '../lifecycle.ts';
 import { born, committed, replacedBy } from '../lifecycle.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { apply, eventOf, inLine, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
+import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
+import { inLine } from './in-line.ts';
+import { addInLine } from './outbox.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {
   return jobs.map((input) => addOne(table, input, now));
@@ -22,6 +24,7 @@ function addOne(table: Table, input: NewJob, now: number): AddResult {
   const settings = table.settings(input.queue);
   if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);
+  if (input.onTaken?.kind === 'follow') return answer('added', addInLine(table, input, now));
   if (holder !== undefined) return meet(table, holder, input, now);
   if (input.dependsOn !== undefined) return addChild(table, input, input.dependsOn, now);
   return answer('added', insert(table, born(input, { now, seq: table.takeSeq(), settings }), now));

@@ -1,5 +1,4 @@
-/** Carries a transition out: the record, its history, what is counted of it, its key, its throttles and the event, always all. */
-import { keyInLine } from '../coalesce.ts';
+/** Carries a transition out: the record, its history, what is counted of it, its key, its throttles, the event and its hooks, always all. */
 import type { Job } from '../job.ts';
 import type { StoreEvent, Target } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
@@ -8,7 +7,9 @@ import type { Refused } from '../refusal.ts';
 import { refuse } from '../refusal.ts';
 import { measurementOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
-import { followThrottles, withTurn } from './throttles.ts';
+import { inLine } from './in-line.ts';
+import { tellHooks } from './outbox.ts';
+import { followThrottles } from './throttles.ts';
 
 export function apply(table: Table, before: Job, transition: Transition, now: number): void {
   const change = inLine(table, transition);
@@ -19,13 +20,7 @@ export function apply(table: Table, before: Job, transition: Transition, now: nu
   followKey(table, before, after, now);
   followThrottles(table, before, after);
   table.emit(eventOf(after, row.event));
-}
-
-/** What its place in line asks for: a turn among the keys, and what its equals find it by. */
-export function inLine(table: Table, transition: Transition): Transition {
-  const { job, row } = withTurn(table, transition);
-  const coalesceKey = keyInLine(job, table.settings(job.queue));
-  return job.coalesceKey === coalesceKey ? { job, row } : { job: { ...job, coalesceKey }, row };
+  tellHooks(table, after, row);
 }
 
 export function eventOf(job: Job, type: StoreEvent['type']): StoreEvent {

@@ -10,6 +10,7 @@ import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, joined, waitFor } from './dependents.ts';
+import { tellProgress } from './outbox.ts';
 
 export function heartbeat(table: Table, beats: readonly Heartbeat[], { now }: Moment): readonly HeartbeatResult[] {
   return beats.map((beat) => beatOne(table, beat, now));
@@ -22,6 +23,7 @@ function beatOne(table: Table, beat: Heartbeat, now: number): HeartbeatResult {
   const next = beaten(job, beat, now);
   table.replace(job, next, null);
   if (beat.progress !== undefined || beat.started !== undefined) table.emit(eventOf(next, 'progress'));
+  if (beat.progress !== undefined) tellProgress(table, job, next, now);
   const { until, cancelAskedAt, pauseAskedAt } = next.lease;
   return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
 }

@@ -1,5 +1,6 @@
 /** The worker registry: who says it is there, until when, and what happens when somebody says that it is not. */
 import type { Moment } from '../clock.ts';
+import { isRunning } from '../job.ts';
 import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../job-store.ts';
 import { lost } from '../lifecycle.ts';
 import type { Refused } from '../refusal.ts';
@@ -22,8 +23,12 @@ export function endWorker(table: Table, end: EndWorker, { now }: Moment): EndWor
   const known = table.worker(end.id);
   const held = end.kind === 'fail' ? runningOf(table, end.id) : [];
   if (known === undefined && held.length === 0) return refuse('worker-lost', `worker ${end.id}`);
-  for (const job of held)
+  for (const { id } of held) {
+    // As it is by then: a hook of one before it may have been put in line behind it.
+    const job = table.get(id);
+    if (job === undefined || !isRunning(job)) continue;
     applyWithDependents(table, job, lost(job, table.settings(job.queue), now, 'its worker was failed'), now);
+  }
   table.removeWorker(end.id);
   return { ok: true, returned: held.length };
 }

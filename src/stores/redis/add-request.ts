@@ -1,8 +1,10 @@
 /** Writes what the script `add` is asked. Jobs that are alike but for id and data follow one another under one head. */
+import type { Hook } from '../../core/hook.ts';
+import { DEFAULT_EVERY } from '../../core/hook.ts';
 import type { UniqueKey } from '../../core/job.ts';
 import type { NewJob } from '../../core/job-store.ts';
 import { checksum } from './job-record.ts';
-import { escapeText, FIELD, INLINE_LIMIT } from './layout.ts';
+import { escapeText, FIELD, INLINE_LIMIT, PART } from './layout.ts';
 import { listValue, textWord, word } from './words.ts';
 
 interface Run {
@@ -65,9 +67,17 @@ export function birthFields(job: NewJob): string {
     word('onDependencyFailed', policy?.onDependencyFailed) +
     word('dependsOn', job.dependsOn?.join(' ')) +
     word('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
-    textWord('key', policy?.key)
+    textWord('key', policy?.key) +
+    word('hooks', hooksValue(policy?.hooks))
   );
 }
+
+/** Nothing in it needs to be escaped: an address is checked for that. */
+const hookWords = ({ on, every = DEFAULT_EVERY, secret, format, url }: Hook): string =>
+  `${on.join(',')} ${every} ${secret ?? '-'} ${format ?? '-'} ${url}`;
+
+const hooksValue = (hooks: readonly Hook[] = []): string | undefined =>
+  hooks.length === 0 ? undefined : hooks.map(hookWords).join(PART);
 
 const uniqueValue = ({ scope, until, periodMs, key }: UniqueKey): string =>
   `${scope} ${until} ${periodMs} ${escapeText(key)}`;

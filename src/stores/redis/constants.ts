@@ -8,6 +8,7 @@ import { CLAMP_MS, GAP_MS } from '../../core/clock.ts';
 import { MAX_FOLDED } from '../../core/coalesce.ts';
 import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies.ts';
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../core/history.ts';
+import { DEFAULT_EVERY } from '../../core/hook.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
 import { MOST_LOOKED_AT } from '../../core/prunable.ts';
@@ -39,6 +40,7 @@ const STORE_SETTINGS = [
   'coalesce',
   'throttles',
   'rate',
+  'hooks',
 ] as const;
 
 export function constantsText(): string {
@@ -60,6 +62,7 @@ export function constantsText(): string {
     MAX_WALKED,
     MOST_LOOKED_AT,
     RESULT_PRUNED,
+    HOOK_EVERY: DEFAULT_EVERY,
   };
   return [
     `local K = ${luaLiteral(values)}`,

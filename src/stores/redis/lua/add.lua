@@ -8,6 +8,8 @@ begin()
 
 local jobs, births, answers = record.jobs, { first = clock.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }, {}
 
+work.births = births
+
 local function answer(at, outcome, id)
   local job = jobs[id]
   answers[#answers + 1] = table.concat({ at, outcome, STATE[job.place], job.queue, id }, '\31')
@@ -100,7 +102,8 @@ end
 -- Answers the holder of its unique key, if there is one, and what became of that; or why it cannot wait for others.
 local function addSpecial(id, queue, fields, at)
   local job = { id = id, createdAt = clock.nowText, queue = queue, fields = fields, rows = '', data = args[at] }
-  local holder = not fields.draft and keys.holderAgainst(job, queue)
+  local isFollowing = (fields.onTaken or ''):find('^follow') ~= nil
+  local holder = not fields.draft and not isFollowing and keys.holderAgainst(job, queue)
   if holder then record.load({ holder }) end
   if holder and jobs[holder] then
     return holder, replace(jobs[holder], fields, at) and 'replaced' or 'duplicate'
@@ -108,6 +111,8 @@ local function addSpecial(id, queue, fields, at)
   local ids, parents, refusal = fields.dependsOn, nil, nil
   if ids then parents, refusal = edges.find(id, ids) end
   if refusal then return nil, refusal end
+  local before = isFollowing and outbox.holder(keys.address(keys.of(job), queue))
+  if before then parents = { before } end
   fields.dependsOn, fields.onTaken = nil, nil
   clock.seq = clock.seq + 1
   births.ids[#births.ids + 1], job.seq = id, text(clock.seq)
@@ -122,7 +127,11 @@ local function addSpecial(id, queue, fields, at)
   job.place = placeOf(job)
   jobs[id], job.isTouched, job.isNews = job, true, true
   work.touched[#work.touched + 1] = job
-  if not fields.draft then keys.take(job) end
+  if isFollowing then
+    outbox.takeKey(keys.address(keys.of(job), queue), id)
+  elseif not fields.draft then
+    keys.take(job)
+  end
   work.emit('added', queue, STATE[job.place], id)
   if parents then edges.waitFor(job, parents) end
 end
@@ -170,7 +179,7 @@ end
 loadAll()
 local at, first = 2, 0
 while args[at] do at, first = addRun(at, first) end
-if clock.seq >= births.first then work.births = births end
+if clock.seq < births.first then work.births = nil end
 work.flush()
 work.publish()
 return table.concat(answers, '\30')

@@ -160,6 +160,8 @@ local function takeFrom(queue)
   local settings = queues.settings(queue)
   if settings.state ~= 'up' then return end
   rememberClaim()
+  -- Those it has taken may have hooks, which are jobs of this queue.
+  if work.births then work.flush() end
   -- Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew.
   if clock.isBehind and throttles.unpark('parked:' .. queue, math.huge) > 0 then work.flush() end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)

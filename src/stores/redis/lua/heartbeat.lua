@@ -9,12 +9,14 @@ local function keep(job, said)
     fields.startedAt = fields.startedAt or clock.nowText
     fields.pid = said.started ~= '-' and said.started or nil
   end
+  local before = tonumber((fields.progress or ''):match('^%S+'))
   if said.percent then
     fields.progress = said.percent .. ' ' .. clock.nowText .. (said.text and '\30' .. said.text or '')
   end
   if said.checkpoint then record.say(job, 'v', said.checkpoint, said) end
   if said.data then record.say(job, 'd', said.data, said) end
   if said.percent or said.started then work.emit('progress', job.queue, 'running', job.id) end
+  if said.percent and (fields.hooks or clock.hooked) then outbox.tellProgress(job, before, tonumber(said.percent)) end
 end
 
 return forEach(function(job, said)

@@ -1,7 +1,7 @@
 -- prelude: put before every operation. The record of a job, the clock, and the unit of work that an operation is.
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
---   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, and `open` (see work.flush);
+--   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks, and `open` (see work.flush);
 --                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/moving.ts)
 --   j               hash   id → record; @worker → that worker's last claim; #… → statistics; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
@@ -31,7 +31,7 @@
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
 local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', k = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles, folds
+local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles, folds, outbox
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -56,7 +56,7 @@ end
 -- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────────
 
 clock = {
-  hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '', closed = nil,
+  hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '', closed = nil, hooked = false,
   seq = 0, token = 0, -- the last that were given
   seen = 0, high = 0, oldGapFrom = 0, oldGapTo = 0, oldHigh = 0, oldSeq = 0, oldToken = 0, -- as they are stored
 
@@ -70,13 +70,13 @@ clock = {
 
   -- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
   look = function()
-    local seen, gapFrom, gapTo, high, seq, token, open, closed =
-      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open', 'closed'))
+    local seen, gapFrom, gapTo, high, seq, token, open, closed, hooked =
+      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open', 'closed', 'hooks'))
     clock.closed = closed and closed ~= '' and closed or nil
     local reading = clock.read()
     seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
     clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
-    clock.seq, clock.token, clock.open = number(seq), number(token), open
+    clock.seq, clock.token, clock.open, clock.hooked = number(seq), number(token), open, hooked and hooked ~= '' and hooked
     clock.oldSeq, clock.oldToken = clock.seq, clock.token
     clock.now, clock.high, clock.gapFrom, clock.gapTo = reading, math.max(high, seen), 0, 0
     if clock.mode ~= 'caller' and seen - reading <= K.CLAMP_MS then
@@ -1342,13 +1342,14 @@ life = {
     job.rows, fields.rows = rows, text(count)
   end,
 
-  -- The record is changed: its history, its unique key and the event follow.
+  -- The record is changed: its history, its unique key, the event and its hooks follow.
   apply = function(job, event, details)
     life.remember(job, event, details.token, details.by, details.note)
     life.count(job, event, details)
     if job.fields.unique then keys.follow(job, details.from or job.queue) end
     work.emit(event, job.queue, STATE[job.place], job.id)
     job.isNews = true
+    if job.fields.hooks or clock.hooked then outbox.tell(job, event) end
     if job.hadFolded then folds.follow(job, event) end
   end,
 
@@ -1844,6 +1845,155 @@ folds = later(function(folds)
       end
     end
   end
+  end
+end)
+
+-- ── hooks: core/hook.ts and core/operations/outbox.ts, restated ─────────────────────────────────────────────────────────
+
+outbox = later(function(outbox)
+  local EVENTS = { d = 'done', x = 'failed', c = 'cancelled' }
+  local nibbles
+
+  -- CRC-32, as the client works it out of data that it adds.
+  local function checksum(words)
+    local bxor, band, rshift, crc = bit.bxor, bit.band, bit.rshift, bit.bnot(0)
+    if not nibbles then
+      nibbles = {}
+      for i = 0, 15 do
+        local word = i
+        for _ = 1, 4 do word = bxor(rshift(word, 1), band(0xedb88320, -band(word, 1))) end
+        nibbles[i] = word
+      end
+    end
+    for i = 1, #words do
+      local byte = words:byte(i)
+      crc = bxor(rshift(crc, 4), nibbles[band(bxor(crc, byte), 15)])
+      crc = bxor(rshift(crc, 4), nibbles[band(bxor(crc, rshift(byte, 4)), 15)])
+    end
+    return bit.tohex(bit.bnot(crc))
+  end
+
+  -- Its own, then its queue's: who is called, and of what.
+  local function hooksOf(job)
+    local found = {}
+    if job.queue == 'hooks' then return found end
+    for words in (job.fields.hooks and job.fields.hooks .. '\30' or ''):gmatch('([^\30]*)\30') do
+      local on, every, secret, format, url = words:match('^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+      found[#found + 1] = { on = on, every = tonumber(every), secret = secret, format = format, url = url }
+    end
+    if not clock.hooked or not clock.hooked:find(' ' .. job.queue .. ' ', 1, true) then return found end
+    for _, hook in ipairs(queues.settings(job.queue).hooks) do
+      found[#found + 1] = {
+        on = table.concat(hook.on, ','), every = hook.every or K.HOOK_EVERY, secret = hook.secret or '-',
+        format = hook.format or '-', url = hook.url,
+      }
+    end
+    return found
+  end
+
+  local function wants(hook, event)
+    return (',' .. hook.on .. ','):find(',' .. event .. ',', 1, true)
+  end
+
+  local function orderText(job, hook, event, percent)
+    return table.concat({
+      '{"event":"', event, '","job":"', job.id, '","queue":"', job.queue, '","attempt":', job.fields.attempt or '0',
+      ',"at":', clock.nowText, percent and ',"percent":' .. text(percent) or '', ',"url":"', hook.url, '"',
+      hook.secret ~= '-' and ',"secret":"' .. hook.secret .. '"' or '',
+      hook.format ~= '-' and ',"format":"' .. hook.format .. '"' or '', '}',
+    })
+  end
+
+  -- The job that holds a key, and may be waited for.
+  function outbox.holder(address)
+    local id = keys.holder(address)
+    if not id then return nil end
+    record.load({ id })
+    local job = record.jobs[id]
+    if job and not job.isDeleted and not edges.isEnded(job) then return job end
+  end
+
+  -- From whoever holds it.
+  function outbox.takeKey(address, id)
+    keys.note(address)
+    keys.set(address, '- ' .. id)
+  end
+
+  local function add(job, hook, id, order)
+    local settings, parent = queues.settings('hooks'), nil
+    work.births = work.births or { first = clock.seq + 1, ids = {}, records = {}, fifo = {}, queues = {} }
+    clock.seq = clock.seq + 1
+    table.insert(work.births.ids, id)
+    local fields = {
+      name = job.id, policy = '{"onDependencyFailed":"run"}', onDependencyFailed = 'run',
+      unique = 'queue ended 0 ' .. job.id .. ' ' .. hook.url,
+    }
+    local data, new = '\31:' .. checksum(order) .. order, nil
+    new = { id = id, seq = text(clock.seq), createdAt = clock.nowText, queue = 'hooks', fields = fields, rows = '', data = data }
+    record.setNumber(new, 'priority', settings.priority)
+    local address = keys.address(keys.of(new), 'hooks')
+    parent = outbox.holder(address)
+    if parent then edges.join(new, { parent }, true) end
+    if queues.orNil(settings.keys) then throttles.enter(new) end
+    life.wait(new)
+    record.jobs[id], new.isTouched, new.isNews = new, true, true
+    work.touched[#work.touched + 1] = new
+    outbox.takeKey(address, id)
+    rare.register('hooks')
+    work.emit('added', 'hooks', 'waiting', id)
+    if parent then edges.waitFor(new, { parent }) end
+  end
+
+  local function isTaken(id)
+    record.load({ id })
+    return record.jobs[id] and true or false
+  end
+
+  local function shortId(job)
+    return #job.id <= 80 and job.id or job.id:sub(1, 63) .. '~' .. job.seq
+  end
+
+  -- Two hooks may want to hear of one event, and a job may be cancelled twice in one millisecond.
+  local function freeId(job, event)
+    local id = 'hook~' .. event .. '~' .. text(math.floor(clock.now)) .. '~' .. shortId(job)
+    local free, count = id, 1
+    while isTaken(free) do
+      count = count + 1
+      free = id .. '~' .. text(count)
+    end
+    return free
+  end
+
+  -- After a change of a job. An ended job whose tags are changed has not ended again.
+  function outbox.tell(job, event)
+    local said = event == 'claimed' and 'start' or event ~= 'changed' and EVENTS[job.place]
+    for _, hook in ipairs(said and hooksOf(job) or {}) do
+      if wants(hook, said) then add(job, hook, freeId(job, said), orderText(job, hook, said)) end
+    end
+  end
+
+  -- After a heartbeat: each step of an attempt is told once. `before` and `after` are percents.
+  function outbox.tellProgress(job, before, after)
+    for place, hook in ipairs(hooksOf(job)) do
+      local from, to = math.floor((before or 0) / hook.every), math.floor((after or 0) / hook.every)
+      if to > from and wants(hook, 'progress') then
+        local step = to * hook.every
+        local id = ('hook~progress%d~%s.%d~'):format(step, job.fields.attempt, place - 1) .. shortId(job)
+        if not isTaken(id) then add(job, hook, id, orderText(job, hook, 'progress', step)) end
+      end
+    end
+  end
+
+  -- The queues that have hooks stand by their names where every call looks, so that the others cost nothing. A name too many
+  -- does no harm, one too few would lose a call: so it is written before the settings are, and taken away after them.
+  function outbox.mark(queue, isHooked)
+    local names = call('HGET', P, 'hooks') or ''
+    if names == '' then names = ' ' end
+    local at, to = names:find(' ' .. queue .. ' ', 1, true)
+    if (at ~= nil) == isHooked then return end
+    names = isHooked and names .. queue .. ' ' or names:sub(1, at) .. names:sub(to + 1)
+    write('HSET', P, 'hooks', names)
+  end
 end)
 
 -- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────────
@@ -1895,6 +2045,9 @@ local function mend()
       keys.release(keys.address(unique, job.queue), job.id)
     elseif job.place ~= 'p' then
       keys.take(job)
+      -- The last of those in line holds the key.
+      local holder = job.queue == 'hooks' and outbox.holder(keys.address(unique, job.queue))
+      if holder and tonumber(holder.seq) < tonumber(job.seq) then outbox.takeKey(keys.address(unique, job.queue), job.id) end
     end
   end
 

@@ -10,6 +10,9 @@ if isLimiting then throttles.recordChanges(kind, key, known:match('^[^\31]*\31[^
 write('ZREM', P .. 'names:' .. kind, key)
 write('ZREM', P .. 'expiring', kind .. '\31' .. key)
 write('HDEL', P .. 'records:' .. kind, key)
-if kind == 'queue' then work.emit('queue', key, '', '') end
+if kind == 'queue' then
+  outbox.mark(key, false)
+  work.emit('queue', key, '', '')
+end
 work.publish()
 return 'ok'

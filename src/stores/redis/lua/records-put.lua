@@ -10,12 +10,17 @@ if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!ve
 if isLimiting then
   throttles.recordChanges(kind, key, known and known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), value)
 end
+local isHooked = kind == 'queue' and value:find('"hooks":[{', 1, true) ~= nil
+if isHooked then outbox.mark(key, true) end
 local address = kind .. '\31' .. key
 version = text(write('HINCRBY', P, 'version', 1))
 if expiresAt ~= '' then write('ZADD', P .. 'expiring', expiresAt, address) end
 write('ZADD', P .. 'names:' .. kind, 0, key)
 write('HSET', P .. 'records:' .. kind, key, table.concat({ version, expiresAt, clock.nowText, value }, '\31'))
 if expiresAt == '' then write('ZREM', P .. 'expiring', address) end
-if kind == 'queue' then work.emit('queue', key, '', '') end
+if kind == 'queue' then
+  if not isHooked then outbox.mark(key, false) end
+  work.emit('queue', key, '', '')
+end
 work.publish()
 return version

@@ -14,7 +14,7 @@ local swift
 swift = {
   MOST = 1000, PIECE = 64,
   now = 0, nowText = '', token = 0, clockField = false, lastClaim = false, group = false,
-  records = false, seqs = false, queues = false, order = false, events = false, -- what is to be written and told
+  hooked = false, records = false, seqs = false, queues = false, order = false, events = false, -- what is to be written and told
   memory = false, answer = false, taken = 0, next = 0, watched = false, -- of the claim
 
   -- Whether a record says no more than what does not change what becomes of the job.
@@ -27,7 +27,7 @@ swift = {
 
   -- The time, if nothing about it is out of the ordinary.
   look = function()
-    local seen, high, token, open, closed = unpack(call('HMGET', P, 'seen', 'high', 'token', 'open', 'closed'))
+    local seen, high, token, open, closed, hooked = unpack(call('HMGET', P, 'seen', 'high', 'token', 'open', 'closed', 'hooks'))
     if (open and open ~= '') or (closed and closed ~= '') then return nil end
     local mode, given = args[1]:match('^(%a*) ?(.*)$')
     local now
@@ -41,6 +41,7 @@ swift = {
     if now % 1 ~= 0 or now < seen or now < high or now > 1e14 then return nil end
     if mode ~= 'caller' and seen > 0 and now - seen > EVERYDAY.GAP_MS then return nil end
     swift.now, swift.nowText, swift.token = now, ('%d'):format(now), tonumber(token) or 0
+    swift.hooked = hooked and hooked ~= '' and hooked
     swift.clockField = mode ~= 'caller' and now ~= seen and 'seen' or mode == 'caller' and now > high and 'high'
     return now
   end,
@@ -84,7 +85,7 @@ swift = {
       local head, seq, createdAt, queue, attempt, token, claimedAt, holder, stop = words:match(
         '^r((%d+) (%d+) ([^\31]+))\31attempt=(%d+)\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
       local rowsAt = token == tokens[i] and words:find('\31rows=', stop, true)
-      if not rowsAt then return false end
+      if not rowsAt or (swift.hooked and swift.hooked:find(' ' .. queue .. ' ', 1, true)) then return false end
       local fields = words:sub(stop, rowsAt - 1)
       local count, rest = words:match('^(%d+)()', rowsAt + 6)
       if plain[fields] == nil then plain[fields] = swift.isKnown(fields, SETTLED) end
@@ -177,6 +178,7 @@ swift = {
     return (settings.maxRunning and settings.maxRunning ~= null) or (settings.keys and settings.keys ~= null)
       or (settings.rate and settings.rate ~= null) or (settings.coalesce and settings.coalesce ~= null)
       or (throttles and #throttles > 0)
+      or (settings.hooks and #settings.hooks > 0)
   end,
 
   -- The score of the first member of an index.
