@@ -2,6 +2,7 @@
  * A call of each changing script, with a store prepared so that the call has much to write: plain jobs and sorted ones,
  * keys, tags, long texts, groups of failures, leases that are over.
  */
+import type { HookEvent } from '../../src/core/hook.ts';
 import type { JobStore } from '../../src/core/job-store.ts';
 import { settleArguments } from '../../src/stores/redis/requests.ts';
 import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
@@ -122,6 +123,16 @@ const family: Scenario['prepare'] = async (bench) => {
   );
 };
 
+/** Jobs that are told of, by hooks of their own and of their queue; of one of them something is to be told already. */
+const hooked: Scenario['prepare'] = async (bench) => {
+  const hook = (url: string, ...on: HookEvent[]) => ({ url, on });
+  await bench.setQueue('q', { hooks: [hook('https://queue/', 'done', 'failed', 'cancelled')] });
+  const hooks = [hook('https://job/', 'start', 'done', 'progress')];
+  await bench.add({ id: 'h-1', policy: { hooks } }, { id: 'h-2' }, { id: 'h-3', policy: { hooks } });
+  await bench.claim({ limit: 2 });
+  await bench.add({ id: 'below', dependsOn: ['h-2'], policy: { onDependencyFailed: 'fail' } });
+};
+
 const nothing: Scenario['prepare'] = async () => undefined;
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -167,6 +178,28 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'w-2', dependents: 'leave' },
         { id: 'p-1', dependents: 'cancel' },
       ]),
+    answersAlike: true,
+  },
+  {
+    name: 'settle',
+    which: 'jobs that have hooks',
+    prepare: hooked,
+    call: (bench) =>
+      bench.jobs.settle([{ id: 'h-1', token: 1, ...complete } as never, { id: 'h-2', token: 2, ...fail() } as never]),
+    answersAlike: true,
+  },
+  {
+    name: 'claim',
+    which: 'a job that has hooks',
+    prepare: hooked,
+    call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 5, requestId: 'the-same' }),
+    answersAlike: true,
+  },
+  {
+    name: 'heartbeat',
+    which: 'of a job that has hooks',
+    prepare: hooked,
+    call: (bench) => bench.jobs.heartbeat([{ id: 'h-1', token: 1, progress: { percent: 60, text: null } }]),
     answersAlike: true,
   },
   {

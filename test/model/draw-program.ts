@@ -3,6 +3,7 @@
  * interfered with.
  */
 import fc from 'fast-check';
+import type { JobPolicy } from '../../src/core/job.ts';
 import { LABELS } from '../../src/core/label.ts';
 import {
   BRIEF_MS,
@@ -54,7 +55,16 @@ const unique = fc
   })
   .map((key) => ({ ...key, periodMs: key.until === 'period' ? SHORT_MS : 0 }));
 
-const policy = oneOf({ retries: 1 }, { retries: 2, maxResends: 1 }, { maxResends: 0 }, { throttles: ['t'], key: 'a' });
+const toA = { url: 'https://a/', on: ['done', 'failed', 'cancelled'] } as const;
+const toB = { url: 'https://b/', on: ['start', 'progress', 'cancelled'], every: 40, secret: 's' } as const;
+const policy = oneOf<JobPolicy>(
+  { retries: 1 },
+  { retries: 2, maxResends: 1 },
+  { maxResends: 0 },
+  { throttles: ['t'], key: 'a' },
+  { hooks: [toA, toB] },
+  { hooks: [toA], retries: 1 },
+);
 const limitedPolicy = oneOf(
   { throttles: ['t'] },
   { throttles: ['u'] },
@@ -119,7 +129,7 @@ const beat = both(
   upTo(3, {
     leaseMs,
     started: fc.record({ pid: oneOf(7, null) }),
-    progress: fc.record({ percent: oneOf(50, null), text: oneOf('half', null) }),
+    progress: fc.record({ percent: oneOf(20, 50, 90, null), text: oneOf('half', null) }),
     checkpoint: text,
     data: text,
   }),
@@ -153,6 +163,7 @@ const settings = upTo(5, {
   exhaustedGroup: oneOf(null, 'exhausted'),
   onDependencyFailed: rule,
   retention: fc.record({ done: keep, failed: keep, cancelled: keep }),
+  hooks: oneOf([], [toA], [toB]),
 });
 
 const limits = upTo(2, {
@@ -198,7 +209,7 @@ const claim = both(
   fc.record({
     call: oneOf('claim'),
     worker,
-    queues: oneOf(['x'], ['y'], ['x', 'y'], ['x', 'y'], ['y', 'x']),
+    queues: oneOf(['x'], ['y'], ['x', 'y'], ['x', 'y'], ['y', 'x'], ['x', 'hooks'], ['hooks']),
     limit: oneOf(0, 1, 1, 1, 2, 3),
     again: oneOf(false, false, false, true),
   }),
@@ -247,7 +258,10 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
       arbitrary: fc.record({ call: oneOf('keepWorker'), worker, kind: oneOf('register', 'renew'), leaseMs }),
     },
     { weight: 1, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail', 'deregister') }) },
-    { weight: 4, arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'y'), settings }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'x', 'y', 'y', 'hooks'), settings }),
+    },
     { weight: 1, arbitrary: limiting },
     { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(...limits) }) },
     { weight: 1, arbitrary: both(fc.record({ call: oneOf('list'), query }), upTo(1, { sinceIn: ago, beforeIn: ago })) },

@@ -18,7 +18,7 @@ import * as calls from './model-calls.ts';
 import * as chores from './model-chores.ts';
 import * as looks from './model-looks.ts';
 import { nearly, statistics } from './model-statistics.ts';
-import { FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
+import { ALL_QUEUES, FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
 /** What is compared with what, in words for whoever reads the failure. */
@@ -94,10 +94,16 @@ export class Duel {
         time,
       ),
       ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
-      ...QUEUES.map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+      ...ALL_QUEUES.map((queue) => records.delete(QUEUE_RECORD, queue, time)),
       ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
     ]);
-    const left = await jobs.count(QUEUES, time);
+    // What failed because another was deleted may have been told of.
+    const told = await jobs.list({ queue: 'hooks', order: 'newest', limit: 1_000 }, time);
+    await jobs.delete(
+      told.jobs.map(({ id }) => id),
+      time,
+    );
+    const left = await jobs.count(ALL_QUEUES, time);
     const isEmpty = left.every(({ queue: _queue, ...counts }) => Object.values(counts).every((count) => count === 0));
     if (!isEmpty) throw new Disagreement(`all jobs were deleted, and these are counted: ${JSON.stringify(left)}`);
   }
@@ -181,17 +187,17 @@ export class Duel {
       const told = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
       this.#compare(`the state that the history of ${id} tells`, model.get(id)?.state, told);
     });
-    const counts = QUEUES.map((queue) => looks.count(model, queue, now));
+    const counts = ALL_QUEUES.map((queue) => looks.count(model, queue, now));
     await Promise.all([
       ...histories,
-      jobs.count(QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
-      ...QUEUES.map(async (queue) => {
+      jobs.count(ALL_QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
+      ...ALL_QUEUES.map(async (queue) => {
         const actual = await jobs.insight({ kind: 'storage', queue }, time);
         this.#compare(`what ${queue} keeps`, [looks.storage(model, queue)], actual);
       }),
       jobs.insight({ kind: 'failures' }, time).then((actual) => {
         const daysOf = (groups: readonly FailureGroup[]) => groups.map((group) => withDays(group, this.#firstDay));
-        this.#compare('the failure groups', daysOf(looks.failures(model, QUEUES, now)), daysOf(actual));
+        this.#compare('the failure groups', daysOf(looks.failures(model, ALL_QUEUES, now)), daysOf(actual));
       }),
       // Each program has a day of its own, and so one of the two besides the whole.
       ...(['queue', dayOf(now) % 2 === 0 ? 'tag' : 'worker'] as const).map(async (by) => {
@@ -204,7 +210,7 @@ export class Duel {
         this.#compare('the workers', looks.workers(model, now), sorted);
       }),
       this.#compareList({ order: 'newest', limit: 2 }, 'the newest'),
-      ...QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
+      ...ALL_QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
     ]);
   }
 
@@ -256,7 +262,7 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
     case 'endWorker':
       return chores.endWorker(model, call.argument, moment);
     case 'maintain':
-      return chores.maintain(model, call.argument.limit, QUEUES, moment);
+      return chores.maintain(model, call.argument.limit, ALL_QUEUES, moment);
     default:
       throw new Error(`${call.name} is compared elsewhere`);
   }

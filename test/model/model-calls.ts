@@ -30,6 +30,7 @@ import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.t
 import type { Model } from './model.ts';
 import { below, childrenOf, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
 import { equalsOf, fold } from './model-folds.ts';
+import { tellProgress } from './model-hooks.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
 const isClosed = (model: Model, from: string, to: string): boolean =>
@@ -145,6 +146,7 @@ export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): Heart
   if (beat.progress !== undefined || beat.started !== undefined) {
     model.events.push({ type: 'progress', id, queue, state });
   }
+  if (beat.progress !== undefined) tellProgress(model, job, next, now);
   const { until, cancelAskedAt, pauseAskedAt } = lease;
   return { ok: true, until, cancelAsked: cancelAskedAt !== null, pauseAsked: pauseAskedAt !== null };
 }

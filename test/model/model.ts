@@ -14,6 +14,7 @@ import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } 
 import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
 import type { News } from './model-family.ts';
 import { follow } from './model-folds.ts';
+import { tellHooks } from './model-hooks.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
 
@@ -55,8 +56,8 @@ export class Model {
   readonly facts: Fact[] = [];
   /** Every token given so far, in order. */
   readonly tokens: { readonly id: string; readonly token: number }[] = [];
-  /** All ids that jobs can have. */
-  readonly ids: readonly string[];
+  /** All ids that jobs can be given. */
+  readonly #ids: readonly string[];
   now: number;
   readonly #isGuarded: boolean;
   readonly #settings: Record<string, Partial<QueueSettings>> = {};
@@ -69,8 +70,14 @@ export class Model {
 
   constructor({ clock, ids, startAt }: ModelOptions) {
     this.#isGuarded = clock === 'guarded';
-    this.ids = ids;
+    this.#ids = ids;
     this.now = startAt;
+  }
+
+  /** All ids that jobs can have: those, and what hooks have written. */
+  get ids(): readonly string[] {
+    const written = this.jobs.map(({ id }) => id).filter((id) => !this.#ids.includes(id));
+    return [...this.#ids, ...written];
   }
 
   /** The moment of a call. A look leaves no trace in the clock's memory. */
@@ -169,9 +176,9 @@ export class Model {
     this.keep(job);
     this.note(job.id, row);
     this.events.push({ type: row.event, id: job.id, queue: job.queue, state: job.state });
-    if (before === undefined) return [];
-    this.#followKey(before, job, now);
-    return follow(this, before, { job, row }, now);
+    if (before !== undefined) this.#followKey(before, job, now);
+    tellHooks(this, job, row, now);
+    return before === undefined ? [] : follow(this, before, { job, row }, now);
   }
 
   keep(job: Job): void {
@@ -216,6 +223,14 @@ export class Model {
 
   releaseKey({ id }: Job): void {
     this.#keys = this.#keys.filter((key) => key.id !== id);
+  }
+
+  /** From whoever holds it. */
+  passKey({ id, unique, queue }: Job): void {
+    if (unique === null) return;
+    const address = keyAddress(unique, queue);
+    const others = this.#keys.filter((key) => key.address !== address);
+    this.#keys = [...others, { address, id, until: Number.POSITIVE_INFINITY }];
   }
 
   #keyAt(address: string, now: number): HeldKey | undefined {

@@ -19,6 +19,8 @@ import type { QueueSettings } from '../../src/core/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 
 export const QUEUES = ['x', 'y'] as const;
+/** With the one that hooks write to; by name, as maintenance takes them. */
+export const ALL_QUEUES = ['hooks', ...QUEUES] as const;
 export const THROTTLES = ['t', 'u'] as const;
 export const WORKERS = ['v', 'w'] as const;
 
