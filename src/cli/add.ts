@@ -1,4 +1,5 @@
 /** `longhaul add`: one job into a queue, with its files. */
+import type { HookInput } from '../core/hook-input.ts';
 import { isAddress } from '../core/relay-order.ts';
 import type { Call } from './call.ts';
 import { checkQueueIsKnown } from './known-names.ts';
@@ -27,6 +28,15 @@ export async function addTo(call: Call, { isKnown }: { readonly isKnown: boolean
   });
 }
 
+/** Each a word: an address, or the events that it wants to hear and the address, `failed,slow=https://…`. */
+function hooksGiven(call: Call): { readonly hooks?: readonly HookInput[] } {
+  const hooks = call.list('hook').map((word): HookInput => {
+    const [, events, url] = /^([a-z,]+)=(.*)$/.exec(word) ?? [];
+    return url === undefined ? word : ({ url, on: (events ?? '').split(',') } as HookInput);
+  });
+  return hooks.length === 0 ? {} : { hooks };
+}
+
 /** With files it is a draft until they are all there, so that no attempt begins without one. */
 async function addJob(call: Call, target: Target, { queue, data }: { queue: string; data: unknown }): Promise<string> {
   const files = call.list('attach');
@@ -34,6 +44,7 @@ async function addJob(call: Call, target: Target, { queue, data }: { queue: stri
   const options = {
     ...newJobOptions(call, ['delay', 'unique']),
     ...(after.length > 0 && { dependsOn: after }),
+    ...hooksGiven(call),
     ...(call.flag('force-remote') && { forceRemote: true }),
   };
   const isDraft = files.length > 0 || call.flag('draft');

@@ -22,10 +22,11 @@ const LIVE: ReadonlySet<string> = new Set([
   'allowDestinations',
   'destinations',
   'relay',
+  'hooks',
 ]);
 
 /** Holds tokens: its value is never shown. */
-const SECRET: ReadonlySet<string> = new Set(['destinations']);
+const SECRET: ReadonlySet<string> = new Set(['destinations', 'hooks']);
 
 export class LiveSettings implements NodeSettings {
   readonly #home: Home;
@@ -96,10 +97,11 @@ const READABLE_BY_OTHERS = 0o077;
 
 /** A file with tokens in it is for one pair of eyes. */
 function mustBeOurs(path: string, { outbound }: NodeSettings): void {
-  const hasToken = [...outbound.destinations.values()].some(({ token }) => token !== null);
+  const isSecret = outbound.hooks.secrets.size > 0;
+  const hasToken = isSecret || [...outbound.destinations.values()].some(({ token }) => token !== null);
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if (!hasToken || (mode & READABLE_BY_OTHERS) === 0) return;
-  const message = `holds tokens and may be read by others (mode 0${(mode & 0o777).toString(8)}): chmod 0600 ${path}`;
+  const message = `holds tokens or secrets and may be read by others (mode 0${(mode & 0o777).toString(8)}): chmod 0600 ${path}`;
   throw badInput('node.json', [{ path: '', message }]);
 }
 

@@ -20,7 +20,7 @@ export async function router(call: Call): Promise<number> {
   return verb === 'check' ? sayRight(call, rules) : tryOut(call, rules);
 }
 
-function readRules(path: string): RouterRules {
+export function readRules(path: string): RouterRules {
   try {
     return parseRouterRules(readFileSync(path, 'utf8'));
   } catch (error) {
@@ -30,11 +30,16 @@ function readRules(path: string): RouterRules {
   }
 }
 
-function sayRight(call: Call, { rules, default: otherwise }: RouterRules): number {
-  const lines = [...rules, otherwise].map((rule) => `${rule.name}: ${actionWords(rule)}`);
-  if (call.flag('json')) printJson({ rules: rules.length, lines });
-  else for (const line of [`right: ${plural(rules.length, 'rule')}`, ...lines]) print(line);
+function sayRight(call: Call, rules: RouterRules): number {
+  const [first, ...lines] = ruleLines(rules);
+  if (call.flag('json')) printJson({ rules: rules.rules.length, lines });
+  else for (const line of [`right: ${first}`, ...lines]) print(line);
   return 0;
+}
+
+/** How many there are, and then what each does. */
+export function ruleLines({ rules, default: otherwise }: RouterRules): readonly string[] {
+  return [plural(rules.length, 'rule'), ...[...rules, otherwise].map((rule) => `${rule.name}: ${actionWords(rule)}`)];
 }
 
 function tryOut(call: Call, rules: RouterRules): number {

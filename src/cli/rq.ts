@@ -11,6 +11,7 @@ import { formWithFile } from '../doors/rq/multipart.ts';
 import type { Call } from './call.ts';
 import { homeOf, UsageError } from './command.ts';
 import { createHttpCaller, type HttpCaller } from './http-caller.ts';
+import { readRules, ruleLines } from './router.ts';
 import { checkQueues } from './rq-check.ts';
 import { print } from './screen.ts';
 
@@ -30,6 +31,7 @@ const COMMANDS: Readonly<Record<string, RqCommand>> = {
   state: async (flags, node) => sayField(flags, node, ({ state }) => state),
   statuscountmesg: async (flags, node) => sayField(flags, node, ({ status, count }) => `${status} ${count}`),
   attachstatusmesg: attachStatus,
+  verify_rules: verifyRules,
   check: checkQueues,
 };
 export const RQ_COMMANDS: readonly string[] = Object.keys(COMMANDS);
@@ -109,6 +111,14 @@ async function attachStatus(flags: Flags, node: HttpCaller): Promise<number> {
   print(
     [`ok ${files.length}`, ...files.map(([name, { md5, size, path }]) => `${name} ${md5} ${size} ${path}`)].join('\n'),
   );
+  return 0;
+}
+
+/** The same as `longhaul router check`, in RQ's words. */
+async function verifyRules(flags: Flags): Promise<number> {
+  const lines = ruleLines(readRules(needed(flags, 'path')));
+  say(['ok', lines[0] ?? '']);
+  if (flags['verbose'] !== undefined) for (const line of lines.slice(1)) print(line);
   return 0;
 }
 

@@ -13,6 +13,9 @@ import { AttachmentUploads } from './attachment-uploads.ts';
 import type { Attachments } from './attachments.ts';
 import { AttemptReader } from './attempt-reader.ts';
 import type { Home } from './home.ts';
+import type { Hooks } from './hooks/open-hooks.ts';
+import { openHooks } from './hooks/open-hooks.ts';
+import { outputAt } from './hooks/output-at.ts';
 import type { JobProcesses } from './job-processes.ts';
 import type { QueueFiles } from './kept-files.ts';
 import { takeNodeLock } from './node-lock.ts';
@@ -60,6 +63,7 @@ export interface Node {
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
   readonly relay: Relay;
+  readonly hooks: Pick<Hooks, 'problems'>;
   readonly blobs: Blobs;
   /** The other nodes of the store. */
   readonly others: OtherNodes;
@@ -113,16 +117,20 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     const relay = await openRelay({ ...lane, uploads: face.uploads });
     undo.push(() => relay.stop());
     const router = await openRouter({ ...lane, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
+    undo.push(() => router.stop());
+    const hooks = await openHooks({ ...lane, outputAt: (job) => outputAt(options.home, job) });
     const schedules = keepSchedules(options);
     return {
       ...face,
       throughput,
       relay,
+      hooks,
       wakeSchedules: () => schedules.wake(),
       async stop({ absenceMs = ABSENCE_MS } = {}) {
         await member.registry.leave();
         await schedules.stop();
         await router.stop();
+        await hooks.stop();
         await relay.stop();
         await node.stop(absenceMs);
         await throughput.stop();
@@ -147,7 +155,7 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay'>;
+type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay' | 'hooks'>;
 
 function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): Face {
   return {

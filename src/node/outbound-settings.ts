@@ -3,14 +3,17 @@
  *
  *     "allowDestinations": ["10.0.0.0/8", "backup.lan:3333"],
  *     "destinations": { "http://backup.lan:3333/": { "token": "lh_…", "bandwidth": "5 MB" } },
- *     "relay": { "bandwidth": "20 MB", "maxHops": 8 }
+ *     "relay": { "bandwidth": "20 MB", "maxHops": 8 },
+ *     "hooks": { "secrets": { "default": "whsec_…", "billing": ["whsec_new…", "whsec_old…"] }, "timeout": "15s" }
  *
- * Invariant: a token is read from here when a call is made, and stands nowhere else: in no job, log or record.
+ * Invariant: a token or a secret is read from here when a call is made, and stands nowhere else: in no job, log or record.
  */
 import type { Check, Checked, Report } from '../core/check.ts';
 import { duration, integer, listOf, mapOf, object, oneOf, size, text } from '../core/check.ts';
+import { SECRET_NAME } from '../core/hook.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import { allowedDestination } from '../outbound/destinations.ts';
+import { secretProblem } from './hooks/sign-hook.ts';
 
 export type PeerKind = 'longhaul' | 'rq';
 
@@ -31,11 +34,21 @@ export interface OutboundSettings {
   readonly maxHops: number;
   /** How long a relay waits for each step of a call. */
   readonly timeoutMs: number;
+  readonly hooks: HookSettings;
+}
+
+export interface HookSettings {
+  /** By name; each signs every call, so that one can take the place of another. */
+  readonly secrets: ReadonlyMap<string, readonly string[]>;
+  readonly timeoutMs: number;
 }
 
 const MOST_HOPS = 100;
 const MAX_HOPS = 16;
 const TIMEOUT_MS = 30_000;
+const HOOK_TIMEOUT_MS = 15_000;
+/** Of one name: the one that is, those that were, the one to come. */
+const MOST_SECRETS = 5;
 /** Slower than this, the other side would take the silence for an end. */
 const LEAST_BANDWIDTH = 4 * 1024;
 
@@ -61,14 +74,39 @@ const destinations: typeof byAddress = described(
   },
 );
 
+const secret: Check<string> = described(
+  { type: 'string', description: 'whsec_ and 24 to 64 bytes in base64' },
+  (value: unknown, report: Report, path: string): string => {
+    const problem = typeof value === 'string' ? secretProblem(value) : 'must be a text';
+    if (problem !== null) report(path, problem);
+    return String(value);
+  },
+);
+const someSecrets = listOf(secret, MOST_SECRETS);
+const oneOrSome: Check<readonly string[]> = described(
+  { anyOf: [schemaOf(secret), schemaOf(someSecrets)] },
+  (value: unknown, report: Report, path: string) =>
+    Array.isArray(value) ? someSecrets(value, report, path) : [secret(value, report, path)],
+);
+const byName = mapOf(oneOrSome, 1_000);
+const secrets: typeof byName = described(schemaOf(byName), (value: unknown, report: Report, path: string) => {
+  const given = byName(value, report, path);
+  for (const [name, some] of Object.entries(given ?? {})) {
+    if (!SECRET_NAME.test(name)) report(`${path}.${name}`, 'is no name: letters, digits, _ . and -');
+    if (some?.length === 0) report(`${path}.${name}`, 'must have at least one secret');
+  }
+  return given;
+});
+
 export const OUTBOUND_SHAPE = {
   allowDestinations: listOf(allowedDestination, 1_000),
   destinations,
   relay: object({ bandwidth, maxHops: integer(1, MOST_HOPS), timeout: duration(100) }),
+  hooks: object({ secrets, timeout: duration(100) }),
 };
 
 export function outboundSettings(given: Checked<typeof OUTBOUND_SHAPE>): OutboundSettings {
-  const { allowDestinations: allow = [], destinations: peers = {}, relay = {} } = given;
+  const { allowDestinations: allow = [], destinations: peers = {}, relay = {}, hooks = {} } = given;
   const entries = Object.entries(peers).map(
     ([address, { token = null, bandwidth = null, protocol = null }]) =>
       [baseOf(address), { token, bandwidth, protocol }] as const,
@@ -79,6 +117,7 @@ export function outboundSettings(given: Checked<typeof OUTBOUND_SHAPE>): Outboun
     bandwidth: relay.bandwidth ?? null,
     maxHops: relay.maxHops ?? MAX_HOPS,
     timeoutMs: relay.timeout ?? TIMEOUT_MS,
+    hooks: { secrets: new Map(Object.entries(hooks.secrets ?? {})), timeoutMs: hooks.timeout ?? HOOK_TIMEOUT_MS },
   };
 }
 

@@ -10,6 +10,7 @@ import type { Store } from '../core/store.ts';
 import type { AttachmentUploads } from '../node/attachment-uploads.ts';
 import type { Attachments } from '../node/attachments.ts';
 import type { AttemptReader } from '../node/attempt-reader.ts';
+import type { Hooks } from '../node/hooks/open-hooks.ts';
 import type { JobProcesses } from '../node/job-processes.ts';
 import type { QueueFiles } from '../node/kept-files.ts';
 import type { NodeHealth } from '../node/node-health.ts';
@@ -30,6 +31,7 @@ export interface NodeFace {
   readonly others: OtherNodes;
   /** The store's time, as far as it is known. */
   storeNow(): number;
+  readonly hooks: Pick<Hooks, 'problems'>;
   /** Queues by name, with what keeps each from being worked. */
   queues(): ReadonlyMap<string, string | null>;
   /** Those that a file in the folder of the queues makes. */

@@ -1,10 +1,12 @@
 /** Writing the settings of a queue for somebody, as far as they may; and the end of a queue. */
+import type { Hook } from '../core/hook.ts';
 import type { JobState } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { mergeSettings } from '../core/settings-input.ts';
 import { bulk } from './bulk.ts';
+import { mustBeCallable } from './hook-addresses.ts';
 import { refuseRequest } from './problem.ts';
 import { oneQueue, total } from './queue-views.ts';
 import { CODE_SETTINGS, roleForSettings } from './rights.ts';
@@ -15,15 +17,21 @@ type Settings = Partial<QueueSettings>;
 
 export async function changeQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
   mayChange(call, await settingsNow(call, queue), input);
+  mustBeCallable(call.context, hooksOf(input));
   await call.context.settings.change(queue, input);
 }
 
 export async function createQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
   mayChange(call, {}, input);
+  mustBeCallable(call.context, hooksOf(input));
   const value = JSON.stringify(mergeSettings({}, input));
   const { records } = call.context.store;
   const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: 0 });
   if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} exists already; PATCH changes it`);
+}
+
+function hooksOf({ hooks }: SettingsInput): readonly Hook[] {
+  return hooks === undefined ? [] : (mergeSettings({}, { hooks }).hooks ?? []);
 }
 
 const DELETABLE: readonly JobState[] = ['draft', 'waiting', 'done', 'failed', 'cancelled'];

@@ -19,6 +19,11 @@ const ADD: OptionSpecs = {
   delay: { type: 'text', value: 'TIME', about: 'not before so long, such as 10m' },
   after: { type: 'list', value: 'ID', completes: 'job', about: 'a job that must be done before; may be repeated' },
   unique: { type: 'text', value: 'KEY', about: 'while another job holds this key, that one is answered' },
+  hook: {
+    type: 'list',
+    value: '[EVENT,…=]URL',
+    about: 'an address that is told of its end, or of what is named before it; may be repeated',
+  },
   attach: { type: 'list', value: 'FILE', completes: 'file', about: 'a file for it; may be repeated' },
   draft: { type: 'flag', about: 'keep it back until longhaul attach ID --commit' },
   'force-remote': { type: 'flag', about: 'over the network even to an address of the node itself' },
@@ -62,6 +67,10 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: `longhaul add films '{"param1":"hello"}' --json`, says: 'adds a job and prints it' },
       { line: 'longhaul add films --id film-1 --attach notes.txt', says: 'adds a job with a file' },
       { line: 'longhaul add films --after film-2', says: 'adds a job that waits for another' },
+      {
+        line: 'longhaul add films --hook failed,slow=https://example.com/alarm',
+        says: 'tells that address when it goes wrong',
+      },
     ],
     completes: 'queue',
     load: async () => (await import('../add.ts')).add,

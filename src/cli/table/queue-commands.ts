@@ -73,6 +73,16 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('../router.ts')).router,
   },
   {
+    name: 'hooks',
+    usage: ['secret [NAME]'],
+    summary: 'print the secrets that hooks are signed with, for whoever receives them',
+    about:
+      'NAME is default unless it is named. Secrets stand under hooks.secrets in node.json; where no default is named there, the home has one of its own.',
+    options: { ...HOME },
+    examples: [{ line: 'longhaul hooks secret', says: 'prints whsec_ and the secret, one a line' }],
+    load: async () => (await import('../hooks.ts')).hooks,
+  },
+  {
     name: 'queue',
     usage: [
       '',

@@ -3,10 +3,10 @@
  * those addresses are the web page.
  */
 import type { Job } from '../../core/job.ts';
+import { messageOf } from '../../node/rq-view.ts';
 import type { ServerContext } from '../../server/context.ts';
 import type { Call, Route } from '../../server/route.ts';
 import { rqAttachmentRoutes } from './rq-attachment-routes.ts';
-import { messageOf } from './rq-message.ts';
 import { rqMessageRoutes } from './rq-message-routes.ts';
 import { rqNewQueueRoutes } from './rq-new-queue-routes.ts';
 import { rqQueueRoutes } from './rq-queue-routes.ts';

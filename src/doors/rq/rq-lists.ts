@@ -1,7 +1,7 @@
 /** The messages of a queue in one of RQ's states, as the store has them. Bounded: RQ scanned everything. */
 import type { Job, JobState } from '../../core/job.ts';
+import { type RqState, rqStateOf } from '../../node/rq-view.ts';
 import type { ServerContext } from '../../server/context.ts';
-import { type RqState, rqStateOf } from './rq-message.ts';
 
 const MOST = 1_000;
 const PAGE = 200;

@@ -1,6 +1,7 @@
 /** RQ's addresses of messages: making them (at once, or prepared first), looking at them, and what is done to one. */
 import type { Job } from '../../core/job.ts';
 import { jobId, queueName } from '../../core/names.ts';
+import { rqStateOf } from '../../node/rq-view.ts';
 import type { ServerContext } from '../../server/context.ts';
 import { duplicateJob } from '../../server/duplicate-job.ts';
 import { findJob } from '../../server/job-views.ts';
@@ -12,7 +13,7 @@ import type { Call, Route } from '../../server/route.ts';
 import { route } from '../../server/route.ts';
 import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
 import type { RqDoor } from './rq-door.ts';
-import { jobOfMessage, type Message, readMessage, rqStateOf } from './rq-message.ts';
+import { jobOfMessage, type Message, readMessage } from './rq-message.ts';
 import { backOf, fail, inRqWords, ok, seeOther } from './rq-replies.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;

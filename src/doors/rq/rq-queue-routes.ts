@@ -3,6 +3,7 @@ import { text } from '../../core/check.ts';
 import type { QueueCounts } from '../../core/job-store.ts';
 import { queueName } from '../../core/names.ts';
 import type { QueueState } from '../../core/settings.ts';
+import { dataOf, RQ_STATES, type RqState, statusOf } from '../../node/rq-view.ts';
 import { queryInteger } from '../../server/query-checks.ts';
 import { changeQueue, deleteQueue } from '../../server/queue-changes.ts';
 import { allQueues, oneQueue } from '../../server/queue-views.ts';
@@ -13,7 +14,6 @@ import type { QueueView } from '../../wire/views.ts';
 import { readRqBody } from './rq-body.ts';
 import type { RqDoor } from './rq-door.ts';
 import { listState, newestDone } from './rq-lists.ts';
-import { dataOf, RQ_STATES, type RqState, statusOf } from './rq-message.ts';
 import { backOf, fail, inRqWords, seeOther } from './rq-replies.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;

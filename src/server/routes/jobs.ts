@@ -21,6 +21,7 @@ import {
 } from '../../wire/views.ts';
 import { countMatching } from '../bulk.ts';
 import type { ServerContext } from '../context.ts';
+import { mustBeCallable } from '../hook-addresses.ts';
 import { idempotent } from '../idempotency.ts';
 import { jobGraph } from '../job-graph.ts';
 import { findJob, findView, viewsOf } from '../job-views.ts';
@@ -177,12 +178,13 @@ export const jobRoutes: readonly Route[] = [
 
 /** One job that is refused ends the request with its no; of a list each has its own answer. */
 async function addJobs(
-  { store }: ServerContext,
+  context: ServerContext,
   body: JobInput | readonly JobInput[],
   newId: () => string,
 ): Promise<Reply> {
   const inputs = Array.isArray(body) ? (body as readonly JobInput[]) : [body as JobInput];
-  const results = await store.jobs.add(inputs.map((input) => toJob(input, newId)));
+  for (const { hooks } of inputs) mustBeCallable(context, hooks);
+  const results = await context.store.jobs.add(inputs.map((input) => toJob(input, newId)));
   if (Array.isArray(body)) return json(results.map(shown), 201);
   const { ok: _ok, ...result } = mustBeOk(results);
   return json(result, result.outcome === 'added' ? 201 : 200);

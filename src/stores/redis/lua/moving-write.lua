@@ -16,6 +16,8 @@ function put.records()
   local kind, key, words = args[at], args[at + 1], args[at + 2]
   local address, expiresAt = kind .. '\31' .. key, words:match('^[^\31]*\31([^\31]*)')
   at = at + 3
+  local isHooked = outbox.isHooked(kind, words)
+  if isHooked then outbox.mark(key, true) end
   if words == '' then
     write('ZREM', P .. 'names:' .. kind, key)
     write('HDEL', P .. 'records:' .. kind, key)
@@ -23,6 +25,7 @@ function put.records()
     write('ZADD', P .. 'names:' .. kind, 0, key)
     write('HSET', P .. 'records:' .. kind, key, words)
   end
+  if kind == 'queue' and not isHooked then outbox.mark(key, false) end
   if (expiresAt or '') == '' then
     write('ZREM', P .. 'expiring', address)
   else

@@ -1986,6 +1986,10 @@ outbox = later(function(outbox)
 
   -- The queues that have hooks stand by their names where every call looks, so that the others cost nothing. A name too many
   -- does no harm, one too few would lose a call: so it is written before the settings are, and taken away after them.
+  function outbox.isHooked(kind, value)
+    return kind == 'queue' and value:find('"hooks":[{', 1, true) ~= nil
+  end
+
   function outbox.mark(queue, isHooked)
     local names = call('HGET', P, 'hooks') or ''
     if names == '' then names = ' ' end

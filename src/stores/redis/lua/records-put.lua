@@ -10,7 +10,7 @@ if ifVersion ~= '' and tonumber(ifVersion) ~= tonumber(version) then return '!ve
 if isLimiting then
   throttles.recordChanges(kind, key, known and known:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'), value)
 end
-local isHooked = kind == 'queue' and value:find('"hooks":[{', 1, true) ~= nil
+local isHooked = outbox.isHooked(kind, value)
 if isHooked then outbox.mark(key, true) end
 local address = kind .. '\31' .. key
 version = text(write('HINCRBY', P, 'version', 1))

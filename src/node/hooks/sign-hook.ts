@@ -1,0 +1,38 @@
+/**
+ * Signatures of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that a receiver may hold
+ * either while one takes the place of the other. Pure; a secret goes in and never comes out.
+ */
+import { createHash, createHmac } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/** What is wrong with a secret, in words that do not repeat it; null for nothing. */
+export function secretProblem(secret: string): string | null {
+  const isRight = secret.startsWith(PREFIX) && /^[A-Za-z0-9+/]+={0,2}$/.test(secret.slice(PREFIX.length));
+  const bytes = isRight ? keyOf(secret).length : 0;
+  return bytes >= 24 && bytes <= 64 ? null : 'must be whsec_ and 24 to 64 bytes in base64';
+}
+
+const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length), 'base64');
+
+/** The id that a receiver knows a call by: the same for every try, and never that of another store's. It has no dots, which part what is signed. */
+export function webhookId(hookJob: string, store: string): string {
+  return `msg_${createHash('sha256').update(`${store} ${hookJob}`).digest('hex').slice(0, 32)}`;
+}
+
+export interface Signed {
+  readonly id: string;
+  /** Of this try, so that nobody can use an old one. */
+  readonly at: number;
+  readonly body: string;
+  readonly secrets: readonly string[];
+}
+
+export function signedHeaders({ id, at, body, secrets }: Signed): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(at / 1_000));
+  const content = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`,
+  );
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
