@@ -52,7 +52,7 @@ const hook: Check<Hook> = described({ anyOf: [schemaOf(address), schemaOf(rule)]
 
 function readHook(value: unknown, report: Report, path: string): Hook {
   if (typeof value === 'string') return { url: address(value, report, path), on: ENDED_STATES };
-  const { url = '', on = ENDED_STATES, secret, every, silent } = rule(value, report, path) ?? {};
+  const { url, on = ENDED_STATES, secret, every, silent } = rule(value, report, path) ?? { url: '' };
   if (typeof secret === 'string' && secret.startsWith('whsec_'))
     report(`${path}.secret`, 'must be the name of a secret, not the secret itself');
   if (on.length === 0) report(`${path}.on`, 'must name at least one event');

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../core/histogram.ts';
 import type { Hook } from '../../core/hook.ts';
 import { HOOKS_QUEUE } from '../../core/hook.ts';
 import type { QueueSettings } from '../../core/settings.ts';
+import { DEFAULT_SETTINGS } from '../../core/settings.ts';
 import { destinationsOf } from '../../outbound/destinations.ts';
 import { openOutbound } from '../../outbound/outbound.ts';
 import { refusedBySight } from '../../outbound/outbound-address.ts';
@@ -36,9 +37,10 @@ const HOOK_DEFAULTS: Partial<QueueSettings> = {
   maxCrashes: 1_000_000,
   backoff: { kind: 'exponential', delayMs: 5_000, maxMs: 3_600_000, jitter: 0.2, delaysMs: [] },
   retention: {
-    done: { ms: DAY_MS, count: 10_000 },
-    failed: { ms: 7 * DAY_MS, count: 10_000 },
-    cancelled: { ms: DAY_MS, count: 10_000 },
+    ...DEFAULT_SETTINGS.retention,
+    done: { ms: DAY_MS, count: 10_000, bytes: null },
+    failed: { ms: 7 * DAY_MS, count: 10_000, bytes: null },
+    cancelled: { ms: DAY_MS, count: 10_000, bytes: null },
   },
 };
 
