@@ -163,6 +163,18 @@ export function hookContract(open: Open): void {
     expect(await bench.jobs.cancel([{ id: 'a' }])).toEqual([{ ok: true, outcome: 'cancelled' }]);
   });
 
+  it('knows within one call what the call itself has put in line', async () => {
+    const bench = await open();
+    const hooks = [toA(['start', 'cancelled'])];
+    await bench.running({ id: 'a', policy: { hooks, retries: 1 } });
+    const [start] = await bench.claim({ queues: ['hooks'] });
+    await bench.jobs.endWorker({ id: 'w', kind: 'fail' });
+    const [first, second] = await bench.jobs.cancel([{ id: 'a' }, { id: start?.id ?? '' }]);
+    expect(first).toEqual({ ok: true, outcome: 'cancelled' });
+    expect(second).toMatchObject({ ok: false, refusal: { code: 'has-dependents', dependents: 1 } });
+    expect(await bench.job(start?.id ?? '')).toMatchObject({ state: 'waiting', dependents: 1 });
+  });
+
   it('never tells of the telling, and writes it into a queue that is down', async () => {
     const bench = await open();
     await bench.setQueue('hooks', { state: 'down', hooks: [{ url: URL_B, on: [...ENDS, 'start'] }] });

@@ -295,6 +295,8 @@ record = {
       for i = from, to - 1 do ids[i] = found[i - from + 1] end
       from = to
     end
+    local births = work.births -- which this call has yet to write
+    for i = 1, births and n or 0 do ids[i] = ids[i] or births.ids[seqs[i] - births.first + 1] or false end
     return ids
   end,
 
@@ -1844,7 +1846,6 @@ folds = later(function(folds)
         end
       end
     end
-  end
   end
 end)
 
