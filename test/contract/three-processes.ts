@@ -69,7 +69,7 @@ export function openOnThreeProcesses(): OpenStore {
     stores += 1;
     const name = `store-${stores}`;
     const options = { path: await aDatabasePath(), clock, durability };
-    await Promise.all(peers.map((peer) => peer.call(name, { op: 'open', options })));
+    await Promise.all(peers.map((peer) => peer.call(name, { op: 'open', engine: 'here', options })));
     return storeOver(peers, name);
   };
 }
