@@ -2,6 +2,7 @@
 import type { CommandSpec } from './command-spec.ts';
 import { JOB_COMMANDS } from './table/job-commands.ts';
 import { LOOKING_COMMANDS } from './table/looking-commands.ts';
+import { MOVING_COMMANDS } from './table/moving-commands.ts';
 import { NODE_COMMANDS } from './table/node-commands.ts';
 import { QUEUE_COMMANDS } from './table/queue-commands.ts';
 import { SCHEDULE_COMMANDS } from './table/schedule-commands.ts';
@@ -13,6 +14,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LOOKING_COMMANDS,
   ...QUEUE_COMMANDS,
   ...SCHEDULE_COMMANDS,
+  ...MOVING_COMMANDS,
   ...SHELL_COMMANDS,
 ];
 

@@ -197,7 +197,7 @@ async function furnished(): Promise<Workbench> {
     { id: 'tagged', tags: ['red'], priority: 1 },
     { id: 'keyed', unique },
     { id: 'draft', draft: true, delayMs: 77, tags: ['d'] },
-    ...['1', '2', '1'].map((n, place) => ({ id: `limited-${place}`, queue: 'limited', data: `{"n":${n}}` })),
+    ...['1', '2', '3', '1'].map((n, place) => ({ id: `limited-${place}`, queue: 'limited', data: `{"n":${n}}` })),
     { id: 'gone' },
   );
   await bench.jobs.cancel([{ id: 'gone' }]);

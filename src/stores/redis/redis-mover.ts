@@ -164,7 +164,7 @@ const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => str
     name,
     String(turn),
     String(rateAt),
-    turns.flatMap(([key, given]) => [escapeText(key), String(given)]).join(FIELD),
+    turns.map(([key, given]) => `${escapeText(key)}${FIELD}${given}${FIELD}`).join(''),
   ],
   statistics: ({ queue, day, cells }) =>
     cells.flatMap(({ kind, name, figures }) => {

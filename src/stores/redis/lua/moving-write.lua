@@ -39,7 +39,7 @@ function put.queues()
   if not call('ZSCORE', P .. 'queues', name) then write('ZADD', P .. 'queues', call('ZCARD', P .. 'queues') + 1, name) end
   if turn ~= '0' then write('HSET', P .. 'paces', name, turn) end
   if rateAt ~= '0' then write('HSET', P .. 'rates', name, rateAt) end
-  for key, given in turns:gmatch('([^\31]*)\31(%d+)') do write('ZADD', P .. 'turns:' .. name, given, key) end
+  for key, given in turns:gmatch('([^\31]*)\31(%d+)\31') do write('ZADD', P .. 'turns:' .. name, given, key) end
 end
 
 function put.statistics()
