@@ -24,6 +24,8 @@ const anAttempt = (more: Partial<Attached> = {}): Attached => ({
   cgroup: null,
   isShimOut: false,
   saidPipe: null,
+  exit: null,
+  isElsewhere: () => false,
   ...more,
 });
 

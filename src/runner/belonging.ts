@@ -11,7 +11,7 @@
  * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
  */
-import type { PidRecord, ProcessKey } from './attempt-files.ts';
+import type { Exit, PidRecord, ProcessKey } from './attempt-files.ts';
 import { processesIn } from './cgroups.ts';
 import { type ProcessStat, readStat } from './process-stat.ts';
 import { isInside } from './process-traces.ts';
@@ -35,6 +35,10 @@ export interface Attached {
   isShimOut: boolean;
   /** The pipe that the script speaks through, as /proc names it; null when nobody can tell, or nobody need know. */
   readonly saidPipe: string | null;
+  /** How it ended; null until its shim has written that. */
+  readonly exit: Exit | null;
+  /** Whether a session is that of another attempt, or of its shim. Nobody can enter the session of somebody else. */
+  isElsewhere(session: number): boolean;
 }
 
 export interface Member extends ProcessStat {
@@ -125,8 +129,10 @@ function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Atta
   return places.some((place) => isInside(place, realFolder) || place === saidPipe) ? 'folder' : null;
 }
 
-export function canBelong(each: ProcessStat, { record: { shim, script }, spared }: Attached): boolean {
-  if (each.pid <= 1 || spared.has(each.pid) || each.start < shim.start) return false;
+export function canBelong(each: ProcessStat, attached: Attached): boolean {
+  const { shim, script } = attached.record;
+  if (each.pid <= 1 || attached.spared.has(each.pid) || each.start < shim.start) return false;
+  if (attached.isElsewhere(each.session)) return false;
   // For a moment the script is still in the shim's session.
   return each.session !== shim.pid || isSame(each, script);
 }

@@ -3,7 +3,7 @@
  * under the file events, and the sampling of what they use.
  */
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
-import type { WatchOptions } from './attempt.ts';
+import type { Attempt, WatchOptions } from './attempt.ts';
 import { readUnits } from './process-stat.ts';
 import type { LetGo } from './runner-link.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
@@ -59,6 +59,7 @@ export class Roster {
       letGo: how.letGo,
       spared: this.spared,
       countOomKills: this.#countOomKills,
+      isElsewhere: (session, asking) => this.#isElsewhere(session, asking),
       ...this.#options,
     });
     if (this.#isStopped) {
@@ -77,6 +78,11 @@ export class Roster {
     this.#rest();
     for (const attempt of this.#attempts) attempt.close();
     this.#attempts.clear();
+  }
+
+  #isElsewhere(session: number, asking: Attempt): boolean {
+    for (const each of this.#attempts) if (each !== asking && each.leads(session)) return true;
+    return false;
   }
 
   #begin(): void {

@@ -8,7 +8,7 @@
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readExit, readPid } from './attempt-files.ts';
+import { readPid } from './attempt-files.ts';
 import { type Attached, type Means, type Member, shimSession } from './belonging.ts';
 import { killCgroup } from './cgroups.ts';
 import { findMembers, findYoungMembers, hasNoMembers, type Look } from './find-members.ts';
@@ -71,7 +71,7 @@ async function endAll(attached: Attached, { graceMs, isYoung = false }: Terminat
 const isNobody = ({ members, isWhole }: Look): boolean => isWhole && members.length === 0;
 
 /** The shim has written how it ended: nothing of it is about to begin. */
-const isOver = ({ folder }: Attached): boolean => readExit(folder) !== null;
+const isOver = ({ exit }: Attached): boolean => exit !== null;
 
 /** Stops all processes where they are. Again, until a look finds none that runs: they may have forked meanwhile. */
 export async function pause(attached: Attached): Promise<void> {

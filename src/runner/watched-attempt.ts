@@ -11,7 +11,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { loadUsage, saveUsage } from './accounting.ts';
 import { withdraw } from './adopt.ts';
 import { type AnswerPipe, createAnswerPipe } from './answer-pipe.ts';
-import type { Attempt, AttemptEnd, AttemptListener, WatchOptions } from './attempt.ts';
+import type { Attempt, AttemptEnd, AttemptListener } from './attempt.ts';
 import { toEnd } from './attempt-end.ts';
 import {
   type AttemptFiles,
@@ -31,25 +31,11 @@ import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
 import { pipeOf } from './process-traces.ts';
-import type { LetGo } from './runner-link.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
 import { pause, resume, type Terminated, terminate } from './terminate.ts';
 import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
-
-export interface AttemptContext extends WatchOptions {
-  readonly folder: string;
-  /** Whether there is anything to be taken up from an earlier watch. */
-  readonly isAdopted: boolean;
-  readonly spared: ReadonlySet<number>;
-  readonly cgroup: string | null;
-  letGo: LetGo;
-  /** How often the kernel ran out of memory so far, give or take a second. */
-  countOomKills(): number | null;
-  /** Nothing of it is left in its control group. */
-  releaseCgroup(path: string): void;
-  onTrouble(what: string, error: unknown): void;
-}
+import type { WatchContext } from './watch-context.ts';
 
 const DEFAULT_LOG_BYTES = 1024 ** 3;
 /** Short attempts are over before a watch would be of any use: their end is told by the runner process. */
@@ -71,7 +57,7 @@ export class WatchedAttempt implements Attempt, Attached {
   record = UNKNOWN;
   cgroup: string | null;
   isShimOut = false;
-  readonly #context: AttemptContext;
+  readonly #context: WatchContext;
   readonly #files: AttemptFiles;
   readonly #listener: AttemptListener;
   readonly #reader: SaidReader;
@@ -93,9 +79,10 @@ export class WatchedAttempt implements Attempt, Attached {
   #isTerminated = false;
   #isLetGo = false;
   #saidPipe: string | null = null;
+  #exit: Exit | null = null;
   #resolveEnd!: (end: AttemptEnd) => void;
 
-  constructor(context: AttemptContext) {
+  constructor(context: WatchContext) {
     const { folder, isAdopted, maxLogBytes = DEFAULT_LOG_BYTES } = context;
     this.folder = folder;
     this.cgroup = context.cgroup;
@@ -129,6 +116,23 @@ export class WatchedAttempt implements Attempt, Attached {
     // A number that is another process's by now names another pipe.
     if (isAlive(shim)) this.#saidPipe = pipe;
     return this.#saidPipe;
+  }
+
+  /** What was written once is not written anew. */
+  get exit(): Exit | null {
+    this.#exit ??= readExit(this.folder);
+    return this.#exit;
+  }
+
+  isElsewhere(session: number): boolean {
+    return this.#context.isElsewhere(session, this);
+  }
+
+  /** Only of one that was begun here: what stands in the file of another one may be anything. */
+  leads(session: number): boolean {
+    if (this.#context.isAdopted || this.#isOver) return false;
+    const pids = this.pids;
+    return pids !== null && (pids.shim.pid === session || pids.script?.pid === session);
   }
 
   get isOver(): boolean {
@@ -251,7 +255,7 @@ export class WatchedAttempt implements Attempt, Attached {
   #askWhetherOver(): { isOver: boolean; exit: Exit | null } {
     // First the processes, then the file: a shim that is gone has written all it will ever write.
     const isGone = this.#isShimGone || (this.pids !== null && !(this.#isHere && isAlive(this.record.shim)));
-    const exit = readExit(this.folder);
+    const { exit } = this;
     return { isOver: isGone || exit !== null, exit };
   }
 
@@ -287,7 +291,7 @@ export class WatchedAttempt implements Attempt, Attached {
    * script into that group, nor while an answer could still be sent through the shim.
    */
   #letGo(): void {
-    if (!this.#isOver || (readExit(this.folder) === null && isAlive(this.record.shim))) return;
+    if (!this.#isOver || (this.exit === null && isAlive(this.record.shim))) return;
     if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
     this.#isLetGo = true;

@@ -42,7 +42,16 @@ export function openPageFiles(folder: string): PageFiles | null {
 
 function readOne(folder: string, name: string): PageFile {
   const bytes = readFileSync(join(folder, name));
-  return { bytes, gzipped: gzipSync(bytes), type: TYPES[extname(name)] ?? 'application/octet-stream' };
+  let gzipped: Buffer | null = null;
+  return {
+    bytes,
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    // Not at the start of a node, which may never be asked for it.
+    get gzipped() {
+      gzipped ??= gzipSync(bytes);
+      return gzipped;
+    },
+  };
 }
 
 function filesIn(folder: string): readonly string[] {

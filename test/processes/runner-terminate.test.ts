@@ -184,6 +184,8 @@ describe('terminating', () => {
       cgroup: null,
       isShimOut: false,
       saidPipe: null,
+      exit: null,
+      isElsewhere: () => false,
     };
     const missed: number[] = [];
     for (let look = 0; look < 100; look += 1) {
