@@ -6,7 +6,6 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 
 /** A process, and not another one that was given its number later. `start` is in ticks since boot. */
 export interface ProcessKey {
@@ -52,7 +51,8 @@ export interface AttemptFiles {
 }
 
 export function filesOf(folder: string): AttemptFiles {
-  const file = (name: string) => join(folder, name);
+  // The folder's path is whole already: making nine of them right again would take longer than reading one.
+  const file = (name: string) => `${folder}/${name}`;
   return {
     pid: file('pid'),
     exit: file('exit'),
@@ -110,7 +110,11 @@ const wholeLines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 export const readPid = (folder: string): PidRecord | null => parsePid(readIfThere(filesOf(folder).pid) ?? '');
 
-export const readExit = (folder: string): Exit | null => parseExit(readIfThere(filesOf(folder).exit) ?? '');
+/** Null until it is whole. Most are not there when they are asked for. */
+export function readExit(folder: string): Exit | null {
+  const text = readIfThere(filesOf(folder).exit);
+  return text === null ? null : parseExit(text);
+}
 
 /** Null when there is no such file. Asked first: a thousand attempts that run are asked for their end every second. */
 export function readIfThere(path: string): string | null {
