@@ -37,6 +37,12 @@ const found = (all: ProcessStat[], attempt = anAttempt()) =>
   Object.fromEntries(membersOf(all, attempt).map(({ pid, means }) => [pid, means]));
 
 describe('what belongs to an attempt', () => {
+  it('is nothing in the session of another attempt, whatever else ties it', () => {
+    const attempt = anAttempt({ isElsewhere: (session) => session === 30, known: new Map([[31, 1_031]]) });
+    const all = [shim, script, aProcess(31, { parent: 12, session: 30 }), aProcess(32, { parent: 12, session: 32 })];
+    expect(found(all, attempt)).toEqual({ 12: 'session', 32: 'descent' });
+  });
+
   it('is the script, its session and its descendants, but not the shim and its cat', () => {
     const all = [
       shim,

@@ -63,7 +63,7 @@ export class RunnerLink {
   #nextStartAt: number | null = null;
   /** Lines that wait for the next order. */
   #unsent = '';
-  #letGoTimer: NodeJS.Timeout | null = null;
+  #isLettingGo = false;
 
   constructor(onHealth: (health: RunnerHealth) => void) {
     this.#onHealth = onHealth;
@@ -137,8 +137,10 @@ export class RunnerLink {
 
   #letGo(id: number, isSpent: boolean): void {
     this.#unsent += toLine({ type: 'let-go', id, isSpent });
-    this.#letGoTimer ??= setTimeout(() => {
-      this.#letGoTimer = null;
+    if (this.#isLettingGo) return;
+    this.#isLettingGo = true;
+    setTimeout(() => {
+      this.#isLettingGo = false;
       this.#flush();
     }, LET_GO_WAIT_MS).unref();
   }

@@ -41,7 +41,7 @@ export class ShimPool {
   readonly #idle: Shim[] = [];
   /** Attempts whose start was not told yet. */
   readonly #unsaid = new Set<number>();
-  #timer: NodeJS.Timeout | null = null;
+  #isTimed = false;
 
   constructor(say: (message: FromRunner) => void) {
     this.#say = say;
@@ -74,12 +74,14 @@ export class ShimPool {
 
   /** A script may be over sooner than that: then its end says it all, and half as much is said. */
   #sayLater(id: number): void {
-    this.#timer ??= setTimeout(() => this.#saySpawned(), SPAWNED_WAIT_MS);
     this.#unsaid.add(id);
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    setTimeout(() => this.#saySpawned(), SPAWNED_WAIT_MS);
   }
 
   #saySpawned(): void {
-    this.#timer = null;
+    this.#isTimed = false;
     for (const id of this.#unsaid) this.#say({ type: 'spawned', id });
     this.#unsaid.clear();
   }

@@ -201,7 +201,9 @@ describe('terminating', () => {
   it.runIf(openCgroups() !== null)('finds what denies everything, where there are control groups', async () => {
     const daemon =
       'exec env -i setsid sh -c "cd /; trap \\"\\" TERM; exec sleep 120 </dev/null >/dev/null 2>&1 3>&- 4>&-"';
-    const attempt = await started(aRunner(), aHome(), {
+    const home = aHome();
+    const runner = aRunner();
+    const attempt = await started(runner, home, {
       text: `(${daemon}) & sleep 0.3; echo run ready >&3; sleep 120`,
     });
     await eventually(
@@ -217,6 +219,20 @@ describe('terminating', () => {
     expect(members.filter((pid) => isLivingPid(pid))).toEqual([]);
     await attempt.end;
     expect(processesIn(group)).toEqual([]);
+    // Its shim had to leave the group: what it began now would be in none.
+    const next = await started(runner, home, { text: 'echo next' });
+    expect((await next.end).exit?.status).toBe(0);
+    expect(next.pids?.shim).not.toEqual(attempt.pids?.shim);
+    // A shim that nothing was killed of stays in its group, and so does what it begins next.
+    await next.terminate({ graceMs: 0 });
+    const last = await started(runner, home, { text: 'echo run ready >&3; sleep 60' });
+    await eventually(
+      () => last.said.status,
+      (status) => status === 'ready',
+    );
+    expect(last.pids).toMatchObject({ shim: next.pids!.shim, group: next.pids!.group });
+    expect(processesIn(openCgroups()?.find(last.pids?.group ?? 'none') ?? '')).toContain(last.pids?.script?.pid);
+    await last.terminate({ graceMs: 0 });
   });
 
   it('leaves a person alone who reads the log', async () => {
