@@ -5,7 +5,12 @@ import { PageBench } from './page-bench.ts';
 const LONG = 60_000;
 
 describe('the page of an admin', () => {
-  const web = new PageBench({ prepare: (bench) => void bench.queue('hello', 'echo hello') });
+  const web = new PageBench({
+    prepare: (bench) => {
+      bench.queue('hello', 'echo hello');
+      bench.queue('kept', 'true');
+    },
+  });
 
   it('makes a queue with a script, which others are told they may not', { timeout: LONG }, async () => {
     const operator = await web.open('/queues');
@@ -32,6 +37,8 @@ describe('the page of an admin', () => {
   });
 
   it('makes a token that is shown once, revokes it, and finds both in the audit', { timeout: LONG }, async () => {
+    const kept = await web.bench.add('kept', { some: 'bytes' });
+    await web.bench.until(kept, 'done');
     const { page, troubles } = await web.openAsAdmin();
     await page.getByRole('link', { name: 'Settings' }).click();
     const tokens = page.getByRole('region', { name: 'Tokens' }).first();
@@ -48,6 +55,8 @@ describe('the page of an admin', () => {
     await tokens.getByRole('row', { name: /for the build/ }).waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('cell', { name: 'tokens.revoke' }).first().waitFor();
+    const storage = page.getByRole('table', { name: 'Storage by queue' });
+    await storage.getByRole('row', { name: /^kept .* B / }).waitFor();
     await page.getByRole('cell', { name: 'tokens.make' }).first().waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
     expect(troubles).toEqual([]);

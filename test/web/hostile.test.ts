@@ -138,6 +138,12 @@ exit 0`,
     await lines.getByText('javascript:alert(3)').waitFor();
     expect(await lines.getByRole('link', { name: 'link' }).count()).toBe(0);
     await lines.getByText('more characters in the file').waitFor();
+    await lines.getByRole('button', { name: 'show' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^x{50000}$/)
+      .waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('link', { name: '<img src=x onerror=alert(5)>.html' }).waitFor();
     await page.locator('pre').getByText('onerror=alert(1)').first().waitFor();
     expect(await page.title()).not.toContain('\u001b');

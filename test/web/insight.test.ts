@@ -13,6 +13,8 @@ describe('the page of a node with a past', () => {
 
   /** Jobs that took no time, through the port as a worker would: before any page has asked what is usual here. */
   beforeAll(async () => {
+    // Silent for long enough by the time that somebody looks.
+    await web.bench.add('brief', null, { name: 'without a word' });
     const { store } = await web.bench.longhaul();
     const ids = Array.from({ length: RUNS + 3 }, () => randomUUID());
     await store.jobs.add(ids.map((id) => ({ id, queue: 'past', data: '{"film":"harbour"}', tags: ['old'] })));
@@ -56,10 +58,9 @@ describe('the page of a node with a past', () => {
     const { store } = await web.bench.longhaul();
     await store.jobs.add([{ id: 'calm', queue: 'past', data: '{}', name: 'taking its time' }]);
     await store.jobs.claim({ worker: 'test', queues: ['past'], limit: 1, requestId: 'one' });
-    await web.bench.add('brief', null, { name: 'without a word' });
     const { page, troubles } = await web.open('/');
     const slow = page.getByRole('row', { name: /taking its time/ });
-    await slow.getByText('slower than usual').waitFor();
+    await slow.getByText('slower than usual').filter({ visible: true }).waitFor();
     const silent = page.getByRole('row', { name: /without a word/ });
     await silent.getByText(/silent, last heard of/).waitFor();
     expect(troubles).toEqual([]);

@@ -23,7 +23,10 @@ seq 1 200 | sed "s/^/early /"; wait_for go
 yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cut"; sleep 300`,
         { limits: { log: '1MB' } },
       );
-      bench.queue('groups', 'echo before; echo "::group::Install"; seq 101 140; echo "::endgroup::"; echo after');
+      bench.queue(
+        'groups',
+        'echo before; echo "::group::Install"; seq 101 140; echo "::endgroup::"; echo after; sleep 0.3; echo "--- Test"; echo tested',
+      );
     },
   });
 
@@ -74,6 +77,12 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
       'number 77777\nnumber 77778\nnumber 77779',
     );
+    await page.getByRole('button', { name: 'as an extended expression' }).click();
+    await page.getByRole('searchbox', { name: 'Search in the log' }).fill('^NUMBER 9{5,6}$');
+    await page.getByRole('searchbox', { name: 'Search in the log' }).press('Enter');
+    await page.getByText('1 of 2').waitFor();
+    await page.getByLabel('Times of lines').selectOption('since the first');
+    await lines.getByText(/^\+\d/).first().waitFor();
     await page.getByRole('button', { name: 'First error' }).click();
     await lines.getByText('an Error at last').waitFor();
   });
@@ -111,6 +120,9 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     const { page } = await web.open(`/q/groups/${id}`);
     const lines = page.getByRole('region', { name: 'Lines of the log' });
     await lines.getByText('after', { exact: true }).waitFor();
+    const phases = page.getByRole('region', { name: 'Phases' }).getByRole('listitem');
+    await phases.last().getByText('Test').waitFor();
+    expect((await phases.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual(['Install', 'Test']);
     await lines.press('Home');
     const group = lines.getByRole('button', { name: /Install/ });
     await group.click();

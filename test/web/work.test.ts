@@ -1,6 +1,7 @@
 /** What people do on the page every day: find what failed and run it again, send files, filter, come back after a restart. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { PATIENCE_MS, PageBench } from './page-bench.ts';
@@ -41,6 +42,9 @@ describe('the page of a node at work', () => {
     await page.getByRole('button', { name: 'New job …' }).click();
     const file = { name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('dear reader\n') };
     await page.getByRole('dialog').locator('input[type=file]').setInputFiles(file);
+    await drop(page, 'unwanted.txt');
+    await page.getByRole('button', { name: 'remove unwanted.txt' }).click();
+    await drop(page, 'dropped.txt');
     await page.getByRole('button', { name: 'Add the job' }).click();
     const main = page.locator('main');
     await eventually(
@@ -54,6 +58,8 @@ describe('the page of a node at work', () => {
     await (await download).saveAs(saved);
     expect(readFileSync(saved, 'utf8')).toBe('DEAR READER\n');
     await page.getByRole('link', { name: 'letter.txt' }).waitFor();
+    await page.getByRole('link', { name: 'dropped.txt' }).waitFor();
+    expect(await page.getByRole('link', { name: 'unwanted.txt' }).count()).toBe(0);
     expect(troubles).toEqual([]);
   });
 
@@ -118,17 +124,31 @@ describe('the page of a node at work', () => {
     const { page } = await web.open('/q/slow');
     await page.getByRole('button', { name: 'Settings …' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('At once').fill('many');
-    await dialog.getByLabel('Longest silence').fill('2h');
+    await dialog.locator('[name=concurrency]').fill('many');
+    await dialog.getByLabel(/^Longest silence/).fill('2h');
     await dialog.getByRole('button', { name: 'Change the settings' }).click();
     await dialog.getByText(/must be .*number|must be .*integer|whole/).waitFor();
-    await dialog.getByLabel('At once').fill('3');
+    await dialog.locator('[name=concurrency]').fill('3');
+    await dialog.getByText('Every other setting').click();
+    await dialog.getByLabel(/^retention/).fill('{"done": {"for": "2d"}}');
+    await dialog.getByLabel(/^lease/).fill('soon');
+    await dialog.getByRole('button', { name: 'Change the settings' }).click();
+    await dialog
+      .locator('label', { hasText: 'lease' })
+      .getByText(/must be a duration/)
+      .waitFor();
+    await dialog.getByLabel(/^lease/).fill('2m');
     await dialog.getByRole('button', { name: 'Change the settings' }).click();
     await dialog.waitFor({ state: 'detached' });
     const queue = (await (await fetch(new URL('/api/queues/slow', web.url))).json()) as {
-      settings: { concurrency: number; maxSilenceMs: number };
+      settings: object;
     };
-    expect(queue.settings).toMatchObject({ concurrency: 3, maxSilenceMs: 7_200_000 });
+    expect(queue.settings).toMatchObject({
+      concurrency: 3,
+      maxSilenceMs: 7_200_000,
+      leaseMs: 120_000,
+      retention: { done: { ms: 172_800_000 } },
+    });
   });
 
   it('changes a waiting job, moves it, and makes another after it', { timeout: LONG }, async () => {
@@ -160,3 +180,11 @@ describe('the page of a node at work', () => {
     expect(copy.data).toEqual({ a: 2 });
   });
 });
+
+/** A file that is dragged onto the field and let go there. */
+async function drop(page: Page, name: string): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    `(() => { const dragged = new DataTransfer(); dragged.items.add(new File(['by hand'], '${name}')); return dragged; })()`,
+  );
+  await page.getByText('Files: choose them or drop them here').dispatchEvent('drop', { dataTransfer: transfer });
+}

@@ -1,7 +1,8 @@
 /** Two runs in figures, side by side, and what the second has more or less than the first. */
 import type { ComponentChildren } from 'preact';
-import { bytes, localIso, span } from '../../../src/wire/spans.ts';
+import { bytes, localIso } from '../../../src/wire/spans.ts';
 import { jobPath } from '../data/address.ts';
+import { briefly } from '../ui/briefly.ts';
 import { Chip } from '../ui/chip.tsx';
 import { Link } from '../ui/link.tsx';
 import { Cell, Table } from '../ui/table.tsx';
@@ -16,13 +17,17 @@ interface Figure {
 const since = (later: number | null | undefined, earlier: number | null | undefined): number | null =>
   later == null || earlier == null ? null : later - earlier;
 
+/** What ended before anybody looked used more than nothing. */
+const seen = (value: number | undefined, times = 1): number | null =>
+  value === undefined || value === 0 ? null : value * times;
+
 const FIGURES: readonly Figure[] = [
-  { name: 'waited', of: ({ job, attempt }) => since(attempt?.claimedAt, Math.max(job.createdAt, 0)), show: span },
-  { name: 'ran for', of: ranFor, show: span },
-  { name: 'CPU', of: ({ attempt }) => (attempt?.usage == null ? null : attempt.usage.cpuSeconds * 1_000), show: span },
-  { name: 'peak memory', of: ({ attempt }) => attempt?.usage?.peakRssBytes ?? null, show: bytes },
-  { name: 'read', of: ({ attempt }) => attempt?.usage?.readBytes ?? null, show: bytes },
-  { name: 'written', of: ({ attempt }) => attempt?.usage?.writtenBytes ?? null, show: bytes },
+  { name: 'waited', of: ({ job, attempt }) => since(attempt?.claimedAt, Math.max(job.createdAt, 0)), show: briefly },
+  { name: 'ran for', of: ranFor, show: briefly },
+  { name: 'CPU', of: ({ attempt }) => seen(attempt?.usage?.cpuSeconds, 1_000), show: briefly },
+  { name: 'peak memory', of: ({ attempt }) => seen(attempt?.usage?.peakRssBytes), show: bytes },
+  { name: 'read', of: ({ attempt }) => seen(attempt?.usage?.readBytes), show: bytes },
+  { name: 'written', of: ({ attempt }) => seen(attempt?.usage?.writtenBytes), show: bytes },
   { name: 'log', of: ({ attempt }) => attempt?.log?.size ?? null, show: bytes },
 ];
 

@@ -63,12 +63,17 @@ interface ButtonsProps {
 
 /** What can be done with it in its state, by the one who looks. */
 function Buttons({ job, post, ask }: ButtonsProps) {
-  const maySubmit = useMay('submit');
+  const [maySubmit, mayOperate] = [useMay('submit'), useMay('operate')];
   return (
     <div class="flex flex-wrap gap-2">
-      {useMay('operate') && <Operations job={job} post={post} ask={ask} />}
+      {mayOperate && <Operations job={job} post={post} ask={ask} />}
       {maySubmit && job.state === 'draft' && <Button onClick={() => post('commit')}>Commit</Button>}
       {maySubmit && <Button onClick={() => ask('duplicate')}>Duplicate …</Button>}
+      {mayOperate && job.state !== 'running' && (
+        <Button kind="danger" onClick={() => ask('delete')}>
+          Delete …
+        </Button>
+      )}
     </div>
   );
 }
@@ -91,11 +96,6 @@ function Operations({ job, post, ask }: ButtonsProps) {
       {state === 'running' && isPaused && <Button onClick={() => post('resume')}>Go on</Button>}
       {(state === 'waiting' || state === 'draft') && <Button onClick={() => ask('change')}>Change …</Button>}
       {state === 'waiting' && <Button onClick={() => ask('move')}>Move …</Button>}
-      {state !== 'running' && (
-        <Button kind="danger" onClick={() => ask('delete')}>
-          Delete …
-        </Button>
-      )}
     </>
   );
 }

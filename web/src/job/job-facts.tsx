@@ -13,17 +13,19 @@ export function JobFacts({ job }: { job: JobView }) {
           <Fact name="added">
             <When at={job.createdAt} />
           </Fact>
-          <Fact name="not before">
-            <When at={job.runAt} />
-          </Fact>
-          <Fact name="ended">
-            <When at={job.endedAt} />
-          </Fact>
+          {job.runAt > job.createdAt && (
+            <Fact name="not before">
+              <When at={job.runAt} />
+            </Fact>
+          )}
+          {job.endedAt !== null && (
+            <Fact name="ended">
+              <When at={job.endedAt} />
+            </Fact>
+          )}
           <Fact name="priority">{job.priority}</Fact>
           <Fact name="attempt">{job.attempt}</Fact>
-          <Fact name="counters">
-            {job.failures} failures, {job.crashes} crashes, {job.interruptions} interruptions, {job.resends} resends
-          </Fact>
+          <Fact name="counted">{countersOf(job)}</Fact>
           <Fact name="tags">{job.tags.length === 0 ? '–' : job.tags.join(', ')}</Fact>
           {job.foldedInto !== null && <Fact name="goes with">job {job.foldedInto}</Fact>}
           {job.folded > 0 && <Fact name="stands for">{job.folded} more that were equal when it started</Fact>}
@@ -37,6 +39,19 @@ export function JobFacts({ job }: { job: JobView }) {
       </section>
     </div>
   );
+}
+
+function countersOf({ failures, crashes, interruptions, resends }: JobView): string {
+  const counted = [
+    [failures, 'failure'],
+    [crashes, 'crash', 'crashes'],
+    [interruptions, 'interruption'],
+    [resends, 'resend'],
+  ] as const;
+  const words = counted.flatMap(([count, one, many = `${one}s`]) =>
+    count === 0 ? [] : [`${count} ${count === 1 ? one : many}`],
+  );
+  return words.length === 0 ? 'no failure, no interruption' : words.join(', ');
 }
 
 /** Why it went wrong, in the job's own words. */

@@ -3,6 +3,7 @@
 import type { HistoryRow } from '../../../src/core/history.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
+import { briefly } from '../ui/briefly.ts';
 import { useNow } from '../ui/when.tsx';
 import type { Stretch } from './timeline-parts.ts';
 import { isInterruption, stretchesOf } from './timeline-parts.ts';
@@ -14,7 +15,7 @@ const LEAST = 3;
 
 const FILLS: Readonly<Record<string, string>> = {
   draft: 'fill-line',
-  waiting: 'fill-calm-ground',
+  waiting: 'fill-later/35',
   running: 'fill-accent',
   done: 'fill-line',
   failed: 'fill-line',
@@ -54,7 +55,27 @@ export function Timeline({ job, history }: { job: JobView; history: readonly His
         <span>{localIso(begin)}</span>
         <span>{isOver ? localIso(until) : 'now'}</span>
       </p>
+      <Legend stretches={stretches} />
     </section>
+  );
+}
+
+const SPELLED = 8;
+
+/** The same in words; of many, the last ones. */
+function Legend({ stretches }: { stretches: readonly Stretch[] }) {
+  return (
+    <ul class="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-sm" aria-hidden="true">
+      {stretches.length > SPELLED && <li class="text-soft">…</li>}
+      {stretches.slice(-SPELLED).map((each) => (
+        <li key={`${each.from}/${each.attempt}/${each.state}`} class="flex items-center gap-1.5">
+          <svg width="8" height="8" viewBox="0 0 8 8">
+            <rect width="8" height="8" rx="2" class={FILLS[each.state] ?? 'fill-line'} />
+          </svg>
+          {wordsOf(each)}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -82,5 +103,5 @@ function wordsOf(stretch: Stretch): string {
   const { state, attempt, from, to, end } = stretch;
   const what = state === 'running' ? `attempt ${attempt} ran` : state;
   const how = end === null ? 'goes on' : isInterruption(stretch) ? `interrupted (${end})` : end;
-  return `${what} for ${span(to - from)}, ${how}`;
+  return `${what} for ${briefly(to - from)}, ${how}`;
 }

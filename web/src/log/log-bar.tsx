@@ -8,8 +8,9 @@ import type { Chosen } from './chosen-lines.ts';
 import { MOST_COPIED } from './chosen-lines.ts';
 import type { LogLine } from './live-lines.ts';
 import type { LogLines } from './log-lines.ts';
+import type { LogLook, Times } from './log-look.ts';
+import { TIMES } from './log-look.ts';
 import { LogSearch } from './log-search.tsx';
-import type { LogLook } from './log-view.tsx';
 import { readLine } from './sgr.ts';
 import type { LogScroll } from './use-log-scroll.ts';
 
@@ -34,7 +35,16 @@ export function LogBar({ log, look, chosen, scroll, setLook, goToLine, onMark, o
         <span class="numbers text-xs text-soft">
           {log.total.toLocaleString('en')} lines · {bytes(log.size)}
         </span>
-        <Toggle isOn={look.hasTimes} set={(hasTimes) => setLook({ ...look, hasTimes })} words="times" />
+        <select
+          aria-label="Times of lines"
+          class="rounded-md border border-line bg-sheet px-1 py-0.5 text-sm"
+          value={look.times}
+          onChange={({ currentTarget: { value } }) => setLook({ ...look, times: value as Times })}
+        >
+          {TIMES.map((times) => (
+            <option key={times}>{times}</option>
+          ))}
+        </select>
         <Toggle isOn={look.isWrapped} set={(isWrapped) => setLook({ ...look, isWrapped })} words="wrap" />
         <Toggle isOn={scroll.isFollowing} set={follow} words="follow" />
         <a class="link text-sm" href={addressOf(log.path)} download>

@@ -8,17 +8,19 @@ interface RowProps {
   readonly number: number;
   readonly line: LogLine | undefined;
   readonly isWrapped: boolean;
-  readonly hasTimes: boolean;
+  /** Null where no times are shown. */
+  readonly time: string | null;
   readonly mark: string;
   readonly isChosen: boolean;
   readonly group: Group | undefined;
   readonly isFolded: boolean;
   onFold(line: number): void;
+  onShow(line: number): void;
   onChoose(line: number, isRange: boolean): void;
 }
 
 export function LogRow(props: RowProps) {
-  const { number, line, hasTimes, isChosen } = props;
+  const { number, line, time, isChosen } = props;
   const choose = (event: MouseEvent) => {
     event.preventDefault();
     props.onChoose(number, event.shiftKey);
@@ -33,9 +35,9 @@ export function LogRow(props: RowProps) {
       >
         {number}
       </a>
-      {hasTimes && (
+      {time !== null && (
         <span class="numbers w-20 shrink-0 text-soft select-none" title={line?.at == null ? '' : localIso(line.at)}>
-          {line?.at == null ? '' : localIso(line.at).slice(11)}
+          {time}
         </span>
       )}
       <RowText {...props} />
@@ -43,7 +45,28 @@ export function LogRow(props: RowProps) {
   );
 }
 
-function RowText({ line, isWrapped, mark, group, isFolded, onFold }: RowProps) {
+function Cut({ line, onShow }: { line: LogLine; onShow: () => void }) {
+  return (
+    <>
+      <span class="text-soft"> … {line.dropped?.toLocaleString('en')} more characters in the file </span>
+      <button type="button" class="link" onClick={onShow}>
+        show
+      </button>
+    </>
+  );
+}
+
+/** The end of a group is a mark for the page, not for the one who reads. */
+function Text({ line, mark }: { line: string; mark: string }) {
+  if (!line.startsWith('::endgroup::')) return <LogText line={line} mark={mark} />;
+  return (
+    <span class="text-soft" title={line}>
+      └
+    </span>
+  );
+}
+
+function RowText({ line, isWrapped, mark, group, isFolded, onFold, onShow }: RowProps) {
   const look = isWrapped ? 'whitespace-pre-wrap break-all' : 'h-[18px] overflow-hidden whitespace-pre';
   return (
     <bdi dir="ltr" class={`min-w-0 grow pr-3 ${look}`}>
@@ -59,10 +82,8 @@ function RowText({ line, isWrapped, mark, group, isFolded, onFold }: RowProps) {
         </button>
       )}
       {group === undefined && line === undefined && <span class="text-soft">…</span>}
-      {group === undefined && line !== undefined && <LogText line={line.text} mark={mark} />}
-      {line?.dropped !== undefined && line.dropped > 0 && (
-        <span class="text-soft"> … {line.dropped.toLocaleString('en')} more characters in the file</span>
-      )}
+      {group === undefined && line !== undefined && <Text line={line.text} mark={mark} />}
+      {line?.dropped !== undefined && line.dropped > 0 && <Cut line={line} onShow={() => onShow(line.line)} />}
     </bdi>
   );
 }

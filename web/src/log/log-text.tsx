@@ -19,18 +19,27 @@ export function LogText({ line, before = PLAIN, mark }: { line: string; before?:
 
 function Marked({ text, mark }: { text: string; mark: string | undefined }) {
   if (mark === undefined || mark === '') return <>{text}</>;
-  const parts = text.split(mark);
+  const parts = partsOf(text, mark);
   return (
     <>
-      {parts.map((part, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
-        <span key={place}>
-          {part}
-          {place < parts.length - 1 && <mark class="rounded-xs bg-warn-ground text-warn">{mark}</mark>}
-        </span>
-      ))}
+      {parts.map((part, place) =>
+        place % 2 === 0 ? (
+          part
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
+          <mark key={place} class="rounded-xs bg-warn-ground text-warn">
+            {part}
+          </mark>
+        ),
+      )}
     </>
   );
+}
+
+/** What is between the marks and what is marked, in turn. Letters count as alike whatever their size. */
+function partsOf(text: string, mark: string): readonly string[] {
+  const words = new RegExp(`(${mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'gi');
+  return text.split(words);
 }
 
 function classOf(look: Look): string {

@@ -11,23 +11,27 @@ import type { Folds, Group } from './folds.ts';
 import { foldsOf, groupsOf } from './folds.ts';
 import { LogBar } from './log-bar.tsx';
 import { LogLines } from './log-lines.ts';
+import type { LogLook } from './log-look.ts';
+import { timeOf } from './log-look.ts';
 import { LogRow } from './log-row.tsx';
 import { MatchMap } from './match-map.tsx';
 import { PhaseStrip } from './phase-strip.tsx';
 import { phasesOf } from './phases.ts';
 import type { LogScroll } from './use-log-scroll.ts';
-import { useLogScroll } from './use-log-scroll.ts';
+import { ROW, useLogScroll } from './use-log-scroll.ts';
+import { WholeLine } from './whole-line.tsx';
 
 interface LogViewProps {
   readonly job: string;
   readonly attempt: number | 'latest';
   /** What its status texts told of its phases. */
   readonly spoken: readonly Spoken[];
-  /** When it ended; null while it goes on. */
+  /** When it began, where that is known, and when it ended; null while it goes on. */
+  readonly begunAt: number | null;
   readonly endedAt: number | null;
 }
 
-export function LogView({ job, attempt, spoken, endedAt }: LogViewProps) {
+export function LogView({ job, attempt, spoken, begunAt, endedAt }: LogViewProps) {
   const [, redraw] = useState(0);
   const [log, setLog] = useState<LogLines | null>(null);
   useEffect(() => {
@@ -44,18 +48,13 @@ export function LogView({ job, attempt, spoken, endedAt }: LogViewProps) {
       lines.close();
     };
   }, [job, attempt]);
-  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, spoken, endedAt }} />;
+  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, spoken, begunAt, endedAt }} />;
 }
 
-export interface LogLook {
-  readonly isWrapped: boolean;
-  readonly hasTimes: boolean;
-}
+type LinesProps = Pick<LogViewProps, 'spoken' | 'begunAt' | 'endedAt'> & { readonly log: LogLines };
 
-type LinesProps = Pick<LogViewProps, 'spoken' | 'endedAt'> & { readonly log: LogLines };
-
-function Lines({ log, spoken, endedAt }: LinesProps) {
-  const [look, setLook] = useState<LogLook>({ isWrapped: false, hasTimes: false });
+function Lines({ log, spoken, begunAt, endedAt }: LinesProps) {
+  const [look, setLook] = useState<LogLook>({ isWrapped: false, times: 'no times' });
   const [mark, setMark] = useState('');
   const [matches, setMatches] = useState<readonly number[]>([]);
   const { groups, folds, folded, fold, unfold } = useFolds(log);
@@ -65,26 +64,29 @@ function Lines({ log, spoken, endedAt }: LinesProps) {
     scroll.goTo(folds.rowOf(line) - 1 - Math.floor(scroll.shown / 3));
   };
   const { chosen, choose } = useChosen(log, goToLine);
+  const [long, show] = useState<number | null>(null);
   return (
     <section aria-label="Log" class="panel overflow-hidden">
       <LogBar {...{ log, look, setLook, chosen, scroll, goToLine }} onMark={setMark} onMatches={setMatches} />
-      <Phases {...{ log, spoken, endedAt, goToLine }} />
+      <Phases {...{ log, spoken, begunAt, endedAt, goToLine }} />
       <div class="relative">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <section
           ref={scroll.frame}
-          class="relative h-[60vh] overflow-y-scroll overscroll-contain bg-ground font-mono text-[13px]"
+          class="relative max-h-[60vh] min-h-24 overflow-y-scroll overscroll-contain bg-ground font-mono text-[13px]"
+          style={{ height: `${frameRows(folds.rows, look.isWrapped) * ROW}px` }}
           tabIndex={0}
           aria-label="Lines of the log"
           onWheel={scroll.onWheel}
           onScroll={scroll.onScroll}
           onKeyDown={scroll.onKey}
         >
-          <Rows {...{ log, look, mark, scroll, groups, folds, folded, fold, chosen, choose }} />
+          <Rows {...{ log, look, mark, scroll, groups, folds, folded, fold, show, chosen, choose }} />
           <div style={{ height: `${scroll.spacer}px` }} />
         </section>
         <MatchMap lines={matches} total={log.total} goTo={goToLine} />
       </div>
+      {long !== null && <WholeLine path={log.path} line={long} onClose={() => show(null)} />}
       <footer class="border-t border-line px-3 py-1.5 text-xs text-soft" aria-live="polite">
         {log.end === null ? 'The attempt goes on; new lines appear by themselves.' : endWords(log)}
       </footer>
@@ -92,11 +94,19 @@ function Lines({ log, spoken, endedAt }: LinesProps) {
   );
 }
 
-function Phases({ log, spoken, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
+/** A short log needs no tall frame. One whose lines are wrapped may need more than it has lines. */
+function frameRows(rows: number, isWrapped: boolean): number {
+  return isWrapped ? Math.max(MANY_ROWS, rows) : Math.min(MANY_ROWS, rows + 1);
+}
+
+const MANY_ROWS = 200;
+
+function Phases({ log, spoken, begunAt, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
   const now = useNow();
   const { marks } = log;
   const isRunning = endedAt === null && log.end === null;
-  const phases = phasesOf({ marks, spoken, isRunning, until: endedAt ?? now });
+  // Of an attempt that is not known yet nothing can be told.
+  const phases = begunAt === null ? [] : phasesOf({ marks, spoken, isRunning, since: begunAt, until: endedAt ?? now });
   return <PhaseStrip phases={phases} goTo={goToLine} />;
 }
 
@@ -110,10 +120,11 @@ interface RowsProps {
   readonly folded: ReadonlySet<number>;
   readonly chosen: Chosen | null;
   fold(line: number): void;
+  show(line: number): void;
   choose(line: number, isRange: boolean): void;
 }
 
-function Rows({ log, look, mark, scroll, groups, folds, folded, fold, chosen, choose }: RowsProps) {
+function Rows({ log, look, mark, scroll, groups, folds, folded, fold, show, chosen, choose }: RowsProps) {
   const first = Math.floor(scroll.place) + 1;
   const count = Math.min(scroll.shown + 1, Math.max(0, folds.rows - first + 1));
   const numbers = Array.from({ length: count }, (_, step) => folds.lineOf(first + step));
@@ -124,11 +135,14 @@ function Rows({ log, look, mark, scroll, groups, folds, folded, fold, chosen, ch
           <LogRow
             key={number}
             line={log.at(number)}
-            {...{ number, ...look, mark }}
+            {...{ number, mark }}
+            isWrapped={look.isWrapped}
+            time={timeOf(log, number, look.times)}
             group={groups.get(number)}
             isFolded={folded.has(number)}
             isChosen={chosen !== null && number >= chosen.from && number <= chosen.to}
             onFold={fold}
+            onShow={show}
             onChoose={choose}
           />
         ))}

@@ -1,6 +1,6 @@
 /**
  * The phases of an attempt: the outermost groups of its log, with the times that the log's index knows; where the log has
- * none, those that its status texts told. Pure.
+ * not two of them, those that its status texts told. Pure.
  */
 import type { Phase as Spoken } from '../../../src/core/phase.ts';
 import type { Mark } from './folds.ts';
@@ -26,14 +26,18 @@ interface Begin {
 export interface Attempted {
   readonly marks: readonly Mark[];
   readonly spoken: readonly Spoken[];
-  /** When the attempt ended, or now. */
+  /** When the attempt began; and when it ended, or now. */
+  readonly since: number;
   readonly until: number;
   readonly isRunning: boolean;
 }
 
-export function phasesOf({ marks, spoken, until, isRunning }: Attempted): readonly Phase[] {
-  const written = beginsIn(marks);
-  const begins = written.length > 0 ? written : spoken.map((each) => ({ ...each, line: null, endAt: null }));
+export function phasesOf(attempted: Attempted): readonly Phase[] {
+  const { spoken, until, isRunning } = attempted;
+  const written = beginsIn(attempted);
+  // One group within a long log is a detail of it, and tells nothing of where it stands.
+  const begins =
+    written.length > 1 || spoken.length === 0 ? written : spoken.map((each) => ({ ...each, line: null, endAt: null }));
   return begins.map(({ name, at, line, endAt }, place) => {
     const next = begins[place + 1]?.at;
     const to = endAt ?? next ?? Math.max(at, until);
@@ -41,14 +45,15 @@ export function phasesOf({ marks, spoken, until, isRunning }: Attempted): readon
   });
 }
 
-/** Groups within groups are no phases of their own. A time that is not known yet is that of the one before. */
-function beginsIn(marks: readonly Mark[]): readonly Begin[] {
+/** Groups within groups are no phases of their own. */
+function beginsIn({ marks, since, until, isRunning }: Attempted): readonly Begin[] {
   const begins: Begin[] = [];
   let depth = 0;
-  let last = marks.find(({ at }) => at !== null)?.at ?? null;
-  for (const { line, text, at } of marks) {
-    last = at ?? last;
-    if (last === null) continue;
+  let last = since;
+  for (const [place, { line, text, at }] of marks.entries()) {
+    // An index that is a second behind the log does not know its last lines: those were written at its end.
+    const unknown = place === 0 ? since : isRunning ? last : until;
+    last = Math.max(last, at ?? unknown);
     const isEnd = text.startsWith('::endgroup::');
     const isGroup = text.startsWith('::group::');
     if (isEnd && depth === 1) endLast(begins, last);

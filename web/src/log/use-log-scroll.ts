@@ -27,7 +27,8 @@ export function useLogScroll(rows: number): LogScroll {
   const frame = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
   const [isFollowing, setFollowing] = useState(true);
-  const shown = Math.max(1, Math.ceil(useHeight(frame) / ROW));
+  const height = useHeight(frame);
+  const shown = Math.max(1, Math.ceil(height / ROW));
   const most = Math.max(0, rows - shown + 1);
   const scale = Math.max(1, (rows * ROW) / MOST_HEIGHT);
   const place = isFollowing ? most : Math.min(top, most);
@@ -48,7 +49,8 @@ export function useLogScroll(rows: number): LogScroll {
     const element = frame.current;
     // The news of our own scrolling comes a frame later, when the place may be another one already.
     if (element === null || Math.abs(element.scrollTop - ours.current) <= 1) return;
-    // A frame that becomes taller is scrolled by the browser itself; who was at the end is still there.
+    // A frame that becomes taller or lower is scrolled by the browser itself: that is nobody's wish.
+    if (element.clientHeight !== height) return;
     const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 2;
     if (isFollowing && isAtEnd) return;
     const seen = (element.scrollTop * scale) / ROW;

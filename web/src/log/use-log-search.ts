@@ -9,6 +9,12 @@ interface Found {
   readonly next: string | null;
 }
 
+export interface Way {
+  readonly isExpression: boolean;
+  /** Capital letters do not count. */
+  readonly isLoose: boolean;
+}
+
 export interface SearchWishes {
   readonly log: LogLines;
   goTo(line: number): void;
@@ -41,11 +47,12 @@ export function useLogSearch({ log, goTo, onMark, onMatches }: SearchWishes) {
       return [];
     }
   };
-  const search = async (text: string) => {
-    onMark(text);
+  const search = async (text: string, { isExpression, isLoose }: Way) => {
+    onMark(isExpression ? '' : text);
     onMatches([]);
-    if (text === '') setFound(null);
-    else onMatches(await ask({ q: text, limit: LIMIT }));
+    if (text === '') return setFound(null);
+    const how = { ...(isExpression && { regex: 'true' }), ...(isLoose && { ignoreCase: 'true' }) };
+    onMatches(await ask({ q: text, limit: LIMIT, ...how }));
   };
   const step = (by: 1 | -1) => {
     const count = found?.matches.length ?? 0;

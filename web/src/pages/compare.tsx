@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { span } from '../../../src/wire/spans.ts';
 import { Difference } from '../compare/difference.tsx';
 import { differenceOf, Figures } from '../compare/figures.tsx';
 import { MOST_LINES } from '../compare/line-diff.ts';
@@ -15,6 +14,7 @@ import type { Mark } from '../log/folds.ts';
 import { MARKS } from '../log/folds.ts';
 import type { Phase } from '../log/phases.ts';
 import { phasesOf } from '../log/phases.ts';
+import { briefly } from '../ui/briefly.ts';
 import { Empty } from '../ui/empty.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Trouble } from '../ui/trouble.tsx';
@@ -105,7 +105,8 @@ function usePhases(run: Run): readonly Phase[] {
     run.attempt?.log == null ? null : withQuery(`${logPath(run)}/search`, { q: MARKS, regex: 'true', limit: 1_000 });
   const { data } = useQuery<{ matches: readonly Mark[] }>(path, once);
   const until = run.attempt?.end?.endedAt ?? run.attempt?.endedAt ?? run.attempt?.claimedAt ?? 0;
-  return phasesOf({ marks: data?.matches ?? [], spoken: run.attempt?.phases ?? [], until, isRunning: false });
+  const since = run.attempt?.claimedAt ?? until;
+  return phasesOf({ marks: data?.matches ?? [], spoken: run.attempt?.phases ?? [], since, until, isRunning: false });
 }
 
 /** Those of one name stand in one line, in the order in which they first came. */
@@ -123,8 +124,8 @@ function Phases({ a, b }: { a: readonly Phase[]; b: readonly Phase[] }) {
         return (
           <tr key={name}>
             <Cell class="max-w-96 break-words">{name}</Cell>
-            <Cell class="numbers">{first === null ? '–' : span(first)}</Cell>
-            <Cell class="numbers">{second === null ? '–' : span(second)}</Cell>
+            <Cell class="numbers">{first === null ? '–' : briefly(first)}</Cell>
+            <Cell class="numbers">{second === null ? '–' : briefly(second)}</Cell>
             <Cell class="numbers">{differenceOf(first, second)}</Cell>
           </tr>
         );

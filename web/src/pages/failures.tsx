@@ -20,10 +20,10 @@ const HEADS = [
   'Group',
   'Queue',
   { text: 'Jobs', class: 'text-right' },
-  'First',
+  { text: 'First', class: 'max-sm:hidden' },
   'Last',
-  'Trend',
-  'One of them',
+  { text: 'Trend', class: 'max-sm:hidden' },
+  { text: 'One of them', class: 'max-sm:hidden' },
   'All of them',
 ];
 
@@ -91,14 +91,14 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       </Cell>
       <Cell>{queue}</Cell>
       <Cell class="numbers text-right">{count.toLocaleString('en')}</Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <When at={firstAt} />
       </Cell>
       <Cell>
         <When at={lastAt} />
       </Cell>
-      <Cell>{trend !== null && <Trend days={trend.days} />}</Cell>
-      <Cell class="max-w-40 truncate">
+      <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
+      <Cell class="max-w-40 truncate max-sm:hidden">
         {sampleId !== null && (
           <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
             {sampleId}
@@ -107,7 +107,7 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       </Cell>
       <Cell>
         {useMay('operate') && (
-          <div class="flex gap-2">
+          <div class="flex gap-2 max-sm:flex-col">
             <Button onClick={onRequeue}>Run again</Button>
             <Button kind="danger" onClick={onDelete}>
               Delete …

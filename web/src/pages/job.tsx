@@ -68,6 +68,7 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
             job={id}
             attempt={chosen ?? 'latest'}
             spoken={attempt?.phases ?? []}
+            begunAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
             endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
           />
         </section>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { addressOf } from '../data/base.ts';
 import { useMe } from '../data/me.ts';
 import { Audit } from '../settings/audit.tsx';
+import { Storage } from '../settings/storage.tsx';
 import { Tokens } from '../settings/tokens.tsx';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -46,6 +47,7 @@ export function SettingsPage() {
           ))}
         </div>
       </fieldset>
+      <Storage />
       {data !== undefined && data.role !== 'admin' && (
         <p class="text-soft">
           Tokens and the audit are for admins: open the link that <code class="font-mono">longhaul serve</code> printed,

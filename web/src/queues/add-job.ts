@@ -11,7 +11,13 @@ export interface NewJobForm {
   /** JSON text; null takes the four parameters. */
   readonly data: string | null;
   readonly files: readonly File[];
-  onSent(words: string): void;
+  onSent(sent: Sent): void;
+}
+
+/** How far the files are. */
+export interface Sent {
+  readonly file: File;
+  readonly share: number;
 }
 
 /** Answers the job's id. */
@@ -24,7 +30,7 @@ export async function addJob({ queue, form, data, files, onSent }: NewJobForm): 
     ...(files.length > 0 && { draft: true }),
   };
   const { id } = await call<{ id: string }>('api/jobs', { method: 'POST', body });
-  for (const file of files) await sendFile(id, file, (share) => onSent(`${file.name}: ${Math.floor(share * 100)} %`));
+  for (const file of files) await sendFile(id, file, (share) => onSent({ file, share }));
   if (files.length > 0) await call(`api/jobs/${encodeURIComponent(id)}/commit`, { method: 'POST', body: {} });
   return id;
 }

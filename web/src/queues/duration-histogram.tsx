@@ -1,6 +1,6 @@
 /** How long things took, on logarithmic axes from a millisecond to thirty days: an SVG of bars, and the same in words. */
 import { DAY_MS } from '../../../src/core/histogram.ts';
-import { span } from '../../../src/wire/spans.ts';
+import { briefly } from '../ui/briefly.ts';
 import type { Bin, Spread } from './log-bins.ts';
 import { binsOf, heightOf, placeOf } from './log-bins.ts';
 
@@ -51,12 +51,7 @@ export function DurationHistogram({ title, spread }: { title: string; spread: Sp
 
 function wordsOf({ count, halfMs, mostMs }: Spread): string {
   if (halfMs === null || mostMs === null) return 'none in these days';
-  return `${count.toLocaleString('en')} jobs, half within ${short(halfMs)}, 95 % within ${short(mostMs)}`;
-}
-
-function short(ms: number): string {
-  if (ms >= DAY_MS && ms % DAY_MS === 0) return `${ms / DAY_MS} d`;
-  return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : span(ms);
+  return `${count.toLocaleString('en')} jobs, half within ${briefly(halfMs)}, 95 % within ${briefly(mostMs)}`;
 }
 
 function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number }) {
@@ -64,7 +59,7 @@ function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number })
   const height = heightOf(count, most) * HEIGHT;
   return (
     <rect x={x} y={HEIGHT - height} width={Math.max(1, end - x - GAP)} height={height} class="fill-accent">
-      <title>{`${short(fromMs)} to ${short(toMs)}: ${count.toLocaleString('en')}`}</title>
+      <title>{`${briefly(fromMs)} to ${briefly(toMs)}: ${count.toLocaleString('en')}`}</title>
     </rect>
   );
 }

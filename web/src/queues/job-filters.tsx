@@ -72,7 +72,7 @@ export function FilterFields() {
       ))}
       {TIMES.map(([name, words]) => (
         <div key={name} class="col-span-2 flex items-center gap-2 text-soft">
-          <span class="w-20 shrink-0 sm:w-auto" aria-hidden="true">
+          <span class="w-20 shrink-0 whitespace-nowrap sm:w-auto" aria-hidden="true">
             {words}
           </span>
           <FilterField

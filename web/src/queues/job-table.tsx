@@ -17,13 +17,13 @@ interface JobTableProps {
 
 export function JobTable({ jobs, hasQueue = false, chosen, choose }: JobTableProps) {
   const heads = [
-    ...(choose ? [{ text: 'Chosen', class: 'w-px' }] : []),
+    ...(choose ? [{ text: 'Chosen', class: 'w-px max-sm:text-[0px]' }] : []),
     'Job',
     ...(hasQueue ? ['Queue'] : []),
     'State',
     'Added',
-    'Ended',
-    'Why',
+    { text: 'Ended', class: 'max-sm:hidden' },
+    { text: 'Why', class: 'max-sm:hidden' },
   ];
   return (
     <Table caption="Jobs" heads={heads}>
@@ -50,7 +50,7 @@ function Row({ job, hasQueue, isChosen, choose }: RowProps) {
           <input type="checkbox" aria-label={`choose ${title}`} checked={isChosen} onChange={() => choose(job.id)} />
         </Cell>
       )}
-      <Cell class="max-w-96">
+      <Cell class="max-w-44 sm:max-w-96">
         <Link to={jobPath(job.queue, job.id)} class="link block truncate font-medium" title={job.id}>
           {title}
         </Link>
@@ -69,10 +69,10 @@ function Row({ job, hasQueue, isChosen, choose }: RowProps) {
       <Cell>
         <When at={job.createdAt} />
       </Cell>
-      <Cell>
+      <Cell class="max-sm:hidden">
         <When at={job.endedAt} />
       </Cell>
-      <Cell class="max-w-md">
+      <Cell class="max-w-md max-sm:hidden">
         <Why job={job} />
       </Cell>
     </tr>

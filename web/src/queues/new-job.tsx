@@ -7,8 +7,9 @@ import { Dialog } from '../ui/dialog.tsx';
 import { FIELD, Field } from '../ui/field.tsx';
 import { jsonProblem } from '../ui/json-problem.ts';
 import { Trouble } from '../ui/trouble.tsx';
-import type { NewJobForm } from './add-job.ts';
+import type { NewJobForm, Sent } from './add-job.ts';
 import { addJob, PARAMETERS } from './add-job.ts';
+import { Files } from './new-files.tsx';
 
 export function NewJob({ queue, onClose }: { queue: string; onClose: () => void }) {
   const [data, setData] = useState('{}');
@@ -35,12 +36,7 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
         </label>
         {isSimple ? <FourParameters /> : <JsonField text={data} problem={problem} set={setData} />}
         <Options />
-        <Files files={files} take={take} />
-        {sent !== null && (
-          <p role="status" class="text-sm text-soft">
-            {sent}
-          </p>
-        )}
+        <Files files={files} sent={sent} take={take} drop={(file) => setFiles(files.filter((each) => each !== file))} />
         <Trouble error={error} />
         <div class="flex justify-end gap-2">
           <Button onClick={onClose}>Not now</Button>
@@ -57,7 +53,7 @@ type Told = Omit<NewJobForm, 'onSent'>;
 
 /** Adds it and goes to its page; tells meanwhile how far its files are. */
 function useAdd() {
-  const [sent, setSent] = useState<string | null>(null);
+  const [sent, setSent] = useState<Sent | null>(null);
   const { error, act } = useAct();
   const add = (told: Told): void =>
     void act(() => addJob({ ...told, onSent: setSent }).then((id) => go(jobPath(told.queue, id)))).then(() =>
@@ -109,17 +105,5 @@ function Options() {
       <Field name="delay" words="Delay" placeholder="10m" />
       <Field name="tags" words="Tags" placeholder="a, b" />
     </div>
-  );
-}
-
-function Files({ files, take }: { files: readonly File[]; take: (list: FileList | null) => void }) {
-  return (
-    <>
-      <label class="rounded-md border border-dashed border-line px-3 py-3 text-sm text-soft">
-        Files: choose them or drop them here
-        <input type="file" multiple class="mt-1 block" onChange={(event) => take(event.currentTarget.files)} />
-      </label>
-      {files.length > 0 && <p class="text-sm break-words">{files.map(({ name }) => name).join(', ')}</p>}
-    </>
   );
 }

@@ -1,6 +1,7 @@
 /** A queue in a line: how much waits and for how long, how fast it goes, and when it will be empty. */
 import { span } from '../../../src/wire/spans.ts';
 import { useOverview } from '../data/overview.ts';
+import { briefly } from '../ui/briefly.ts';
 import { localTime } from '../ui/local-times.ts';
 import { useNow } from '../ui/when.tsx';
 
@@ -18,9 +19,7 @@ export function QueueGlance({ name }: { name: string }) {
     `${waiting.toLocaleString('en')} waiting, ${running.toLocaleString('en')} running`,
     ...(oldestWaitAt === null ? [] : [`the next has waited for ${span(now - oldestWaitAt)}`]),
     ...(pace === 0 ? [] : [`${Math.round(pace * 10) / 10} done a minute`]),
-    ...(usualMs === null
-      ? []
-      : [`a run usually takes ${usualMs < 1_000 ? `${Math.round(usualMs)} ms` : span(usualMs)}`]),
+    ...(usualMs === null ? [] : [`a run usually takes ${briefly(usualMs)}`]),
     ...(emptyAt === null ? [] : [`empty ${localTime(emptyAt, now).replace(' at ', ' at about ')}`]),
   ];
   return <p class="text-soft">{words.join(' · ')}</p>;

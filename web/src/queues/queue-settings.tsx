@@ -2,6 +2,7 @@
  * The settings of a queue, changed in place: what differs from what was there is sent, nothing else. What the node says
  * no to is shown beside the field it concerns.
  */
+import { useRef } from 'preact/hooks';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { call } from '../data/call.ts';
@@ -10,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, saidIn } from '../ui/field.tsx';
 import { Trouble } from '../ui/trouble.tsx';
+import { EverySetting, hasField, otherChanges } from './every-setting.tsx';
 
 type Settings = QueueView['settings'];
 
@@ -47,14 +49,18 @@ interface SettingsProps {
 
 export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
   const { error, act } = useAct();
+  const form = useRef<HTMLFormElement>(null);
   const submit = async (form: HTMLFormElement) => {
-    const body = changesOf(queue.settings, new FormData(form));
+    const fields = new FormData(form);
+    const body = { ...changesOf(queue.settings, fields), ...otherChanges(queue.settings, fields) };
     await call(`api/queues/${encodeURIComponent(queue.name)}`, { method: 'PATCH', body });
     onDone();
   };
-  const problems = new Map((error?.details?.problems ?? []).map(({ path, message }) => [path, message]));
-  const isAllInPlace =
-    problems.size > 0 && [...problems.keys()].every((path) => FIELDS.some(({ name }) => name === path));
+  const problems = new Map(
+    (error?.details?.problems ?? []).map(({ path, message }) => [path.split('.')[0] ?? '', message]),
+  );
+  // What is wrong with a setting is said beside it; what belongs to none is said below.
+  const isAllInPlace = problems.size > 0 && [...problems.keys()].every((name) => hasField(form.current, name));
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -62,7 +68,7 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
   };
   return (
     <Dialog title={`Settings of ${queue.name}`} onClose={onClose}>
-      <form class="grid gap-3" onSubmit={onSubmit}>
+      <form ref={form} class="grid gap-3" onSubmit={onSubmit}>
         <div class="grid gap-3 sm:grid-cols-3">
           {FIELDS.map(({ name, words, kind, shown }) => (
             <Field
@@ -74,9 +80,9 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
             />
           ))}
         </div>
+        <EverySetting settings={queue.settings} known={FIELDS.map(({ name }) => name)} problems={problems} />
         <p class="text-sm text-soft">
-          Durations such as 90s, 10m or 2h. They take effect at once; running jobs keep what they began with. The rest:{' '}
-          <code class="font-mono">longhaul queue {queue.name}</code>
+          Durations such as 90s, 10m or 2h. They take effect at once; running jobs keep what they began with.
         </p>
         {!isAllInPlace && <Trouble error={error} />}
         <div class="flex justify-end gap-2">

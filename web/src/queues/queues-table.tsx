@@ -11,17 +11,18 @@ import { Cell, Table } from '../ui/table.tsx';
 import { Since, useNow } from '../ui/when.tsx';
 
 const RIGHT = 'text-right';
+const WIDE = 'max-sm:hidden';
 const HEADS = [
   'Queue',
   'State',
   { text: 'Waiting', class: RIGHT },
-  { text: 'Scheduled', class: RIGHT },
+  { text: 'Scheduled', class: `${RIGHT} ${WIDE}` },
   { text: 'Running', class: RIGHT },
   { text: 'Failed', class: RIGHT },
-  { text: 'Done', class: RIGHT },
-  'Oldest wait',
-  'Last hour',
-  'Empty in',
+  { text: 'Done', class: `${RIGHT} ${WIDE}` },
+  { text: 'Oldest wait', class: WIDE },
+  { text: 'Last hour', class: WIDE },
+  { text: 'Empty in', class: WIDE },
 ];
 
 export function QueuesTable({ queues }: { queues: readonly QueueRow[] }) {
@@ -53,30 +54,39 @@ function Row({ queue }: { queue: QueueRow }) {
       </Cell>
       <Cell>
         <Chip word={queue.state} title={queue.note ?? undefined} />
-        {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft">{queue.note}</div>}
+        {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft max-sm:hidden">{queue.note}</div>}
       </Cell>
       <Count value={queue.waiting} to={`${path}?state=waiting`} />
-      <Count value={queue.scheduled} to={`${path}?label=scheduled`} />
+      <Count value={queue.scheduled} to={`${path}?label=scheduled`} cell={WIDE} />
       <Count value={queue.running} to={`${path}?state=running`} />
       <Count value={queue.failed} to={`${path}?state=failed`} look={queue.failed > 0 ? 'text-bad' : ''} />
-      <Count value={queue.done} to={`${path}?state=done`} />
-      <Cell>{queue.oldestWaitAt === null ? <span class="text-soft">–</span> : <Since at={queue.oldestWaitAt} />}</Cell>
-      <Cell>
+      <Count value={queue.done} to={`${path}?state=done`} cell={WIDE} />
+      <Cell class={WIDE}>
+        {queue.oldestWaitAt === null ? <span class="text-soft">–</span> : <Since at={queue.oldestWaitAt} />}
+      </Cell>
+      <Cell class={WIDE}>
         <Sparkline
           values={queue.minutes}
           title={`${queue.name}: done in each of the last ${queue.minutes.length} minutes`}
         />
       </Cell>
-      <Cell>
+      <Cell class={WIDE}>
         <EmptyIn at={queue.emptyAt} />
       </Cell>
     </tr>
   );
 }
 
-function Count({ value, to, look = '' }: { value: number; to: string; look?: string }) {
+interface CountProps {
+  readonly value: number;
+  readonly to: string;
+  readonly look?: string;
+  readonly cell?: string;
+}
+
+function Count({ value, to, look = '', cell = '' }: CountProps) {
   return (
-    <Cell class="numbers text-right">
+    <Cell class={`numbers text-right ${cell}`}>
       {value === 0 ? (
         <span class="text-soft">0</span>
       ) : (

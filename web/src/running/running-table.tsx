@@ -13,11 +13,17 @@ import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Since, useNow, When } from '../ui/when.tsx';
-import { Expected } from './expected.tsx';
+import { Expected, endWords } from './expected.tsx';
 import type { KeptRow } from './kept-rows.ts';
 import { keepRows } from './kept-rows.ts';
 
-const HEADS = ['Job', 'Progress', 'Elapsed', 'Ends', 'Uses', 'Last output', 'Heartbeat'];
+/** A phone has room for the first two; what matters most of the rest stands below them there. */
+const WIDE = 'max-sm:hidden';
+const HEADS = [
+  'Job',
+  'Progress',
+  ...['Elapsed', 'Ends', 'Uses', 'Last output', 'Heartbeat'].map((text) => ({ text, class: WIDE })),
+];
 
 /** The rows to show: those that run, and for a moment those that did. */
 export function useKeptRows(look: RunningRows | undefined): readonly KeptRow[] {
@@ -42,7 +48,7 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
   const startedAt = job.lease?.startedAt ?? job.lease?.claimedAt ?? job.createdAt;
   return (
     <tr class={isOver ? 'bg-raised grayscale' : 'hover:bg-raised/50'}>
-      <Cell class="max-w-72">
+      <Cell class="max-w-40 sm:max-w-72">
         <div class="flex items-center gap-2">
           <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
             {job.name ?? job.id}
@@ -58,18 +64,19 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
           {row.pid !== null && ` · pid ${row.pid}`}
         </div>
       </Cell>
-      <Cell class="min-w-44">
+      <Cell class="min-w-36 sm:min-w-44">
         <ProgressBar percent={job.progress?.percent ?? null} label={`progress of ${job.name ?? job.id}`} />
         <div class="max-w-64 truncate text-xs text-soft" title={job.progress?.text ?? ''}>
           {job.progress?.text ?? ''}
         </div>
+        {!isOver && <Brief row={row} startedAt={startedAt} />}
       </Cell>
-      <Cell>{isOver ? '–' : <Since at={startedAt} />}</Cell>
-      <Cell>{isOver ? '–' : <Expected row={row} />}</Cell>
-      <Cell>
+      <Cell class={WIDE}>{isOver ? '–' : <Since at={startedAt} />}</Cell>
+      <Cell class={WIDE}>{isOver ? '–' : <Expected row={row} />}</Cell>
+      <Cell class={WIDE}>
         <Uses row={row} />
       </Cell>
-      <Cell class="max-w-80">
+      <Cell class={`max-w-80 ${WIDE}`}>
         <div class="truncate font-mono text-xs">
           {row.lastLine === null ? <span class="text-soft">nothing yet</span> : <LogText line={row.lastLine} />}
         </div>
@@ -78,10 +85,22 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
           {row.lastOutputAt !== null && <When at={row.lastOutputAt} />}
         </div>
       </Cell>
-      <Cell class="text-xs text-soft">
+      <Cell class={`text-xs text-soft ${WIDE}`}>
         <When at={row.heartbeatAt} />
       </Cell>
     </tr>
+  );
+}
+
+function Brief({ row, startedAt }: { row: RunningRow; startedAt: number }) {
+  const now = useNow();
+  const { expectedEndAt, isSlow, isSilent } = row;
+  return (
+    <div class="text-xs text-soft sm:hidden">
+      <Since at={startedAt} />
+      {expectedEndAt !== null && ` · ends ${endWords(expectedEndAt, now)}`}
+      {(isSlow || isSilent) && <span class="font-medium text-warn"> {isSilent ? 'silent' : 'slower than usual'}</span>}
+    </div>
   );
 }
 

@@ -60,7 +60,7 @@ function Navigation() {
             key={to}
             to={to}
             current={isHere}
-            class={`rounded-md px-2 py-1 font-medium no-underline sm:px-2.5 ${look}`}
+            class={`rounded-md px-1.5 py-1 text-xs font-medium no-underline sm:px-2.5 sm:text-sm ${look}`}
           >
             {words}
           </Link>
@@ -78,10 +78,15 @@ function StatBar() {
   return (
     <section aria-label="At a glance" class="border-t border-line bg-ground">
       <dl class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-4 px-3 py-1.5 sm:gap-x-5 sm:px-5">
-        <Stat name="waiting" value={data?.waiting} />
-        <Stat name="running" value={data?.running} look="text-accent" />
-        <Stat name="scheduled" value={data?.scheduled} look="text-later" />
-        <Stat name="failed" value={data?.failed} look={data !== undefined && data.failed > 0 ? 'text-bad' : ''} />
+        <Stat name="waiting" value={data?.waiting} to="queues" />
+        <Stat name="running" value={data?.running} look="text-accent" to="" />
+        <Stat name="scheduled" value={data?.scheduled} look="text-later" to="queues" />
+        <Stat
+          name="failed"
+          value={data?.failed}
+          look={data !== undefined && data.failed > 0 ? 'text-bad' : ''}
+          to="failures"
+        />
         <Stat name="done today" value={data?.doneToday} look="text-good" />
         <Stat name="a minute" value={data === undefined ? undefined : Math.round(perMinute * 10) / 10} />
         <div class="hidden sm:block">
@@ -90,17 +95,32 @@ function StatBar() {
             <Sparkline values={minutes} title={`done in each of the last ${minutes.length} minutes`} />
           </dd>
         </div>
-        <Stat name={data?.nodes === 1 ? 'node' : 'nodes'} value={data?.nodes} />
+        <Stat name={data?.nodes === 1 ? 'node' : 'nodes'} value={data?.nodes} to="workers" />
       </dl>
     </section>
   );
 }
 
-function Stat({ name, value, look = '' }: { name: string; value: number | undefined; look?: string }) {
+interface StatProps {
+  readonly name: string;
+  readonly value: number | undefined;
+  readonly look?: string;
+  /** Where more of it is. */
+  readonly to?: string;
+}
+
+function Stat({ name, value, look = '', to }: StatProps) {
+  const words = value === undefined ? '–' : value.toLocaleString('en');
   return (
     <div class="flex items-baseline gap-1.5 whitespace-nowrap">
       <dd class={`numbers order-1 text-base font-semibold ${look}`}>
-        {value === undefined ? '–' : value.toLocaleString('en')}
+        {to === undefined ? (
+          words
+        ) : (
+          <Link to={to} class="no-underline hover:underline">
+            {words}
+          </Link>
+        )}
       </dd>
       <dt class="order-2 text-xs text-soft">{name}</dt>
     </div>

@@ -7,6 +7,8 @@ const DAY_MS = 86_400_000;
 
 /** Why a job is what it is. What the job itself said stays as it was said. */
 export function reasonOf({ label, reason }: Pick<JobView, 'label' | 'reason'>, now: number): string {
+  // Who runs it is an id for machines; the page says where it runs.
+  if (label === 'running') return reason.replace(/ on \S+$/, '');
   return label === 'scheduled' || label === 'retrying' ? withLocalTimes(reason, now) : reason;
 }
 

@@ -1,0 +1,20 @@
+/** A line that is too long for its row, as much of it as an answer holds. */
+import { withQuery } from '../data/call.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import type { LogLine } from './live-lines.ts';
+import { LogText } from './log-text.tsx';
+
+export function WholeLine({ path, line, onClose }: { path: string; line: number; onClose: () => void }) {
+  const { data } = useQuery<{ lines: readonly LogLine[] }>(withQuery(path, { line, lines: 1 }), {
+    concerns: () => false,
+    everyMs: 600_000,
+  });
+  return (
+    <Dialog title={`Line ${line.toLocaleString('en')}`} onClose={onClose}>
+      <bdi dir="ltr" class="block font-mono text-[13px] whitespace-pre-wrap break-all">
+        {data === undefined ? '…' : <LogText line={data.lines[0]?.text ?? ''} />}
+      </bdi>
+    </Dialog>
+  );
+}

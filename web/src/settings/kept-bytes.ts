@@ -1,0 +1,31 @@
+/** Sums of what queues keep. Pure. */
+import type { prunableView, storageView } from '../../../src/wire/insight-views.ts';
+
+export type Kept = ReturnType<typeof storageView>['queues'][number];
+export type Prunable = ReturnType<typeof prunableView>['jobs'][number];
+export type Part = 'done' | 'failed' | 'cancelled' | 'results' | 'logs' | 'attachments';
+
+export const PARTS: readonly (readonly [part: Part, words: string])[] = [
+  ['done', 'Done'],
+  ['failed', 'Failed'],
+  ['cancelled', 'Cancelled'],
+  ['results', 'of it results'],
+  ['logs', 'Logs'],
+  ['attachments', 'Attachments'],
+];
+
+/** Results are counted with their jobs. */
+export function totalOf(kept: Kept): number {
+  return PARTS.reduce((sum, [part]) => sum + (part === 'results' ? 0 : (kept[part]?.bytes ?? 0)), 0);
+}
+
+/** Null where nobody has counted it yet. */
+export function sumOf(queues: readonly Kept[], part: Part): number | null {
+  const known = queues.flatMap((kept) => (kept[part] === null ? [] : [kept[part].bytes]));
+  return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
+}
+
+/** Of one queue, or of all. */
+export function goingBytes(due: readonly Prunable[], queue: string | null): number {
+  return due.reduce((sum, each) => sum + (queue === null || each.queue === queue ? each.bytes : 0), 0);
+}
