@@ -37,7 +37,7 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await attempts.getByRole('row', { name: /^2 running/ }).waitFor();
     await attempts.getByRole('row', { name: /^1 failed 3 / }).waitFor();
     const running = page.getByRole('region', { name: 'Running' });
-    await running.getByText(/^ends in .*, by its progress$/).waitFor();
+    await running.getByText(/^ends (in|any) .*, by its progress$/).waitFor();
     await running.getByText('pass 2: on').waitFor();
     const phases = page.getByRole('region', { name: 'Phases' });
     await phases.getByText('get ready').waitFor();
@@ -164,6 +164,15 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     const bodies = [1, 2, 3].map((n) => ({ queue, id: `${queue}-${n}`, name: `one of many ${n}` }));
     await web.post('/api/jobs', [...bodies, { queue, name: 'one of many 4', dependsOn: [`${queue}-1`] }]);
     const { page, troubles } = await web.open(`/q/${queue}`);
+    // Whatever comes meanwhile waits until the pointer has left the list.
+    await page.getByRole('link', { name: 'one of many 2' }).hover();
+    await web.post('/api/jobs', { queue, id: `${queue}-late`, name: 'one too many' });
+    await page.getByText('1 more: shown when the pointer leaves the list').waitFor();
+    expect(await page.getByRole('link', { name: 'one too many' }).count()).toBe(0);
+    await page.getByRole('heading', { level: 1 }).hover();
+    await page.getByRole('link', { name: 'one too many' }).waitFor();
+    await fetch(new URL(`/api/jobs/${queue}-late`, web.url), { method: 'DELETE' });
+    await page.getByRole('link', { name: 'one too many' }).waitFor({ state: 'detached' });
     await page.getByLabel('choose one of many 2').check();
     await page.getByText('With 1 chosen:').waitFor();
     await page.getByRole('button', { name: 'Delete …' }).click();

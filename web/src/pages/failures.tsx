@@ -12,6 +12,7 @@ import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
 import { Question } from '../ui/question.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
+import { Still } from '../ui/still.tsx';
 import { Cell, Table } from '../ui/table.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { useNow, When } from '../ui/when.tsx';
@@ -46,16 +47,20 @@ export function FailuresPage() {
         </Empty>
       )}
       {groups.length > 0 && (
-        <Table caption="Failure groups" heads={HEADS}>
-          {groups.map((each) => (
-            <Row
-              key={`${each.queue}/${each.group}`}
-              group={each}
-              onRequeue={() => say('requeue', each)}
-              onDelete={() => ask(each)}
-            />
-          ))}
-        </Table>
+        <Still rows={groups} of="failures" keyOf={({ queue, group }) => `${queue}/${group}`}>
+          {(rows) => (
+            <Table caption="Failure groups" heads={HEADS}>
+              {rows.map((each) => (
+                <Row
+                  key={`${each.queue}/${each.group}`}
+                  group={each}
+                  onRequeue={() => say('requeue', each)}
+                  onDelete={() => ask(each)}
+                />
+              ))}
+            </Table>
+          )}
+        </Still>
       )}
       {asking !== null && (
         <Question

@@ -3,6 +3,7 @@ import { span } from '../../../src/wire/spans.ts';
 import { useOverview } from '../data/overview.ts';
 import { briefly } from '../ui/briefly.ts';
 import { localTime } from '../ui/local-times.ts';
+import { Sparkline } from '../ui/sparkline.tsx';
 import { useNow } from '../ui/when.tsx';
 
 const MINUTES = 5;
@@ -22,5 +23,10 @@ export function QueueGlance({ name }: { name: string }) {
     ...(usualMs === null ? [] : [`a run usually takes ${briefly(usualMs)}`]),
     ...(emptyAt === null ? [] : [`empty ${localTime(emptyAt, now).replace(' at ', ' at about ')}`]),
   ];
-  return <p class="text-soft">{words.join(' · ')}</p>;
+  return (
+    <div class="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+      <p>{words.join(' · ')}</p>
+      <Sparkline values={minutes} title={`done in each of the last ${minutes.length} minutes`} />
+    </div>
+  );
 }

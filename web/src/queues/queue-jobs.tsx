@@ -8,6 +8,7 @@ import { useMay } from '../data/me.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { Still } from '../ui/still.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Filters } from './job-filters.tsx';
@@ -49,6 +50,7 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
       {data !== undefined && data.jobs.length > 0 && (
         <Chooseable
           jobs={data.jobs}
+          of={`${after ?? ''} ${JSON.stringify(filters)}`}
           query={{ queue: name, ...filters }}
           matching={matchingOf(counts, filters)}
           onDone={done}
@@ -61,12 +63,14 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
 
 interface ChooseableProps {
   readonly jobs: readonly JobView[];
+  /** Which list it is. */
+  readonly of: string;
   readonly query: Readonly<Record<string, string>>;
   readonly matching: number | null;
   onDone(): void;
 }
 
-function Chooseable({ jobs, query, matching, onDone }: ChooseableProps) {
+function Chooseable({ jobs, of, query, matching, onDone }: ChooseableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const choose = (id: string) => {
     const next = new Set(chosen);
@@ -77,11 +81,15 @@ function Chooseable({ jobs, query, matching, onDone }: ChooseableProps) {
     setChosen(new Set());
     onDone();
   };
-  if (!useMay('operate')) return <JobTable jobs={jobs} />;
+  const mayChoose = useMay('operate');
   return (
     <>
-      <BulkActions chosen={jobs.filter(({ id }) => chosen.has(id))} query={query} matching={matching} onDone={done} />
-      <JobTable jobs={jobs} chosen={chosen} choose={choose} />
+      {mayChoose && (
+        <BulkActions chosen={jobs.filter(({ id }) => chosen.has(id))} query={query} matching={matching} onDone={done} />
+      )}
+      <Still rows={jobs} of={of} keyOf={({ id }) => id}>
+        {(rows) => <JobTable jobs={rows} {...(mayChoose && { chosen, choose })} />}
+      </Still>
     </>
   );
 }
