@@ -206,7 +206,7 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     for (const words of [id, 'the lost one', 'needle']) {
       await page.getByRole('searchbox').first().fill(words);
       await page.getByRole('searchbox').first().press('Enter');
-      await page.locator('main').getByRole('link', { name: 'the lost one' }).waitFor();
+      await page.locator('main').getByRole('link', { name: 'the lost one' }).first().waitFor();
       expect(new URL(page.url()).searchParams.get('for')).toBe(words);
     }
     await page.goto(new URL('/search?for=nobody', web.url).href);
@@ -228,5 +228,9 @@ for i in $(seq 200); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     };
     expect(await copied('copy as command')).toBe(`longhaul show ${id}`);
     expect(await copied('copy as curl')).toBe(`curl -s ${new URL(`/api/jobs/${id}`, web.url).href}`);
+    await page.goto(new URL('/q/idle?state=waiting&name=the+lost+one', web.url).href);
+    expect(await copied('copy as command')).toBe("longhaul ls idle --state waiting --name 'the lost one'");
+    const list = new URL('/api/jobs?queue=idle&state=waiting&name=the+lost+one', web.url).href;
+    expect(await copied('copy as curl')).toBe(`curl -s '${list}'`);
   });
 });

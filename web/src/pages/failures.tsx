@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { FailureGroup } from '../../../src/core/job-store.ts';
 import { dayOf, dayText } from '../../../src/core/statistics.ts';
+import { comparePath } from '../compare/run.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
 import { useMay } from '../data/me.ts';
@@ -105,9 +106,16 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
       <Cell class="max-w-40 truncate max-sm:hidden">
         {sampleId !== null && (
-          <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
-            {sampleId}
-          </Link>
+          <>
+            <Link to={jobPath(queue, sampleId)} class="link font-mono text-xs">
+              {sampleId}
+            </Link>
+            <div>
+              <Link to={comparePath({ id: sampleId }, { id: '' })} class="link text-xs">
+                compare with a good run
+              </Link>
+            </div>
+          </>
         )}
       </Cell>
       <Cell>

@@ -11,6 +11,7 @@ import { Empty } from '../ui/empty.tsx';
 import { Still } from '../ui/still.tsx';
 import { Trouble } from '../ui/trouble.tsx';
 import { BulkActions } from './bulk-actions.tsx';
+import { CopyList } from './copy-list.tsx';
 import type { Filters } from './job-filters.tsx';
 import { clearFilters, FilterFields, StateTabs, useFilters } from './job-filters.tsx';
 import { JobTable } from './job-table.tsx';
@@ -42,7 +43,10 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
   return (
     <>
       <Trouble error={error} />
-      <StateTabs counts={counts} />
+      <div class="flex flex-wrap items-center justify-between gap-2">
+        <StateTabs counts={counts} />
+        <CopyList queue={name} filters={filters} />
+      </div>
       <FilterFields />
       {data?.jobs.length === 0 && data.next === null && (
         <NoJobs name={name} isFiltered={Object.keys(filters).length > 0} />

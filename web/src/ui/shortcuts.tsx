@@ -7,6 +7,7 @@ import { isTyping } from './search-box.tsx';
 const PAGES: Readonly<Record<string, readonly [path: string, words: string]>> = {
   r: ['', 'what runs now'],
   q: ['queues', 'queues'],
+  c: ['schedules', 'schedules'],
   f: ['failures', 'failures'],
   w: ['workers', 'workers'],
   s: ['settings', 'settings'],
