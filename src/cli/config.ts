@@ -16,6 +16,7 @@ import { SETTINGS } from './setting-words.ts';
 const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound' | 'isUrlSet'>, string>> = {
   name: 'what this node is called among those that share its store; its host when nobody says',
   url: 'the address of this node, as others reach it',
+  copyUpTo: 'so many bytes of a job, log and files together, a second node of the same store keeps a copy of; 0: none',
   aliases: 'other addresses of the same node',
   port: 'the port it listens on',
   env: 'production, development, test or stage: handed to scripts as RQ_ENV',

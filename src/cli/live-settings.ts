@@ -16,6 +16,7 @@ type Queues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 /** Taken up at once: scripts that start and calls that are made from now on see them. */
 const LIVE: ReadonlySet<string> = new Set([
   'name',
+  'copyUpTo',
   'url',
   'aliases',
   'env',
@@ -51,6 +52,9 @@ export class LiveSettings implements NodeSettings {
   }
   get isUrlSet(): boolean {
     return this.#now.isUrlSet;
+  }
+  get copyUpTo(): number {
+    return this.#now.copyUpTo;
   }
   get aliases(): readonly string[] {
     return this.#now.aliases;

@@ -18,7 +18,7 @@ async function aBench(options: Partial<BlobsOptions> = {}) {
     await store.close();
   });
   const attachments = new Attachments(store, blobs);
-  const uploads = new AttachmentUploads(store, blobs, attachments);
+  const uploads = new AttachmentUploads(store, blobs, { attachments });
   await store.jobs.add([{ id: 'job', queue: 'q', data: '1', draft: true }]);
   const file = (bytes: Uint8Array, more: Partial<PutFile> = {}): PutFile => ({
     id: 'job',

@@ -16,6 +16,7 @@ import type { Store } from '../core/store.ts';
 import type { Attachment, Attachments } from './attachments.ts';
 import type { FileResult, PutFile, UploadRefused } from './file-upload.ts';
 import { refuseUpload, toUploadRefused } from './file-upload.ts';
+import type { Copies } from './nodes/copies.ts';
 import type { BegunUpload } from './upload-records.ts';
 import { begunBy, UploadRecords } from './upload-records.ts';
 
@@ -25,6 +26,12 @@ export interface UploadState {
   readonly size: number | null;
 }
 
+export interface UploadsInto {
+  readonly attachments: Attachments;
+  /** Another node keeps a copy, before the sender is told that it has come. */
+  readonly copies?: Pick<Copies, 'offerFiles'>;
+}
+
 const MOST_ATTACHMENTS = 1_000;
 const MOST_TRIES = 10;
 
@@ -32,12 +39,14 @@ export class AttachmentUploads {
   readonly #store: Store;
   readonly #blobs: Blobs;
   readonly #attachments: Attachments;
+  readonly #copies: Pick<Copies, 'offerFiles'> | null;
   readonly #records: UploadRecords;
 
-  constructor(store: Store, blobs: Blobs, attachments: Attachments) {
+  constructor(store: Store, blobs: Blobs, { attachments, copies }: UploadsInto) {
     this.#store = store;
     this.#blobs = blobs;
     this.#attachments = attachments;
+    this.#copies = copies ?? null;
     this.#records = new UploadRecords(store);
   }
 
@@ -149,6 +158,7 @@ export class AttachmentUploads {
     if (refused !== null) return refused;
     const attachment: Attachment = { name, ...finished.blob, direction: directionBy(lease) };
     await this.#attachments.put(id, attachment);
+    await this.#copies?.offerFiles(id);
     await this.#forget(id, name, upload);
     return { ok: true, attachment };
   }

@@ -109,7 +109,7 @@ export class Attachments {
   async bring(id: string, files: readonly Attachment[], signal: AbortSignal): Promise<MissingFile | null> {
     if (this.#shared === null) return null;
     for (const file of files) {
-      if (file.direction !== 'in' || (await this.isHere(file))) continue;
+      if (await this.isHere(file)) continue;
       const holders = await this.holders(file);
       const why = await this.#shared.fetch({ id, file, holders, signal });
       const words = `attachment ${file.name}: ${why}`;

@@ -12,7 +12,7 @@ import { filesOf } from '../runner/attempt-files.ts';
 import type { Usage } from '../runner/usage.ts';
 import { AttemptClock } from './attempt-clock.ts';
 import { AttemptLogReader } from './attempt-log-reader.ts';
-import { recordPath } from './attempt-record.ts';
+import { readAttemptRecord, recordPath } from './attempt-record.ts';
 import type { AttemptView } from './attempt-view.ts';
 import { viewAttempts } from './attempt-view.ts';
 import type { Home } from './home.ts';
@@ -56,7 +56,7 @@ export class AttemptReader {
     if (attempt === 0 || attempt > job.attempt) return refuse('not-found', `attempt ${which} of job ${id}`);
     const folder = attemptFolder(this.#home, id, attempt);
     const secrets = await secretsOfAttempt(folder);
-    const isRunning = job.state === 'running' && job.attempt === attempt;
+    const isRunning = job.state === 'running' && job.attempt === attempt && !(await hasEnded(folder, secrets));
     return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
   }
 
@@ -91,6 +91,11 @@ export class AttemptReader {
   async #find(id: string): Promise<Job | null> {
     return (await this.#store.jobs.find([id]))[0] ?? null;
   }
+}
+
+/** It may have ended and not be settled yet: then nothing of its log is held back any more. Asked where anything could be. */
+async function hasEnded(folder: string, secrets: readonly string[]): Promise<boolean> {
+  return secrets.length > 0 && (await readAttemptRecord(folder))?.end !== undefined;
 }
 
 function isToCome(job: Job, which: number | 'latest'): boolean {

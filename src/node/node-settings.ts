@@ -1,5 +1,5 @@
 /** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
-import { checked, flag, integer, listOf, object, oneOf, text } from '../core/check.ts';
+import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/check.ts';
 import { badInput } from '../core/errors.ts';
 import { shownName } from '../core/names.ts';
 import type { OutboundSettings } from './outbound-settings.ts';
@@ -12,6 +12,8 @@ export interface NodeSettings {
   readonly url: string;
   /** Whether somebody has set it, and so means it for others too. */
   readonly isUrlSet: boolean;
+  /** Of nodes that share a store: how much of one job, log and files together, a second node keeps a copy of. */
+  readonly copyUpTo: number;
   /** Other addresses under which the same node is known. */
   readonly aliases: readonly string[];
   readonly port: number;
@@ -42,10 +44,12 @@ export const LOG_FORMATS = ['pretty', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export const DEFAULT_PORT = 3333;
+const COPY_UP_TO = 16 * 1024 ** 2;
 const address = text({ max: 2_048, pattern: /^https?:\/\/[^\s/]+/, must: 'must be an http address' });
 const shape = object({
   name: shownName,
   url: address,
+  copyUpTo: size,
   aliases: listOf(address, 50),
   port: integer(1, 65_535),
   env: text({ max: 64, pattern: /^[A-Za-z0-9_-]+$/, must: 'must be one word' }),
@@ -77,6 +81,7 @@ export function nodeSettings(json: string | undefined, listensOn?: number): Node
     name: given.name ?? null,
     url,
     isUrlSet: given.url !== undefined,
+    copyUpTo: given.copyUpTo ?? COPY_UP_TO,
     aliases: aliases.map(withSlash),
     port,
     env,

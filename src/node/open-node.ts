@@ -20,6 +20,7 @@ import type { JobProcesses } from './job-processes.ts';
 import type { QueueFiles } from './kept-files.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeSettings } from './node-settings.ts';
+import type { Copies } from './nodes/copies.ts';
 import type { Membership } from './nodes/membership.ts';
 import { openMembership } from './nodes/membership.ts';
 import type { ListenAddress } from './nodes/node-addresses.ts';
@@ -65,6 +66,7 @@ export interface Node {
   readonly relay: Relay;
   readonly hooks: Pick<Hooks, 'problems'>;
   readonly blobs: Blobs;
+  readonly copies: Copies;
   /** The other nodes of the store. */
   readonly others: OtherNodes;
   /** Knows them by their proofs when they call. */
@@ -159,12 +161,13 @@ type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay' | 'hook
 
 function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): Face {
   return {
+    copies: node.copies,
     others: member.others,
     nodeBy: member.nodeBy,
     storeNow: () => member.registry.now(),
     listensOn: (addresses) => member.registry.listensOn(addresses),
     attachments: node.attachments,
-    uploads: new AttachmentUploads(store, node.blobs, node.attachments),
+    uploads: new AttachmentUploads(store, node.blobs, node),
     attempts: new AttemptReader(home, store),
     blobs: node.blobs,
     queues: () => node.queues(),

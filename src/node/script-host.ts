@@ -1,5 +1,6 @@
 /** What running scripts needs of the node: folders, the runner, files, settings, and somebody to tell. A contract alone. */
 import type { Blobs } from '../blobs/blobs.ts';
+import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { Runner } from '../runner/open-runner.ts';
 import type { Duplicator } from './duplicate.ts';
@@ -17,6 +18,8 @@ export interface ScriptHost extends Duplicator {
   readonly spares: Spares;
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** Has another node keep a copy of what this attempt left. Resolved when one does, or nobody can. */
+  keepCopy(job: RunningJob): Promise<void>;
   settingsFor(queue: string): QueueSettings;
   /** The script that this node's own file names, where other nodes may name others; null: what the settings say. */
   ownScript(queue: string): string | null;

@@ -21,12 +21,12 @@ import type { Worker } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import { findOwn } from './adoption.ts';
-import type { SharedFiles } from './attachments.ts';
 import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import { FileFetcher } from './nodes/file-fetcher.ts';
+import { Copies } from './nodes/copies.ts';
+import { sharedFiles } from './nodes/file-fetcher.ts';
 import type { Membership } from './nodes/membership.ts';
 import type { NodeQueue } from './nodes/node-entry.ts';
 import type { NodeNews, NodeOptions } from './open-node.ts';
@@ -58,6 +58,7 @@ export class ScriptNode {
   readonly blobs: Blobs;
   readonly attachments: Attachments;
   readonly files: JobFiles;
+  readonly copies: Copies;
   /** Queues that a file made, as of the last look. */
   fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
@@ -82,7 +83,8 @@ export class ScriptNode {
     this.#options = options;
     this.#member = member;
     this.blobs = blobs;
-    this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member, blobs) : null);
+    this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member.others, blobs) : null);
+    this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
     this.#marks = new RunningMarks(join(home.root, 'running'));
     this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
@@ -275,6 +277,7 @@ export class ScriptNode {
       attachments: this.attachments,
       hasQueue: (name) => this.#lanes.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),
+      keepCopy: (job) => this.copies.offerAttempt(job),
       // Another node may have its home elsewhere, and the record of the queue names that one's.
       ownScript: (queue) => (store.isShared ? (this.#lanes.get(queue)?.ownScript ?? null) : null),
       secretsOf: (queue) => this.#lanes.get(queue)?.secrets ?? {},
@@ -286,11 +289,6 @@ export class ScriptNode {
   #tell(news: NodeNews): void {
     this.#options.onNews?.(news);
   }
-}
-
-function sharedFiles({ id, others }: Membership, blobs: Blobs): SharedFiles {
-  const fetcher = new FileFetcher(others, blobs);
-  return { node: id, fetch: (wanted) => fetcher.fetch(wanted), isLost: (holders) => others.areForgotten(holders) };
 }
 
 function withTimeToKill(settings: QueueSettings): QueueSettings {

@@ -118,5 +118,7 @@ async function finish(
   noteEnd(folder, { ...facts, refused });
   // One that a process may still work in is nobody else's.
   await removeWorkFolder(folder, stopped.left === 0 ? host.spares : NO_SPARES);
+  // Before it is settled: once it is, nothing of it may depend on this node alone.
+  if (!isLost) await host.keepCopy(job);
   return scriptOutcome(end, host.settingsFor(job.queue));
 }

@@ -61,7 +61,11 @@ async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContex
   if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
-  const missing = await bringFiles(host.attachments, { job, files }, context);
+  const missing = await bringFiles(
+    host.attachments,
+    { job, files: files.filter(({ direction }) => direction === 'in') },
+    context,
+  );
   if (missing !== null) return missing;
   const folder = attemptFolder(host.home, job.id, job.attempt);
   makeFolders(folder, host.spares);

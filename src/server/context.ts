@@ -14,6 +14,7 @@ import type { Hooks } from '../node/hooks/open-hooks.ts';
 import type { JobProcesses } from '../node/job-processes.ts';
 import type { QueueFiles } from '../node/kept-files.ts';
 import type { NodeHealth } from '../node/node-health.ts';
+import type { Copies } from '../node/nodes/copies.ts';
 import type { OtherNodes } from '../node/nodes/other-nodes.ts';
 import type { Relay } from '../node/relay/open-relay.ts';
 import type { Throughput } from '../node/throughput.ts';
@@ -27,6 +28,7 @@ export interface NodeFace {
   readonly attempts: AttemptReader;
   readonly throughput: Throughput;
   readonly relay: Pick<Relay, 'receiver' | 'remote' | 'source'>;
+  readonly copies: Copies;
   /** The other nodes of the store. */
   readonly others: OtherNodes;
   /** The store's time, as far as it is known. */

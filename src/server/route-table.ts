@@ -9,6 +9,7 @@ import { attachmentRoutes } from './routes/attachments.ts';
 import { attemptRoutes } from './routes/attempts.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { bulkRoutes } from './routes/bulk.ts';
+import { copyRoutes } from './routes/copies.ts';
 import { withDescription } from './routes/description.ts';
 import { healthRoutes } from './routes/health.ts';
 import { insightRoutes } from './routes/insight.ts';
@@ -54,6 +55,7 @@ const OWN: readonly Route[] = [
   ...attemptRoutes,
   ...logRoutes,
   ...nodeRoutes,
+  ...copyRoutes,
   ...relayRoutes,
   ...streamRoutes,
   ...pageRoutes,

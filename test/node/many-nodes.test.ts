@@ -16,7 +16,8 @@ import { getOverSocket } from './serve-bench.ts';
 
 const TALK = `
 echo "attempt on $LONGHAUL_QUEUE"
-for n in $(seq 1 200); do echo "line $n of the log"; done
+for n in {1..200}; do echo "line $n of the log"; done
+echo "of $LONGHAUL_JOB_ID" > out/own.txt
 if [ -d attach ]; then sha256sum attach/input.bin; cp attach/input.bin out/copy.bin; fi
 `;
 /** Prints, then waits until its file is there. */
@@ -30,8 +31,8 @@ describeWithRedis('two nodes on one Redis', () => {
   beforeAll(async () => {
     redis = await startRedis();
     longhaul = await openStore(redis.url);
-    here = new NodeBench('one', redis.url);
-    there = new NodeBench('two', redis.url);
+    here = new NodeBench('one', redis.url, { copyUpTo: '1MB' });
+    there = new NodeBench('two', redis.url, { copyUpTo: 0 });
     here.bench.queue('both', TALK);
     there.bench.queue('both', TALK);
     there.bench.queue('theirs', TALK);
@@ -40,7 +41,7 @@ describeWithRedis('two nodes on one Redis', () => {
   });
   afterAll(async () => {
     await longhaul.close();
-    await Promise.all([here, there].map((each) => each?.bench.close()));
+    for (const node of [here, there]) await node?.bench.close();
     await redis.stop();
   });
 
@@ -134,7 +135,7 @@ describeWithRedis('two nodes on one Redis', () => {
     ])
       expect(await ask(log, wrong)).toEqual({ status: 401, isProven: false });
     for (const path of ['/api/jobs', '/api/nodes', '/api/tokens', '/api/audit'])
-      expect((await ask(path)).status, path).toBe(403);
+      expect({ path, ...(await ask(path)) }).toMatchObject({ path, status: 403 });
     // It answers from its own disk: a question never goes round.
     expect((await ask('/api/jobs/elsewhere/attempts/1/log')).status).toBe(404);
   });
@@ -197,5 +198,29 @@ describeWithRedis('two nodes on one Redis', () => {
       ({ text }) => (JSON.parse(text) as { attempts: { node: { name: string } }[] }).attempts[0],
     );
     expect(new Set(runners.map((each) => each?.node.name))).toEqual(new Set(['this node']));
+    // Before it was settled the other got a copy.
+    expect(b().bench.log('d1')).toBe(a().bench.log('d1'));
+    expect(b().bench.record('d1').end?.exit).toBe(0);
+  });
+
+  it('one that is not there is shown with what it held; what it alone held says so', async () => {
+    await b().stop();
+    const [, two] = await a().nodes();
+    expect(two).toMatchObject({ name: 'two', state: 'stopped', goneAt: expect.any(Number), held: [] });
+    expect(two?.holds?.jobs).toBeGreaterThan(0);
+    for (const path of ['attempts/1/log', 'attachments/own.txt']) {
+      const away = await a().get(`/api/jobs/follows/${path}`);
+      expect([away.status, away.text]).toEqual([503, expect.stringMatching(/held by node two, gone since 20/)]);
+    }
+    const { attempts } = await a().json<{ attempts: readonly unknown[] }>('/api/jobs/follows/attempts');
+    expect(attempts).toMatchObject([{ node: { name: 'two', goneAt: expect.any(Number) }, log: null }]);
+    expect(a().bench.run('nodes', 'forget', 'one')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('is there'),
+    });
+    expect(a().bench.run('nodes', 'forget', 'two')).toMatchObject({ code: 0 });
+    expect((await a().nodes()).map(({ name }) => name)).toEqual(['one']);
+    const lost = await a().get('/api/jobs/follows/attachments/own.txt');
+    expect(lost.text).toContain('held by a node that was forgotten');
   });
 });

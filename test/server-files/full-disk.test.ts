@@ -15,7 +15,7 @@ it('an attachment for which there is no room is refused with 507, and nobody is 
   onTestFinished(() => blobs.close());
   const attachments = new Attachments(store, blobs);
   // What this route asks of a node, and no more.
-  const node: Partial<NodeFace> = { attachments, uploads: new AttachmentUploads(store, blobs, attachments) };
+  const node: Partial<NodeFace> = { attachments, uploads: new AttachmentUploads(store, blobs, { attachments }) };
   const trial = await startTrial({ store, context: { node: node as NodeFace } });
   await store.jobs.add([{ id: 'full', queue: 'q', data: '1', draft: true }]);
   let isToldToGoOn = false;

@@ -3,10 +3,10 @@
  * or after a restart, and seen here only once its hash is right.
  */
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { Attachment } from '../attachments.ts';
+import type { Attachment, SharedFiles } from '../attachments.ts';
 import type { NodeAnswer, OtherNodes } from './other-nodes.ts';
 
-export interface WantedFile {
+interface WantedFile {
   /** The job that it belongs to. */
   readonly id: string;
   readonly file: Attachment;
@@ -20,7 +20,7 @@ const WHOLE = 200;
 /** Each one of them brings some of it, or is the last. */
 const MOST_PIECES = 10_000;
 
-export class FileFetcher {
+class FileFetcher {
   readonly #others: OtherNodes;
   readonly #blobs: Blobs;
   readonly #underWay = new Map<string, Promise<string | null>>();
@@ -75,6 +75,16 @@ export class FileFetcher {
       return (error as Error).message;
     }
   }
+}
+
+/** What an attachment needs of the other nodes. */
+export function sharedFiles(others: OtherNodes, blobs: Blobs): SharedFiles {
+  const fetcher = new FileFetcher(others, blobs);
+  return {
+    node: others.id,
+    fetch: (wanted) => fetcher.fetch(wanted),
+    isLost: (holders) => others.areForgotten(holders),
+  };
 }
 
 function questionOf({ id, file, signal }: WantedFile, offset: number, except: ReadonlySet<string>) {
