@@ -70,7 +70,8 @@ export async function writeAudit(records: Records, answered: Answered, now: numb
 }
 
 function rowOf({ request, route, who, reply }: Answered, at: number): AuditRow | null {
-  if (route === null || who === null || !route.audit) return null;
+  // What nodes do among themselves is nobody's act: a row for every copy would bury those of people.
+  if (route === null || who === null || !route.audit || who.node !== undefined) return null;
   return {
     at,
     actor: shown(who.actor),

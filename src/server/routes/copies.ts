@@ -20,13 +20,13 @@ export const copyRoutes: readonly Route[] = [
       'Another node offers a copy of the files of a job, and of what one of its attempts left: it is fetched from there.',
     role: 'admin',
     nodes: true,
-    audit: false,
     params: { id: jobId },
     query: { attempt: queryInteger(1, Number.MAX_SAFE_INTEGER) },
     answer: fields({ copied: flag }),
     handle: async ({ params: { id }, query, who, context }) => {
-      if (who.node === undefined) throw refuseRequest('forbidden', 'only a node that has it can offer a copy');
-      const why = await nodeOf(context).copies.take({ id, attempt: query.attempt ?? null }, who.node);
+      const { copies } = nodeOf(context);
+      if (who.node === undefined) throw refuseRequest('wrong-state', 'only a node that has it can offer a copy');
+      const why = await copies.take({ id, attempt: query.attempt ?? null }, who.node);
       if (why !== null) throw refuseRequest('node-away', `no copy was made of job ${id}: ${why}`);
       return json({ copied: true });
     },
