@@ -12,6 +12,8 @@ import { setUp } from './setup.mjs';
 const folder = join(root, 'bench');
 /** These measure Longhaul alone, without Redis. */
 const withoutPeers = new Set(['http', 'web']);
+/** And this with a Redis server, but without the peers. */
+const withRedisAlone = new Set(['retention']);
 
 await main(import.meta.url, async (args) => {
   const [name, rest] = args[0] && !args[0].startsWith('-') ? [args[0], args.slice(1)] : ['core', args];
@@ -20,12 +22,12 @@ await main(import.meta.url, async (args) => {
   // Whoever reads the rows from stdout wants nothing else there.
   if (rest.includes('--json')) console.log = console.error;
   await setUp({ allowTypeErrors: true });
-  const env = withoutPeers.has(name) ? {} : await preparePeers();
+  const env = withoutPeers.has(name) ? {} : await prepare({ hasPeers: !withRedisAlone.has(name) });
   return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
 });
 
-async function preparePeers() {
-  await installPeers();
+async function prepare({ hasPeers }) {
+  if (hasPeers) await installPeers();
   const redis = await findRedis();
   if (!redis) throw new Trouble('The benchmarks need a Redis server (above).', { exitCode: 2 });
   return { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env };

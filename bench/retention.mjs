@@ -1,0 +1,215 @@
+/**
+ * `npm run bench -- retention`: a store that is kept at its size while jobs go through it, and how long a settlement takes
+ * meanwhile, beside the same store that keeps everything.
+ *
+ *   --quick   30,000 jobs instead of 1,000,000      --only redis|sqlite      --json   the rows alone
+ *
+ * Two stores of a kind take turns, round by round, under a steady load of two fifths of what the first pass through the
+ * plain one could do: a store that has more work than it can do makes everybody wait, with retention or without. In each the same lanes claim jobs by the store's port and settle them
+ * one by one; in one of them retention runs by the loop of every process that works, only more often. Every figure of latency is of single settlements.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { connect } from '../dist/library/index.js';
+import { startUpkeep } from '../dist/worker/upkeep.js';
+import { isBusy } from './frame/machine.mjs';
+import { startRedis } from './frame/redis-server.mjs';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+const say = values.json ? console.error : console.log;
+const total = values.quick ? 30_000 : 1_000_000;
+const kept = values.quick ? 5_000 : 50_000;
+const rounds = values.quick ? 4 : 6;
+/** Of the store without retention, which grows: enough for a 99th percentile. */
+const withoutTotal = Math.min(total, 150_000);
+const lanes = 16;
+const batch = 20;
+const everyMs = 250;
+const loadShare = 0.4;
+const reach = { p99: 1.2, size: 1.2 };
+const queue = 'bench';
+const durability = { sqlite: 'synchronous = FULL', redis: 'appendfsync everysec' };
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-bench-retention-'));
+const rows = [];
+try {
+  const isProvisional = await isBusy();
+  if (values.only !== 'redis') rows.push(...(await measure('sqlite', sqliteStores())));
+  if (values.only !== 'sqlite') {
+    const redis = await startRedis({ path: process.env.LONGHAUL_REDIS_SERVER, folder: join(folder, 'redis') });
+    try {
+      rows.push(...(await measure('redis', redisStores(redis))));
+    } finally {
+      await redis.stop();
+    }
+  }
+  if (isProvisional) say('PROVISIONAL: something else was running on this machine.');
+  if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function sqliteStores() {
+  const path = (name) => join(folder, name);
+  return {
+    open: (name) => connect(path(name)),
+    bytes: async (name) => statSync(join(path(name), 'store.db')).size,
+  };
+}
+
+/** What a namespace takes up is what its ended jobs and the server's own memory say together; the server has both. */
+function redisStores({ port }) {
+  return {
+    open: (name) => connect(`redis://127.0.0.1:${port}?namespace=${name}`),
+    bytes: async (_name, longhaul) => (await longhaul.storage(queue))[0]?.done.bytes ?? 0,
+  };
+}
+
+async function measure(kind, stores) {
+  say(`${kind}: ${total.toLocaleString('en')} jobs, ${kept.toLocaleString('en')} kept (${durability[kind]})`);
+  const [plain, tidy] = [await openSide(stores, 'plain', null), await openSide(stores, 'tidy', kept)];
+  try {
+    // Once through, so that what is left of the first jobs is not taken for growth.
+    const startedAt = performance.now();
+    await pass(plain, 2 * kept, Number.POSITIVE_INFINITY);
+    const rate = ((2 * kept) / (performance.now() - startedAt)) * loadShare;
+    await pass(tidy, 2 * kept, Number.POSITIVE_INFINITY);
+    say(`  a load of ${Math.round(rate * 1_000).toLocaleString('en')} jobs a second`);
+    for (const side of [plain, tidy]) side.took.length = 0;
+    await settleDown(tidy);
+    const sizeBefore = await stores.bytes('tidy', tidy.longhaul);
+    for (let round = 0; round < rounds; round += 1) {
+      const order = round % 2 === 0 ? [plain, tidy] : [tidy, plain];
+      for (const side of order) await pass(side, Math.ceil((side === tidy ? total : withoutTotal) / rounds), rate);
+    }
+    await settleDown(tidy);
+    return rowsOf(kind, { plain, tidy, sizeBefore, sizeAfter: await stores.bytes('tidy', tidy.longhaul) });
+  } finally {
+    for (const { longhaul } of [plain, tidy]) await longhaul.close();
+  }
+}
+
+async function openSide(stores, name, count) {
+  const longhaul = await stores.open(name);
+  await longhaul.queue(queue).configure({ retention: { done: { for: null, count } } });
+  return { longhaul, took: [], troubles: [], isTidy: count !== null, most: 0 };
+}
+
+/** So many jobs through the store, at the most so many in a millisecond. */
+async function pass(side, count, rate) {
+  const pace = pacer(rate);
+  const stop = side.isTidy ? keepTidy(side) : () => {};
+  let left = count;
+  const lane = async () => {
+    while (left > 0) {
+      const size = Math.min(batch, left);
+      left -= size;
+      await side.longhaul.queue(queue).addAll(Array.from({ length: size }, (_, n) => ({ n })));
+      await settleSome(side, size, pace);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  for (let more = true; more; ) more = (await settleSome(side, batch, pace)) > 0;
+  stop();
+  if (side.troubles.length > 0) throw side.troubles[0];
+}
+
+/** Answers how to wait for one's turn. */
+function pacer(rate) {
+  const startedAt = performance.now();
+  let given = 0;
+  return async () => {
+    const dueIn = startedAt + given++ / rate - performance.now();
+    if (dueIn > 1) await sleep(dueIn);
+  };
+}
+
+async function settleSome({ longhaul, took }, limit, pace) {
+  const { jobs } = longhaul.store;
+  const claimed = await jobs.claim({ worker: 'bench', queues: [queue], limit, requestId: randomUUID() });
+  for (const { id, lease } of claimed.jobs) {
+    await pace();
+    const startedAt = performance.now();
+    const [answer] = await jobs.settle([{ kind: 'complete', id, token: lease.token, result: '{"ok":true}' }]);
+    took.push(performance.now() - startedAt);
+    if (!answer.ok) throw new Error(`a settlement was refused: ${answer.refusal.code}`);
+  }
+  return claimed.jobs.length;
+}
+
+/** The very loop of every process that works; and somebody who looks how many there are. */
+function keepTidy(side) {
+  const onTrouble = (error) => side.troubles.push(error);
+  const upkeep = startUpkeep(side.longhaul.store, onTrouble, everyMs);
+  const look = async () => {
+    side.most = Math.max(side.most, (await side.longhaul.queue(queue).count()).done);
+  };
+  const timer = setInterval(() => void look().catch(onTrouble), everyMs);
+  return () => {
+    upkeep.stop();
+    clearInterval(timer);
+  };
+}
+
+async function settleDown({ longhaul }) {
+  while ((await longhaul.maintain()).more);
+  const { done } = await longhaul.queue(queue).count();
+  if (done > kept) throw new Error(`${kept} jobs should be kept, and ${done} are`);
+}
+
+function rowsOf(kind, { plain, tidy, sizeBefore, sizeAfter }) {
+  const against = 'the same store without retention';
+  return [
+    row({ row: `settle p50, ${kind}`, ours: at(tidy, 0.5), peer: at(plain, 0.5), unit: 'ms', against }, kind),
+    row(
+      { row: `settle p99, ${kind}`, ours: at(tidy, 0.99), peer: at(plain, 0.99), unit: 'ms', against, most: reach.p99 },
+      kind,
+    ),
+    row(
+      {
+        row: `size after ${total.toLocaleString('en')} jobs, ${kind}`,
+        ours: sizeAfter,
+        peer: sizeBefore,
+        unit: 'bytes',
+        against: 'itself before them',
+        most: reach.size,
+      },
+      kind,
+    ),
+    row(
+      { row: `most done jobs at once, ${kind}`, ours: tidy.most, peer: kept, unit: 'jobs', against: 'what is kept' },
+      kind,
+    ),
+  ];
+}
+
+function row({ most, ...given }, kind) {
+  const ratio = given.ours / given.peer;
+  const made = {
+    ...given,
+    ratio,
+    reach: most === undefined ? null : `≤ ${most} ×`,
+    ok: most === undefined ? null : ratio <= most,
+    durability: { ours: durability[kind], peer: durability[kind] },
+  };
+  const figure = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
+  const verdict = made.ok === null ? '' : made.ok ? `  reached (${made.reach})` : `  NOT reached (${made.reach})`;
+  say(
+    `  ${made.row}: ${figure(made.ours)} ${made.unit}, ${made.against} ${figure(made.peer)}: ${ratio.toFixed(2)} ×${verdict}`,
+  );
+  return made;
+}
+
+function at({ took }, share) {
+  return took.toSorted((a, b) => a - b)[Math.floor(took.length * share)];
+}
