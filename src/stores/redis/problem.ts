@@ -28,6 +28,9 @@ export const NOT_BEGUN: Readonly<Record<string, ErrorCode>> = {
 /** Answers of a server that is the primary no longer, or not of this namespace: another must be found. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'ASK', 'MASTERDOWN', 'CLUSTERDOWN', 'UNBLOCKED']);
 
+/** Stopped because the slot is on its way to another node. There is no word for it, only this sentence of the server's. */
+const SLOT_MOVES = /Script attempted to access a non local key/;
+
 /** The word with which the server's answer begins, or the answer to the command in a script that it stopped; else empty. */
 export function errorWord(error: unknown): string {
   if (!(error instanceof Error)) return '';
@@ -54,7 +57,7 @@ export function toProblem(error: unknown, library: Library, asked: Asked): Longh
 function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undefined {
   if (error instanceof library.ErrorReply) {
     const word = errorWord(error);
-    if (word === 'UNBLOCKED') return undefined;
+    if (word === 'UNBLOCKED' || SLOT_MOVES.test(error.message)) return undefined;
     const known = NOT_BEGUN[word];
     return known ?? (asked === 'opening' ? undefined : 'data-corrupt');
   }

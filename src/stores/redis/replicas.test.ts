@@ -1,7 +1,7 @@
 /** `durability: replicated:n`: a change that too few replicas have is not confirmed. */
 import { expect, it, onTestFinished } from 'vitest';
-import { describeWithRedis, startRedis } from '../../../test/support/redis-server.ts';
-import { openRedisStore } from './open-redis-store.ts';
+import { ask, describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { openRedisStore, type RedisStore } from './open-redis-store.ts';
 
 const aJob = (id: string) => ({ id, queue: 'q', data: '{}' });
 
@@ -24,6 +24,7 @@ describeWithRedis('a store that wants replicas', () => {
         { timeout: 20_000 },
       )
       .toBe('ok');
+    await countsWaits(master, store);
     await replica.kill9();
     await expect(store.jobs.add([aJob('b')])).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(await store.jobs.find(['a', 'b'])).toMatchObject([{ id: 'a' }, { id: 'b' }]);
@@ -40,3 +41,13 @@ describeWithRedis('a store that wants replicas', () => {
       .toMatchObject({ ok: true, outcome: 'exists' });
   });
 });
+
+/** Changes that come together are confirmed together, whichever kind they are. */
+async function countsWaits(master: RedisServer, { jobs, records }: RedisStore): Promise<void> {
+  const waits = async () => Number(/cmdstat_wait:calls=(\d+)/.exec(await ask(master.port, 'INFO commandstats'))?.[1]);
+  const before = await waits();
+  const ids = Array.from({ length: 100 }, (_, place) => `together-${place}`);
+  const adds = ids.map((id) => jobs.add([aJob(id)]));
+  await Promise.all([...adds, ...ids.map((key) => records.put({ kind: 'k', key, value: '1' }))]);
+  expect((await waits()) - before).toBeLessThanOrEqual(4);
+}

@@ -27,49 +27,53 @@ async function useAll({ jobs, records }: RedisStore): Promise<void> {
 }
 
 describeWithRedis('a user of its own', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.stop());
-
-  it('works with exactly the rights that the document grants', async () => {
-    expect(await ask(server.port, ACL_LINE)).toBe('OK');
-    const url = server.url.replace('redis://', 'redis://longhaul:PASSWORD@');
-    const store = await openRedisStore({ url });
-    onTestFinished(() => store.close());
-    expect(store.notices.join()).not.toContain('forbidden');
-    await useAll(store);
-    const elsewhere = openRedisStore({ url, namespace: 'other' });
-    await expect(elsewhere).rejects.toMatchObject({ code: 'store-unavailable' });
-  });
+  it.each([false, true])(
+    'works with exactly the rights that the document grants (in a cluster: %s)',
+    async (cluster) => {
+      const server = await startRedis({ cluster });
+      onTestFinished(() => server.stop());
+      expect(await ask(server.port, ACL_LINE)).toBe('OK');
+      const url = server.url.replace('redis://', 'redis://longhaul:PASSWORD@');
+      const store = await openRedisStore({ url });
+      onTestFinished(() => store.close());
+      expect(store.notices.join()).not.toContain('forbidden');
+      await useAll(store);
+      const elsewhere = openRedisStore({ url, namespace: 'other' });
+      await expect(elsewhere).rejects.toMatchObject({ code: 'store-unavailable' });
+    },
+  );
 });
 
 describe('the rights in the document', () => {
   it('are those of the commands that the scripts call and the client sends, each of them', () => {
     const lua = new URL('./lua/', import.meta.url);
     const texts = readdirSync(lua).map((name) => readFileSync(new URL(name, lua), 'utf8'));
-    const called = texts.flatMap((text) => [...text.matchAll(/'([A-Z]{3,})'/g)].map(([, name = '']) => name));
-    const words = new Set(['LIMIT', 'WITHSCORES', 'NX', 'XX']);
+    const calls = /(?:call|write|writeMany)\(\s*'([A-Z]+)'/g;
+    const called = texts.flatMap((text) => [...text.matchAll(calls)].map(([, name = '']) => name.toLowerCase()));
     const sent = ['eval', 'evalsha', 'config|get', 'ping', 'hello', 'wait', 'subscribe', 'unsubscribe'];
     const asked = ['cluster|slots', 'cluster|keyslot'];
-    const needed = called.filter((name) => !words.has(name)).map((name) => name.toLowerCase());
-    const granted = [...ACL_LINE.matchAll(/\+(\S+)/g)].map(([, name]) => name);
-    expect(new Set(granted)).toEqual(new Set([...needed, ...sent, ...asked]));
+    const moving = /moves a store also needs `([^`]*)`/.exec(DOCUMENT)?.[1] ?? '';
+    const granted = [...`${ACL_LINE} ${moving}`.matchAll(/\+(\S+)/g)].map(([, name]) => name);
+    expect(new Set(granted), 'docs/redis.md, a user of its own').toEqual(new Set([...called, ...sent, ...asked]));
   });
 });
 
 describeWithRedis('a server that speaks TLS only to whom it knows', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-tls-'));
   const file = (name: string): string => join(folder, name);
+  const files = () => ({
+    'tls-ca-cert-file': file('ca.crt'),
+    'tls-cert-file': file('a.crt'),
+    'tls-key-file': file('a.key'),
+  });
+  const watch = (port: number) => ({ 'sentinel monitor main': `127.0.0.1 ${port} 1` });
   let server: RedisServer;
   let tlsPort: number;
 
   beforeAll(async () => {
     makeCertificates(folder);
     tlsPort = await findPort();
-    const files = { 'tls-ca-cert-file': file('ca.crt'), 'tls-cert-file': file('a.crt'), 'tls-key-file': file('a.key') };
-    server = await startRedis({ config: { 'tls-port': String(tlsPort), 'tls-auth-clients': 'yes', ...files } });
+    server = await startRedis({ config: { 'tls-port': String(tlsPort), 'tls-auth-clients': 'yes', ...files() } });
   });
   afterAll(async () => {
     await server.stop();
@@ -85,6 +89,19 @@ describeWithRedis('a server that speaks TLS only to whom it knows', () => {
     const given = await openRedisStore({ url: `rediss://127.0.0.1:${tlsPort}`, tls });
     onTestFinished(() => given.close());
     expect(await given.jobs.count()).toMatchObject([{ queue: 'q' }]);
+  });
+
+  it('is found by a Sentinel that speaks TLS too', async () => {
+    const port = await findPort();
+    const sentinel = await startRedis({
+      sentinel: { 'tls-port': String(port), 'tls-replication': 'yes', ...files(), ...watch(tlsPort) },
+    });
+    onTestFinished(() => sentinel.stop());
+    const tls = { ca: file('ca.crt'), cert: file('a.crt'), key: file('a.key'), servername: 'localhost' };
+    const store = await openRedisStore({ url: `rediss+sentinel://localhost:${port}/main`, tls, namespace: 'found' });
+    onTestFinished(() => store.close());
+    expect(store.facts.join('\n')).toContain(`127.0.0.1:${tlsPort} (found by Sentinel)`);
+    await useAll(store);
   });
 
   it('is not trusted with a certificate of somebody else, and trusts nobody without one', async () => {

@@ -1,0 +1,51 @@
+/** A store that is told of its primary by a Sentinel. What happens when a primary dies is in test/faults/failover.ts. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { ask, describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
+import { openRedisStore, type RedisStore } from './open-redis-store.ts';
+
+const DOCUMENT = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
+const ACL_LINE = /`(ACL SETUSER [^`]*sentinel\|[^`]*)`/.exec(DOCUMENT)?.[1] ?? '';
+
+describeWithRedis('a store behind a Sentinel', () => {
+  let [first, second, sentinel]: RedisServer[] = [];
+  const portOf = (server: RedisServer | undefined): number => server?.port ?? 0;
+  beforeAll(async () => {
+    [first, second] = await Promise.all([startRedis(), startRedis()]);
+    sentinel = await startRedis({ sentinel: { 'sentinel monitor main': `127.0.0.1 ${portOf(first)} 1` } });
+  });
+  afterAll(() => Promise.all([first, second, sentinel].map((server) => server?.stop())));
+
+  async function open(name: string, query = ''): Promise<RedisStore> {
+    const store = await openRedisStore({
+      url: `redis+sentinel://127.0.0.1:1,127.0.0.1:${portOf(sentinel)}/${name}${query}`,
+    });
+    onTestFinished(() => store.close());
+    return store;
+  }
+
+  it('says that no Sentinel knows the name', async () => {
+    await expect(open('nobody')).rejects.toMatchObject({
+      code: 'store-unavailable',
+      message: expect.stringContaining('none knows a primary called nobody') as string,
+    });
+  });
+
+  it('leaves a primary that lives on but is called so no longer', { timeout: 30_000 }, async () => {
+    const store = await open('main');
+    await store.jobs.add([{ id: 'a', queue: 'q', data: '{}' }]);
+    expect(await store.jobs.find(['a'])).toMatchObject([{ id: 'a' }]);
+    await ask(portOf(sentinel), 'SENTINEL REMOVE main');
+    await ask(portOf(sentinel), `SENTINEL MONITOR main 127.0.0.1 ${portOf(second)} 1`);
+    await expect.poll(() => store.jobs.find(['a']).catch(() => null), { timeout: 20_000 }).toEqual([null]);
+    expect(await ask(portOf(second), 'EXISTS {longhaul}')).toBe('1');
+  });
+
+  it('is known to a Sentinel that asks for a login by the rights of the document', async () => {
+    expect(await ask(portOf(sentinel), ACL_LINE)).toBe('OK');
+    await ask(portOf(sentinel), 'ACL SETUSER default off');
+    await expect(open('main')).rejects.toMatchObject({ code: 'store-unavailable' });
+    const store = await open('main', '?sentinelUsername=longhaul&sentinelPassword=PASSWORD');
+    expect(store.facts.join('\n')).toContain(`127.0.0.1:${portOf(second)} (found by Sentinel)`);
+  });
+});

@@ -1,0 +1,63 @@
+/** Bugs in what the Redis store does when its server is lost, is another, or says no. */
+const redis = (name) => `src/stores/redis/${name}`;
+const lost = ['test/faults/lost-writes.test.ts'];
+const answers = ['src/stores/redis/problem.test.ts'];
+
+export const failover = [
+  {
+    name: 'failover: a promoted server gives lost tokens again',
+    file: redis('lua/reign.lua'),
+    find: 'floor = reign * 4194304',
+    replace: 'floor = 0',
+    suites: lost,
+  },
+  {
+    name: 'failover: a client forgets which reigns it has seen',
+    file: redis('primary.ts'),
+    find: 'this.#reign = Math.max(this.#reign, Number(reign));',
+    replace: '',
+    suites: lost,
+  },
+  {
+    name: 'failover: a change counts as confirmed by too few replicas',
+    file: redis('lane.ts'),
+    find: 'if (Number(count) >= replicas) return;',
+    replace: 'if (Number(count) >= 0) return;',
+    suites: lost,
+  },
+  {
+    name: 'failover: a replica is taken for the primary',
+    file: redis('primary.ts'),
+    find: "if (primary !== '') {",
+    replace: "if (primary === '?') {",
+    suites: answers,
+  },
+  {
+    name: 'failover: a server that is the primary no longer is kept',
+    file: redis('lane.ts'),
+    find: ' || leadsElsewhere(error)',
+    replace: '',
+    suites: answers,
+  },
+  {
+    name: 'failover: a script that was stopped passes for a lost reply',
+    file: redis('problem.ts'),
+    find: "(asked === 'opening' ? undefined : 'data-corrupt')",
+    replace: 'undefined',
+    suites: answers,
+  },
+  {
+    name: 'failover: the node that has the slot is asked for no second time',
+    file: redis('problem.ts'),
+    find: "new Set(['READONLY', 'MOVED', ",
+    replace: "new Set(['READONLY', ",
+    suites: ['src/stores/redis/slot-moves.test.ts'],
+  },
+  {
+    name: 'failover: nobody looks where the primary is while its server answers',
+    file: redis('connection.ts'),
+    find: 'if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);',
+    replace: '',
+    suites: ['src/stores/redis/sentinel.test.ts'],
+  },
+];
