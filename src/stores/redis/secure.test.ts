@@ -8,6 +8,7 @@ import { ask, describeWithRedis, findPort, type RedisServer, startRedis } from '
 import { openRedisStore, type RedisStore } from './open-redis-store.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
+const SENTINEL_LINE = /`(ACL SETUSER [^`]*sentinel\|[^`]*)`/.exec(DOCUMENT)?.[1] ?? '';
 const ACL_LINE = /^ACL SETUSER longhaul on .*$/m.exec(DOCUMENT)?.[0] ?? '';
 
 /** Something of everything: what a queue needs from the first add to the last look. */
@@ -42,6 +43,22 @@ describeWithRedis('a user of its own', () => {
       await expect(elsewhere).rejects.toMatchObject({ code: 'store-unavailable' });
     },
   );
+});
+
+describeWithRedis('a Sentinel that asks for a login', () => {
+  it('knows us by the rights that the document grants', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    const sentinel = await startRedis({ sentinel: { 'sentinel monitor main': `127.0.0.1 ${server.port} 1` } });
+    onTestFinished(() => sentinel.stop());
+    expect(await ask(sentinel.port, SENTINEL_LINE)).toBe('OK');
+    await ask(sentinel.port, 'ACL SETUSER default off');
+    const url = `redis+sentinel://127.0.0.1:${sentinel.port}/main`;
+    await expect(openRedisStore({ url })).rejects.toMatchObject({ code: 'store-unavailable' });
+    const store = await openRedisStore({ url: `${url}?sentinelUsername=longhaul&sentinelPassword=PASSWORD` });
+    onTestFinished(() => store.close());
+    expect(store.facts.join('\n')).toContain(`127.0.0.1:${server.port} (found by Sentinel)`);
+  });
 });
 
 describe('the rights in the document', () => {

@@ -1,11 +1,7 @@
 /** A store that is told of its primary by a Sentinel. What happens when a primary dies is in test/faults/failover.ts. */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ask, describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
 import { openRedisStore, type RedisStore } from './open-redis-store.ts';
-
-const DOCUMENT = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8');
-const ACL_LINE = /`(ACL SETUSER [^`]*sentinel\|[^`]*)`/.exec(DOCUMENT)?.[1] ?? '';
 
 describeWithRedis('a store behind a Sentinel', () => {
   let [first, second, sentinel]: RedisServer[] = [];
@@ -16,10 +12,9 @@ describeWithRedis('a store behind a Sentinel', () => {
   });
   afterAll(() => Promise.all([first, second, sentinel].map((server) => server?.stop())));
 
-  async function open(name: string, query = ''): Promise<RedisStore> {
-    const store = await openRedisStore({
-      url: `redis+sentinel://127.0.0.1:1,127.0.0.1:${portOf(sentinel)}/${name}${query}`,
-    });
+  async function open(name: string): Promise<RedisStore> {
+    const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${portOf(sentinel)}/${name}`;
+    const store = await openRedisStore({ url });
     onTestFinished(() => store.close());
     return store;
   }
@@ -39,13 +34,5 @@ describeWithRedis('a store behind a Sentinel', () => {
     await ask(portOf(sentinel), `SENTINEL MONITOR main 127.0.0.1 ${portOf(second)} 1`);
     await expect.poll(() => store.jobs.find(['a']).catch(() => null), { timeout: 20_000 }).toEqual([null]);
     expect(await ask(portOf(second), 'EXISTS {longhaul}')).toBe('1');
-  });
-
-  it('is known to a Sentinel that asks for a login by the rights of the document', async () => {
-    expect(await ask(portOf(sentinel), ACL_LINE)).toBe('OK');
-    await ask(portOf(sentinel), 'ACL SETUSER default off');
-    await expect(open('main')).rejects.toMatchObject({ code: 'store-unavailable' });
-    const store = await open('main', '?sentinelUsername=longhaul&sentinelPassword=PASSWORD');
-    expect(store.facts.join('\n')).toContain(`127.0.0.1:${portOf(second)} (found by Sentinel)`);
   });
 });
