@@ -47,13 +47,6 @@ export const failover = [
     suites: answers,
   },
   {
-    name: 'failover: the node that has the slot is asked for no second time',
-    file: redis('problem.ts'),
-    find: "new Set(['READONLY', 'MOVED', ",
-    replace: "new Set(['READONLY', ",
-    suites: ['src/stores/redis/slot-moves.test.ts'],
-  },
-  {
     name: 'failover: nobody looks where the primary is while its server answers',
     file: redis('connection.ts'),
     find: 'if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);',
