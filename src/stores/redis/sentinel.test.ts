@@ -10,7 +10,9 @@ describeWithRedis('a store behind a Sentinel', () => {
     [first, second] = await Promise.all([startRedis(), startRedis()]);
     sentinel = await startRedis({ sentinel: { 'sentinel monitor main': `127.0.0.1 ${portOf(first)} 1` } });
   });
-  afterAll(() => Promise.all([first, second, sentinel].map((server) => server?.stop())));
+  afterAll(async () => {
+    for (const server of [first, second, sentinel]) await server?.stop();
+  });
 
   async function open(name: string): Promise<RedisStore> {
     const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${portOf(sentinel)}/${name}`;
