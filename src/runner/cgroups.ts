@@ -35,8 +35,9 @@ export function openCgroups(): Cgroups | null {
       return path !== undefined && existsSync(path) ? path : makeIn(base);
     },
     release(path) {
-      if (spare.length < MOST_SPARE) spare.push(path);
-      else removeCgroup(path);
+      spare.push(path);
+      // The oldest: its shim has most likely ended. As long as it has not, the group stays, and is used again.
+      if (spare.length > MOST_SPARE && removeCgroup(spare[0] ?? path)) spare.shift();
     },
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
     close() {
@@ -89,8 +90,14 @@ function removeOrphans(base: string): void {
   }
 }
 
-export function removeCgroup(path: string): void {
-  tryTo(() => rmdirSync(path));
+/** False while somebody is in it. */
+function removeCgroup(path: string): boolean {
+  return (
+    tryTo(() => {
+      rmdirSync(path);
+      return true;
+    }) === true
+  );
 }
 
 /** All of it but those that are spared. Nobody, when one of those cannot be taken out. */

@@ -1,7 +1,7 @@
 /** Stopping completely: whatever a script started, nothing of it is left. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Attempt } from '../../src/runner/attempt.ts';
@@ -196,6 +196,25 @@ describe('terminating', () => {
     expect(missed).toEqual([]);
     expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
     expect(await leftOf(attempt.folder)).toEqual([]);
+  });
+
+  it.runIf(openCgroups() !== null)('keeps no more control groups than it needs, and none is lost', async () => {
+    const groups = openCgroups()!;
+    onTestFinished(() => groups.close());
+    const taken = Array.from({ length: 66 }, () => groups.take()!);
+    const sleeper = spawn('sleep', ['60'], { stdio: 'ignore' });
+    onTestFinished(() => void sleeper.kill('SIGKILL'));
+    writeFileSync(join(taken[0]!, 'cgroup.procs'), `${sleeper.pid}`);
+    const left = () => taken.filter((path) => existsSync(path)).length;
+    // The oldest is in use yet, as one is whose shim was let go a moment ago.
+    for (const path of taken) groups.release(path);
+    expect(left()).toBe(66);
+    sleeper.kill('SIGKILL');
+    await once(sleeper, 'exit');
+    for (const path of [groups.take()!, groups.take()!]) groups.release(path);
+    expect(left()).toBe(64);
+    groups.close();
+    expect(left()).toBe(0);
   });
 
   it.runIf(openCgroups() !== null)('finds what denies everything, where there are control groups', async () => {
