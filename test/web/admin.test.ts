@@ -56,7 +56,9 @@ describe('the page of an admin', () => {
     await page.reload();
     await page.getByRole('cell', { name: 'tokens.revoke' }).first().waitFor();
     const storage = page.getByRole('table', { name: 'Storage by queue' });
-    await storage.getByRole('row', { name: /^kept .* B / }).waitFor();
+    await storage.getByRole('row', { name: /^kept .* B$/ }).waitFor();
+    await page.getByRole('button', { name: 'What is due to go now?' }).click();
+    await storage.getByRole('row', { name: /^kept .* B 0$/ }).waitFor();
     await page.getByRole('cell', { name: 'tokens.make' }).first().waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
     expect(troubles).toEqual([]);

@@ -65,7 +65,7 @@ export function FilterFields() {
           type="text"
           label={`only of ${field}`}
           placeholder={field}
-          look={field === 'text' ? 'col-span-2 sm:w-56' : 'sm:w-32'}
+          look={field === 'text' ? 'col-span-2 sm:w-44' : 'sm:w-28'}
           value={filters[field] ?? ''}
           set={(value) => set(field, value.trim())}
         />
@@ -78,7 +78,7 @@ export function FilterFields() {
           <FilterField
             type="datetime-local"
             label={words}
-            look="text-ink sm:w-48"
+            look="text-ink sm:w-44"
             value={localInput(filters[name])}
             set={(value) => set(name, isoOf(value))}
           />
