@@ -34,6 +34,18 @@ export interface AttemptView {
   readonly log: LogShape | null;
 }
 
+/** The node that has the files of an attempt. */
+export interface AttemptHolder {
+  readonly id: string;
+  /** Null for one that was forgotten. */
+  readonly name: string | null;
+  /** Since when it is gone; null while it is there, and when nobody knows. */
+  readonly goneAt: number | null;
+}
+
+/** `node` null: nobody is known to have files of it, or no other node shares the store. */
+export type PlacedAttempt = AttemptView & { readonly node: AttemptHolder | null };
+
 const MOST_ATTEMPTS = 100;
 
 /** The newest come last; only so many of them. */

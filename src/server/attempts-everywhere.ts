@@ -3,22 +3,11 @@
  * with who that is. A node that does not answer soon leaves its attempts as the store alone knows them.
  */
 import type { Readable } from 'node:stream';
-import type { AttemptView } from '../node/attempt-view.ts';
+import type { AttemptHolder, AttemptView, PlacedAttempt } from '../node/attempt-view.ts';
 import type { ProvenEntry } from '../node/nodes/node-entry.ts';
 import { nodeOfWorker } from '../node/nodes/node-entry.ts';
 import type { Asking } from './from-other-node.ts';
 import { nodeOf } from './node-of.ts';
-
-/** Who has the files of an attempt; null where nobody is known to. */
-export interface AttemptHolder {
-  readonly id: string;
-  /** Null for one that was forgotten. */
-  readonly name: string | null;
-  /** Since when it is gone; null while it is there, and when nobody knows. */
-  readonly goneAt: number | null;
-}
-
-export type PlacedAttempt = AttemptView & { readonly node: AttemptHolder | null };
 
 const SOON_MS = 5_000;
 const MOST_BYTES = 4 * 1024 * 1024;

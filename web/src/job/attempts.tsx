@@ -1,6 +1,6 @@
 /** The attempts of a job: how each ended, how long it took and what it used, and which script it really was. */
 
-import type { AttemptView } from '../../../src/node/attempt-view.ts';
+import type { AttemptView, PlacedAttempt } from '../../../src/node/attempt-view.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
 import { comparePath } from '../compare/run.ts';
 import { setQuery } from '../data/address.ts';
@@ -24,7 +24,7 @@ const HEADS = [
 
 interface AttemptsProps {
   readonly id: string;
-  readonly attempts: readonly AttemptView[];
+  readonly attempts: readonly PlacedAttempt[];
   /** The number of the one whose log is shown. */
   readonly shown: number;
 }
@@ -44,7 +44,7 @@ export function Attempts({ id, attempts, shown }: AttemptsProps) {
   );
 }
 
-function Row({ id, attempt, isShown }: { id: string; attempt: AttemptView; isShown: boolean }) {
+function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isShown: boolean }) {
   const { end, usage, script } = attempt;
   return (
     <tr class={isShown ? 'bg-accent-ground' : ''}>
@@ -75,7 +75,10 @@ function Row({ id, attempt, isShown }: { id: string; attempt: AttemptView; isSho
           {script?.realScript ?? '–'}
         </div>
       </Cell>
-      <Cell class="max-w-md min-w-56 break-words">{attempt.note ?? end?.stopped.words ?? ''}</Cell>
+      <Cell class="max-w-md min-w-56 break-words">
+        {attempt.note ?? end?.stopped.words ?? ''}
+        <HeldBy attempt={attempt} />
+      </Cell>
       <Cell class="whitespace-nowrap">
         {attempt.attempt > 1 && (
           <Link to={comparePath({ id, attempt: attempt.attempt - 1 }, { id, attempt: attempt.attempt })} class="link">
@@ -84,6 +87,17 @@ function Row({ id, attempt, isShown }: { id: string; attempt: AttemptView; isSho
         )}
       </Cell>
     </tr>
+  );
+}
+
+/** Of one whose node is not there. What this node has of it, itself or as a copy, needs no word. */
+function HeldBy({ attempt: { node, script } }: { attempt: PlacedAttempt }) {
+  if (node === null || script !== null || (node.name !== null && node.goneAt === null)) return null;
+  return (
+    <div class="text-warn">
+      {node.name === null ? 'held by a node that was forgotten' : `held by node ${node.name}, gone since `}
+      {node.goneAt !== null && <When at={node.goneAt} />}
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 /** A job: what it is and why, what can be done with it, its log, and everything that is known of it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { AttemptView } from '../../../src/node/attempt-view.ts';
+import type { PlacedAttempt } from '../../../src/node/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
 import { go, jobPath, queuePath, setQuery, usePlace } from '../data/address.ts';
@@ -91,9 +91,9 @@ function useMoved(queue: string, job: JobView | undefined): void {
 }
 
 /** While it runs its figures move, so they are asked for again. */
-function useAttempts({ id, state, attempt }: JobView): readonly AttemptView[] {
+function useAttempts({ id, state, attempt }: JobView): readonly PlacedAttempt[] {
   const path = attempt === 0 ? null : `api/jobs/${encodeURIComponent(id)}/attempts`;
-  const { data } = useQuery<{ attempts: readonly AttemptView[] }>(path, {
+  const { data } = useQuery<{ attempts: readonly PlacedAttempt[] }>(path, {
     concerns: (event) => event.type !== 'queue' && event.id === id && event.type !== 'progress',
     everyMs: state === 'running' ? 5_000 : 60_000,
   });
