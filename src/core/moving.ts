@@ -73,7 +73,8 @@ export interface GivenNumbers {
 /** Where a store stands in a move. A target that is `over` is an ordinary store again; everything else is closed. */
 export interface Standing {
   readonly move: string;
-  readonly role: 'source' | 'target';
+  /** `import`: jobs of another system are written here; nothing else of the store is touched. */
+  readonly role: 'source' | 'target' | 'import';
   /** The other store, as it is shown to people: without secrets. */
   readonly other: string;
   readonly state: 'moving' | 'over';
@@ -160,6 +161,7 @@ export function byBytes(a: string, b: string): number {
 export function closedWords(standing: Standing | null): string | null {
   if (standing === null) return null;
   const { role, state, other } = standing;
+  if (role === 'import') return `jobs are being imported from ${other}; until then the store is closed`;
   if (role === 'target') return state === 'over' ? null : `the store is being filled from ${other}`;
   return state === 'over' ? `the store has moved to ${other}` : `the store is moving to ${other}`;
 }

@@ -1,6 +1,6 @@
 /** Moving house: from one store to another, and from the stores of the systems before Longhaul. */
 import type { CommandSpec } from '../command-spec.ts';
-import { JSON_OUTPUT } from '../command-spec.ts';
+import { JSON_OUTPUT, TARGET } from '../command-spec.ts';
 
 export const MOVING_COMMANDS: readonly CommandSpec[] = [
   {
@@ -24,5 +24,24 @@ export const MOVING_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul migrate --from longhaul --to moved --dry-run', says: 'says what would move to ./moved' },
     ],
     load: async () => (await import('../migrate.ts')).migrate,
+  },
+  {
+    name: 'import',
+    usage: ['--from-blueque|--from-qless|--from-worqr ADDRESS [--running] [--dry-run] [--json]'],
+    summary: 'take over the jobs of Blueque, qless or Worqr from their Redis',
+    about:
+      'Reads only. Jobs keep their ids, data, priorities, tags, ends and dependencies; what is here already stays as it is, so it\ncan be repeated. What has no place here is listed, and so is what still runs there.',
+    options: {
+      'from-blueque': { type: 'text', value: 'ADDRESS', about: 'redis://host:port/db of Blueque' },
+      'from-qless': { type: 'text', value: 'ADDRESS', about: 'redis://host:port/db of qless' },
+      'from-worqr': { type: 'text', value: 'ADDRESS', about: 'redis://host:port/db of Worqr' },
+      prefix: { type: 'text', value: 'PREFIX', about: 'what the keys of Worqr begin with; worqr by default' },
+      running: { type: 'flag', about: 'take what runs there as waiting here: its workers must be gone' },
+      'dry-run': { type: 'flag', about: 'say what would come, and change nothing' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
+    examples: [{ line: 'longhaul import --help', says: 'says from where' }],
+    load: async () => (await import('../import.ts')).importAll,
   },
 ];

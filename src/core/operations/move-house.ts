@@ -52,7 +52,7 @@ function stand(shelves: Shelves, { next, before }: { next: Standing | null; befo
 }
 
 function write(shelves: Shelves, { move, part, rows, gone, numbers, done }: MovedBatch, now: number): void {
-  const standing = targetOf(shelves, move);
+  const standing = standingIn(shelves, move, ['target', 'import']);
   shelves.raise(numbers);
   for (const key of gone) shelves.removeRecord(key);
   for (const row of rows) shelves.put(part, row, now);
@@ -60,13 +60,13 @@ function write(shelves: Shelves, { move, part, rows, gone, numbers, done }: Move
 }
 
 function clear(shelves: Shelves, move: string): void {
-  targetOf(shelves, move);
+  standingIn(shelves, move, ['target']);
   shelves.clear();
 }
 
-function targetOf(shelves: Shelves, move: string): Standing {
+function standingIn(shelves: Shelves, move: string, roles: readonly Standing['role'][]): Standing {
   const standing = shelves.standing();
-  const isRight = standing?.move === move && standing.role === 'target' && standing.state === 'moving';
+  const isRight = standing?.move === move && roles.includes(standing.role) && standing.state === 'moving';
   if (!isRight) throw notInMove(move);
   return standing;
 }

@@ -21,6 +21,9 @@ export type Plan =
 
 export function planMove(ends: Ends): Plan {
   const { source, target, from, to } = ends;
+  const importing = [source, target].find((each) => each?.role === 'import');
+  if (importing !== undefined && importing !== null)
+    return refuse(`jobs are being imported from ${importing.other}: let that end, or give it up with --reopen`);
   if (source?.role === 'target' && source.state === 'moving')
     return refuse(
       `${from} is itself being filled from ${source.other}: finish that move first, or give it up with --reopen`,

@@ -9,7 +9,8 @@ begin()
 
 local _, move, after, seq, token, version, part = unpack(args)
 local known = cjson.decode(call('HGET', P, 'standing') or '{}')
-if known.move ~= move or known.role ~= 'target' or known.state ~= 'moving' then return 'no' end
+local isRight = known.role == 'target' or known.role == 'import'
+if known.move ~= move or not isRight or known.state ~= 'moving' then return 'no' end
 local put, at = {}, 8
 
 function put.records()

@@ -1,0 +1,57 @@
+/** Blueque's keys: the lists say in which order tasks wait, the hash of each task says everything else. */
+import type { ForeignJob, ForeignKeys, ForeignStore } from './foreign-job.ts';
+import { PLAIN_JOB, secondsOf } from './foreign-job.ts';
+
+const STATES: Readonly<Record<string, ForeignJob['state']>> = {
+  scheduled: 'waiting',
+  pending: 'waiting',
+  reserved: 'running',
+  started: 'running',
+  complete: 'done',
+  failed: 'failed',
+};
+const TASK = 'blueque_task_';
+
+export async function readBlueque(keys: ForeignKeys): Promise<ForeignStore> {
+  const unmapped: string[] = [];
+  const waiting = await inLine(keys);
+  const ids = (await keys.keys(TASK)).map((key) => key.slice(TASK.length));
+  const ordered = [...waiting.filter((id) => ids.includes(id)), ...ids.filter((id) => !waiting.includes(id))];
+  const jobs: ForeignJob[] = [];
+  for (const id of ordered) {
+    const job = readTask(id, await keys.hash(TASK + id));
+    if (typeof job === 'string') unmapped.push(job);
+    else jobs.push(job);
+  }
+  return { jobs, recurring: [], unmapped };
+}
+
+/** The ids that wait, the next one first: tasks enter a list at its head and leave it at its tail. */
+async function inLine(keys: ForeignKeys): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const [queue] of await keys.sorted('blueque_queues'))
+    ids.push(...[...(await keys.list(`blueque_pending_tasks_${queue}`))].reverse());
+  return ids;
+}
+
+function readTask(id: string, task: Readonly<Record<string, string>>): ForeignJob | string {
+  const state = STATES[task['status'] ?? ''];
+  const queue = task['queue'];
+  if (state === undefined || queue === undefined)
+    return `task ${id}: it has no queue, or the unknown status ${task['status']}`;
+  const updated = secondsOf(task['updated']);
+  const isEnded = state === 'done' || state === 'failed';
+  return {
+    ...PLAIN_JOB,
+    id,
+    queue,
+    state,
+    data: JSON.stringify(task['parameters'] ?? ''),
+    createdAt: secondsOf(task['created']),
+    runAt: secondsOf(task['eta']),
+    endedAt: isEnded ? updated : null,
+    attempt: isEnded ? 1 : 0,
+    result: task['result'] === undefined ? null : JSON.stringify(task['result']),
+    failure: state === 'failed' ? { group: 'failed', message: task['error'] ?? '', detail: null } : null,
+  };
+}
