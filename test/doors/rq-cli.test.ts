@@ -47,6 +47,19 @@ test('rq sendmesg, state, statusmesg, statuscountmesg: sent, done, and said so',
   expect((await rq('statuscountmesg', '--msg_id', id)).stdout).toBe('ok done - all of it 0\n');
 });
 
+test('rq verify_rules: ok or fail, and what each rule does', async () => {
+  const path = join(rqNode.folder, 'rules.json');
+  const rules = [{ name: 'mail', match: { destination: 'mail' }, relay: ['http://far.test:3333'] }];
+  writeFileSync(path, JSON.stringify({ rules, default: { end: 'failed' } }));
+  expect(await rq('verify_rules', '--path', path)).toMatchObject({ code: 0, stdout: 'ok 1 rule\n' });
+  const verbose = await rq('verify_rules', '--path', path, '--verbose');
+  expect(verbose.stdout).toMatch(/^ok 1 rule\nmail: to http:\/\/far\.test:3333/);
+  writeFileSync(path, '{"rules":[{"name":"x"}]}');
+  expect(await rq('verify_rules', '--path', path)).toMatchObject({ code: 1, stdout: expect.stringMatching(/^fail /) });
+  const gone = await rq('verify_rules', '--path', `${path}.gone`);
+  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('there is no file') });
+});
+
 test('rq prepmesg, attachmesg, attachstatusmesg, commitmesg, clone: a message with a file, in two phases', async () => {
   const file = join(rqNode.folder, 'film.txt');
   writeFileSync(file, 'frames');

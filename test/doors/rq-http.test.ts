@@ -1,9 +1,11 @@
 /** RQ's HTTP interface at its addresses, each named after it, against a real node with real scripts. */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
 import { proofSize } from '../support/proof.ts';
 import { RqNode } from './rq-node.ts';
@@ -104,6 +106,38 @@ test('rq GET message .json, state.json: the record in RQ’s names', async () =>
   const bad = await send({ param1: 'bad' });
   await until(bad, 'err');
   expect((await ask(`${bad}.json`)).json).toMatchObject({ status: 'err - by design' });
+});
+
+test('rq post_run_webhook: called on the end of a message, in RQ’s shape', async () => {
+  const calls: { type: string | undefined; form: URLSearchParams }[] = [];
+  const receiver = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    calls.push({ type: request.headers['content-type'], form: new URLSearchParams(body) });
+    response.end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void receiver.close());
+  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/after`;
+  const ends = [
+    { path: await send({ param1: 'told', post_run_webhook: hook }), state: 'done', status: 'done - all of it' },
+    { path: await send({ param1: 'bad', post_run_webhook: [hook] }), state: 'err', status: 'err - by design' },
+  ];
+  await waitFor('both calls', () => calls.length >= 2 || undefined, { deadlineMs: 25_000 });
+  const payloads = calls.map(({ form }) => JSON.parse(form.get('payload') ?? '') as Record<string, unknown>);
+  for (const { path, state, status } of ends)
+    expect(payloads.find(({ msg_id }) => String(msg_id).endsWith(path))).toMatchObject({ state, status, dest: 'work' });
+  for (const { type, form } of calls) {
+    expect(type).toBe('application/x-www-form-urlencoded');
+    expect(form.get('x_format')).toBe('json');
+  }
+  const wrong = async (address: unknown) =>
+    post('/q/work/new_message', { mesg: JSON.stringify({ dest: 'work', post_run_webhook: address }) });
+  expect(await wrong('no address')).toMatchObject({ status: 400, json: ['fail', expect.stringContaining('address')] });
+  expect(await wrong('http://10.0.0.1/')).toMatchObject({
+    status: 400,
+    json: ['fail', expect.stringContaining('private address')],
+  });
 });
 
 test('rq new_message prep, attach/new, commit: two phases, the MD5 as the receipt', async () => {

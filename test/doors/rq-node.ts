@@ -24,7 +24,8 @@ export class RqNode {
 [ "$RQ_PARAM1" = bad ] && { echo "err by design" >&3; exit 0; }
 echo "done all of it" >&3`,
     );
-    const settings = { rq: { open: true }, scriptDirs: [join(this.folder, 'scripts')] };
+    const scriptDirs = [join(this.folder, 'scripts')];
+    const settings = { rq: { open: true }, scriptDirs, allowDestinations: ['127.0.0.1'] };
     writeFileSync(join(this.home, 'node.json'), JSON.stringify(settings));
     afterAll(() => this.#close());
   }

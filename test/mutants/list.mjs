@@ -7,10 +7,21 @@
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
+import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
 
-export const mutants = [...core, ...sqlite, ...redis, ...worker, ...schedules, ...dependencies, ...limits, ...failover];
+export const mutants = [
+  ...core,
+  ...sqlite,
+  ...redis,
+  ...worker,
+  ...schedules,
+  ...dependencies,
+  ...limits,
+  ...failover,
+  ...hooks,
+];

@@ -4,6 +4,7 @@ import { jobId, queueName } from '../../core/names.ts';
 import { rqStateOf } from '../../node/rq-view.ts';
 import type { ServerContext } from '../../server/context.ts';
 import { duplicateJob } from '../../server/duplicate-job.ts';
+import { mustBeCallable } from '../../server/hook-addresses.ts';
 import { findJob } from '../../server/job-views.ts';
 import { mustBeOk } from '../../server/one-result.ts';
 import { refuseRequest } from '../../server/problem.ts';
@@ -142,14 +143,16 @@ function messageIn({ json: given, fields }: RqBody): Readonly<Record<string, unk
 }
 
 async function add(
-  { store, newId }: ServerContext,
+  context: ServerContext,
   { message, method, queue }: { message: Message; method: NewMethod; queue: string },
 ): Promise<string> {
+  const { store, newId } = context;
   if (method === 'single_que') {
     const [head] = (await store.jobs.list({ queue, order: 'claim', limit: 1 })).jobs;
     if (head !== undefined) return head.id;
   }
   const job = jobOfMessage(message, { id: newId(), queue, draft: method === 'prep' });
+  mustBeCallable(context, job.policy?.hooks);
   const added = mustBeOk(await store.jobs.add([{ ...job, ...(method === 'single_que' && { unique: SINGLE }) }]));
   return added.id;
 }
