@@ -16,7 +16,7 @@ export const hooks = [
     file: 'src/core/operations/outbox.ts',
     find: 'const parents = before === undefined ? null : { of: 1, open: 1, bad: 0 };',
     replace: 'const parents = null;',
-    and: [{ find: "    table.setEdge(before, job, 'open');\n", replace: '' }],
+    and: { find: "    table.setEdge(before, job, 'open');\n", replace: '' },
     suites: memory,
   },
   {
