@@ -150,6 +150,33 @@ export function hookContract(open: Open): void {
     expect(names(await claim())).toEqual([`a done ${URL_A}`]);
   });
 
+  it('keeps the line whole however long it is', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
+    await bench.beat(job, { progress: { percent: 50, text: null } });
+    await bench.settle(job, complete);
+    const events: string[] = [];
+    for (let left = 3; left > 0; left -= 1) {
+      const [first, ...others] = await bench.claim({ queues: ['hooks'] });
+      if (first === undefined) throw new Error('there is more to tell');
+      expect(others).toEqual([]);
+      events.push((JSON.parse(first.data) as HookOrder).event);
+      await bench.settle(first, complete);
+    }
+    expect(events).toEqual(['start', 'progress', 'done']);
+  });
+
+  it('tells for every queue that has hooks, and for one that has none no more', async () => {
+    const bench = await open();
+    await bench.setQueue('p', { hooks: [toA()] });
+    await bench.setQueue('q', { hooks: [toA()] });
+    await bench.setQueue('r', { hooks: [toA()] });
+    await bench.setQueue('q', {});
+    const jobs = await Promise.all(['p', 'q', 'r'].map((queue) => bench.running({ id: `of-${queue}`, queue })));
+    for (const job of jobs) await bench.settle(job, complete);
+    expect(await told(bench)).toEqual(['of-p done', 'of-r done']);
+  });
+
   it('tells of each end of a job that was requeued, also within one millisecond', async () => {
     const bench = await open();
     await bench.add({ id: 'a', policy: { hooks: [toA(['cancelled'])] } });

@@ -110,11 +110,13 @@ test('rq GET message .json, state.json: the record in RQ’s names', async () =>
 
 test('rq post_run_webhook: called on the end of a message, in RQ’s shape', async () => {
   const calls: { type: string | undefined; form: URLSearchParams }[] = [];
-  const receiver = createServer(async (request, response) => {
+  const receiver = createServer((request, response) => {
     let body = '';
-    for await (const chunk of request) body += String(chunk);
-    calls.push({ type: request.headers['content-type'], form: new URLSearchParams(body) });
-    response.end();
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      calls.push({ type: request.headers['content-type'], form: new URLSearchParams(body) });
+      response.end();
+    });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void receiver.close());

@@ -73,6 +73,6 @@ export const hooks = [
     file: 'src/node/hooks/sign-hook.ts',
     find: 'const content = `${id}.${timestamp}.${body}`;',
     replace: 'const content = `${id}.${body}`;',
-    suites: ['test/docs/hooks.test.ts'],
+    suites: ['src/node/hooks/sign-hook.test.ts'],
   },
 ];
