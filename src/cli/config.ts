@@ -21,6 +21,8 @@ const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound' | 'isUr
   port: 'the port it listens on',
   env: 'production, development, test or stage: handed to scripts as RQ_ENV',
   scriptDirs: 'folders beside queues/ in which scripts may live',
+  offers:
+    'units for jobs that need some, beside the cores (cpu) and the memory (memoryMb) of the machine; from the next start',
   rq: 'open: whoever comes over the loopback to RQ’s addresses may name scripts, as RQ had it',
 };
 

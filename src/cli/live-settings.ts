@@ -70,6 +70,11 @@ export class LiveSettings implements NodeSettings {
     return this.#now.scriptDirs;
   }
 
+  /** Of the start, as the workers were told then. */
+  get offers(): string {
+    return this.#now.offers;
+  }
+
   get rq(): NodeSettings['rq'] {
     return this.#now.rq;
   }

@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   keys: keyWords,
   coalesce: ({ coalesce }) => (coalesce === null ? 'none' : `by ${coalesce.by.join(', ')}`),
   throttles: ({ throttles }) => throttles.join(', ') || 'none',
+  needs: ({ needs }) => needs.replaceAll(',', ', ') || 'none',
   rate: ({ rate }) => (rate === null ? 'none' : `${rate.count}/${time(rate.ms)}`),
   priority: ({ priority }) => String(priority),
   lease: ({ leaseMs }) => time(leaseMs),

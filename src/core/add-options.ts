@@ -9,7 +9,8 @@ import { hooks } from './hook-input.ts';
 import type { JobPolicy, UniqueKey } from './job.ts';
 import type { NewJob } from './job-store.ts';
 import { described, schemaOf } from './json-schema.ts';
-import { keyText, throttleNames } from './limit-input.ts';
+import type { UnitsInput } from './limit-input.ts';
+import { keyText, throttleNames, units } from './limit-input.ts';
 import { jobId, newJobId, shownName, tag, uniqueKeyText } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
@@ -40,6 +41,8 @@ export interface AddOptions extends PolicyInput {
   maxWait?: Duration;
   /** Names of throttles of which it needs a slot each, instead of the queue's. */
   throttles?: readonly string[];
+  /** What it needs of the worker that runs it, instead of the queue's: `{ cpu: 2, gpu: 1 }`. */
+  needs?: UnitsInput;
   /** Where the queue has `keys`: its key, instead of what its data says. */
   key?: string;
   /** Who is told of it, beside whom its queue tells: addresses, or addresses with what they want to hear. */
@@ -85,6 +88,7 @@ export const ADD_SHAPE = {
   forceRemote: flag,
   throttles: throttleNames,
   key: keyText,
+  needs: units,
   retries: count,
   backoff,
   maxResends: count,

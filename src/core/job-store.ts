@@ -14,6 +14,7 @@ import type { HistoryRow } from './history.ts';
 import type { AnswerOf, Question } from './insight.ts';
 import type { Failure, Job, JobPolicy, JobState, UniqueKey } from './job.ts';
 import type { Label } from './label.ts';
+import type { Offer } from './needs.ts';
 import type { Refused } from './refusal.ts';
 
 export interface CallOptions {
@@ -73,6 +74,8 @@ export interface ClaimRequest {
   readonly limit: number;
   /** Default: the queue's own lease. */
   readonly leaseMs?: number;
+  /** What the worker has and what of it is free; without it, it gets no job that needs anything. */
+  readonly offers?: Offer;
   /** A repeated claim with the worker's latest request id gets the same leases again. */
   readonly requestId: string;
 }

@@ -89,6 +89,8 @@ export interface JobPolicy {
   readonly key?: string;
   /** Beside those of the queue. */
   readonly hooks?: readonly Hook[];
+  /** What it needs of its worker, instead of the queue's: needs.ts. */
+  readonly needs?: string;
 }
 
 export interface Job {

@@ -1,9 +1,11 @@
 /** Limits as people give them: keys, throttles and rates, with what is wrong with them in words. */
 import type { Check, Report } from './check.ts';
-import { duration, fields, integer, listOf, orNull, show, text } from './check.ts';
+import { duration, fields, integer, listOf, mapOf, orNull, show, text } from './check.ts';
 import type { Duration } from './duration.ts';
 import { parseDuration } from './duration.ts';
 import { described, schemaOf } from './json-schema.ts';
+import type { Units } from './needs.ts';
+import { needsText } from './needs.ts';
 import type { CoalesceSettings, KeySettings, Rate } from './settings.ts';
 
 export interface KeysInput {
@@ -15,6 +17,9 @@ export interface KeysInput {
 
 /** A field of the data, or several: jobs are equal that have equal values in all of them. */
 export type CoalesceInput = string | readonly string[] | { by: string | readonly string[] };
+
+/** Counts of units with any name: `{ cpu: 2, memoryMb: 4096, gpu: 1 }`. */
+export type UnitsInput = Units;
 
 /** `'100/1m'` is the same as `{ count: 100, per: '1m' }`. */
 export type RateInput = string | { count: number; per: Duration };
@@ -67,6 +72,16 @@ export const coalesce: Check<CoalesceSettings> = described(
     return { by: given?.by ?? [] };
   },
 );
+
+const unitName = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
+const unitCounts = mapOf(integer(0, 1_000_000_000), 20);
+/** `{ cpu: 2, gpu: 1 }`, kept as needs.ts has it. */
+export const units: Check<string> = described(schemaOf(unitCounts), (value: unknown, report: Report, path: string) => {
+  const given = unitCounts(value, report, path) ?? {};
+  for (const name of Object.keys(given))
+    if (!unitName.test(name)) report(`${path}.${name}`, 'must be named with letters, digits and _, a letter first');
+  return needsText(given);
+});
 
 const MOST_MS = 366 * 86_400_000;
 const rateRule = fields({ count: slotCount, per: duration(1) });

@@ -9,6 +9,7 @@ export const SETTING_WORDS: Readonly<Record<keyof SettingsInput, string>> = {
   keys: 'fields of the data that make a key; keys take turns, and may have a limit',
   coalesce: 'fields of the data that make jobs equal; equals that wait when one starts are done with it',
   throttles: 'named throttles of which each of its jobs needs a slot',
+  needs: 'units of which each of its jobs needs so many of the worker that runs it, such as cpu 2',
   rate: 'how many of its jobs start in a time, such as 100/1m',
   priority: 'of jobs that name none; lower runs first',
   lease: 'how long a silent worker keeps a job',

@@ -9,8 +9,8 @@ import { badInput } from './errors.ts';
 import type { HookInput } from './hook-input.ts';
 import { hooks } from './hook-input.ts';
 import { described, schemaOf } from './json-schema.ts';
-import type { CoalesceInput, KeysInput, RateInput } from './limit-input.ts';
-import { coalesce, keys, rate, slotCount, throttleNames } from './limit-input.ts';
+import type { CoalesceInput, KeysInput, RateInput, UnitsInput } from './limit-input.ts';
+import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-input.ts';
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
@@ -33,6 +33,7 @@ export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSile
   coalesce?: CoalesceInput | null;
   throttles?: readonly string[];
   rate?: RateInput | null;
+  needs?: UnitsInput;
   lease?: Duration;
   heartbeat?: Duration;
   maxCrashes?: number;
@@ -149,6 +150,7 @@ const settingsShape = {
   coalesce: orNull(coalesce),
   throttles: throttleNames,
   rate: orNull(rate),
+  needs: units,
   lease: duration(MIN_LEASE_MS),
   heartbeat: duration(25),
   retries: count,

@@ -86,6 +86,8 @@ export interface QueueSettings extends ScriptSettings {
   /** Named throttles of which each of its jobs needs a slot. */
   readonly throttles: readonly string[];
   readonly rate: Rate | null;
+  /** What each of its jobs needs of the worker that runs it: needs.ts. */
+  readonly needs: string;
   readonly priority: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -133,6 +135,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   coalesce: null,
   throttles: [],
   rate: null,
+  needs: '',
   priority: 0,
   leaseMs: 60_000,
   heartbeatMs: 15_000,

@@ -83,6 +83,10 @@ export interface Table {
   /** The queues that have jobs parked under a throttle. */
   parkedQueues(address: string): readonly string[];
   parkedCount(address: string): number;
+  /** Of the addresses by needs (needs.ts) under which jobs of a queue are parked, the first by name; at most MOST_NEEDS. */
+  parkedNeeds(queue: string): readonly string[];
+  /** The first of those that are parked there, in the order of claims. */
+  firstParked(address: string, queue: string): Job | undefined;
   /** The first of them in the order of claims go back. Returns how many. */
   unpark(address: string, queue: string, limit: number): number;
 

@@ -93,11 +93,13 @@ export interface FullThrottle {
 export type Brake =
   | { readonly by: 'queue'; readonly held: number; readonly max: number }
   | { readonly by: 'rate'; readonly until: number }
+  | { readonly by: 'needs'; readonly needs: string }
   | ({ readonly by: 'throttle' } & FullThrottle);
 
 export function brakeWords(brake: Brake): string {
   if (brake.by === 'rate')
     return `the rate of its queue lets the next one start at ${new Date(brake.until).toISOString()}`;
+  if (brake.by === 'needs') return `needs ${brake.needs.replaceAll(',', ', ')}, and no worker there is offers as much`;
   const count = `${brake.held} of ${brake.max} running`;
   if (brake.by === 'queue') return `${count} in its queue`;
   const what = readAddress(brake.address);
@@ -106,6 +108,7 @@ export function brakeWords(brake: Brake): string {
 
 /** Whether there is any limit that might hold a job back. */
 export function isLimited({ policy }: Pick<Job, 'policy'>, settings: QueueSettings): boolean {
-  const { maxRunning, keys, rate, throttles } = settings;
+  const { maxRunning, keys, rate, throttles, needs } = settings;
+  if ((policy.needs ?? needs) !== '') return true;
   return (policy.throttles ?? throttles).length > 0 || maxRunning !== null || keys !== null || rate !== null;
 }

@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { checked, duration, integer, object, oneOf, text } from '../core/check.ts';
 import type { Duration } from '../core/duration.ts';
 import type { RunningJob } from '../core/job.ts';
+import type { UnitsInput } from '../core/limit-input.ts';
+import { units } from '../core/limit-input.ts';
+import { readUnits } from '../core/needs.ts';
+import { UnitPool } from '../worker/unit-pool.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
@@ -26,6 +30,8 @@ export interface WorkOptions {
   onUnreachable?: 'stop' | 'continue';
   /** A file name to begin with, for settlements that cannot be delivered. Default: in the home folder, if there is one. */
   journal?: string;
+  /** Units it has for jobs that need some: `{ cpu: 4, gpu: 1 }`. Default: none, and no job that needs any. */
+  offers?: UnitsInput;
   onEvent?: (event: WorkEvent) => void;
 }
 
@@ -63,6 +69,7 @@ const shape = object({
   maxBlock: duration(100),
   onUnreachable: oneOf('stop', 'continue'),
   journal: text({ max: 4_096 }),
+  offers: units,
   onEvent: (value) => value as (event: WorkEvent) => void,
 });
 
@@ -97,7 +104,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
 
 function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): WorkerOptions {
   const given = checked('work options', plan.options, shape);
-  const { lease, maxBlock, onUnreachable, onEvent } = given;
+  const { lease, maxBlock, onUnreachable, onEvent, offers } = given;
   const { store, home, settings, newId } = connection;
   const run = {
     handler: plan.handler,
@@ -118,6 +125,10 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     journalPath: given.journal ?? (home === null ? null : join(home, 'journal')),
     random: Math.random,
     newId,
+    ...(offers !== undefined && {
+      pool: new UnitPool(readUnits(offers)),
+      info: JSON.stringify({ offers }),
+    }),
     ...(lease !== undefined && { leaseMs: lease }),
     ...(maxBlock !== undefined && { maxBlockMs: maxBlock }),
     ...(onUnreachable !== undefined && { onUnreachable }),

@@ -1,6 +1,7 @@
 /** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
 import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/check.ts';
 import { badInput } from '../core/errors.ts';
+import { units } from '../core/limit-input.ts';
 import { shownName } from '../core/names.ts';
 import type { OutboundSettings } from './outbound-settings.ts';
 import { OUTBOUND_SHAPE, outboundSettings } from './outbound-settings.ts';
@@ -23,6 +24,8 @@ export interface NodeSettings {
   readonly scriptDirs: readonly string[];
   /** RQ's own openness: whoever comes over the loopback to RQ's addresses may name scripts. */
   readonly rq: { readonly open: boolean };
+  /** Units for jobs that need some, beside or instead of the machine's cores (`cpu`) and memory (`memoryMb`); needs.ts. */
+  readonly offers: string;
   /** Where it may call, with which tokens, and how fast. */
   readonly outbound: OutboundSettings;
 }
@@ -55,6 +58,7 @@ const shape = object({
   env: text({ max: 64, pattern: /^[A-Za-z0-9_-]+$/, must: 'must be one word' }),
   scriptDirs: listOf(text({ max: 4_096, pattern: /^\//, must: 'must be an absolute path' }), 100),
   rq: object({ open: flag }),
+  offers: units,
   listen: listOf(text({ max: 255 }), 20),
   store: text({ max: 4_096 }),
   strict: flag,
@@ -82,6 +86,7 @@ export function nodeSettings(json: string | undefined, listensOn?: number): Node
     url,
     isUrlSet: given.url !== undefined,
     copyUpTo: given.copyUpTo ?? COPY_UP_TO,
+    offers: given.offers ?? '',
     aliases: aliases.map(withSlash),
     port,
     env,

@@ -156,6 +156,7 @@ const throttleUse = fields({
 const brake = anyOf('by', {
   queue: fields({ by: oneOf('queue'), held: whole, max: whole }),
   rate: fields({ by: oneOf('rate'), until: ms }),
+  needs: fields({ by: oneOf('needs'), needs: word }),
   throttle: fields({ by: oneOf('throttle'), address: word, held: whole, max: whole }),
 });
 

@@ -64,6 +64,12 @@ const hookRecord = fields(
   { secret: text({ max: 64, pattern: SECRET_NAME }), every: integer(1, 100), silentMs: ms, format: oneOf('rq') },
 );
 export const hookRecords: Check<readonly Hook[]> = listOf(hookRecord, 100);
+/** As core/needs.ts writes them. */
+const units = text({
+  max: 1_000,
+  pattern: /^$|^[A-Za-z]\w*=\d+(,[A-Za-z]\w*=\d+)*$/,
+  must: 'must be like cpu=2,gpu=1',
+});
 export const policyRecord = object({
   retries: whole,
   maxResends: whole,
@@ -74,6 +80,7 @@ export const policyRecord = object({
   throttles: listOf(word, 20),
   key: word,
   hooks: hookRecords,
+  needs: units,
 });
 export const uniqueRecord = fields({
   key: word,
@@ -108,7 +115,7 @@ const newJob = fields(
 
 const claimRequest = fields(
   { worker: word, queues: listOf(queueName, MOST), limit: integer(0, 10_000), requestId: word },
-  { leaseMs: ms },
+  { leaseMs: ms, offers: fields({ whole: units, free: units }) },
 );
 
 const token = whole;

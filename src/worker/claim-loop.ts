@@ -8,6 +8,7 @@
  * until it is answered, because the leases it may have been given would otherwise be held by nobody.
  */
 import type { ClaimRequest, ClaimResult, JobStore } from '../core/job-store.ts';
+import type { Offer } from '../core/needs.ts';
 import { CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
 import { monotonicMs } from './monotonic.ts';
 import type { Reach } from './reach.ts';
@@ -21,6 +22,8 @@ export interface ClaimLoopOptions {
   readonly reach: Reach;
   /** How many jobs can be taken now. */
   room(): number;
+  /** What there is for jobs that need something; undefined where nothing is offered. */
+  offers(): Offer | undefined;
   workerId(): string;
   newId(): string;
   random(): number;
@@ -124,11 +127,15 @@ export class ClaimLoop {
 
   #newRequest(): ClaimRequest | null {
     if (this.#isStopped || this.#isPaused || !this.#isWanted) return null;
-    const { queues, leaseMs, room, workerId, newId } = this.#options;
+    const { queues, leaseMs, room, offers, workerId, newId } = this.#options;
     const limit = Math.min(room(), MAX_CLAIM);
     if (limit <= 0) return null;
-    const base = { worker: workerId(), queues, limit, requestId: newId() };
-    return leaseMs === undefined ? base : { ...base, leaseMs };
+    const offered = offers();
+    return {
+      ...{ worker: workerId(), queues, limit, requestId: newId() },
+      ...(leaseMs !== undefined && { leaseMs }),
+      ...(offered !== undefined && { offers: offered }),
+    };
   }
 
   async #claim(request: ClaimRequest): Promise<void> {

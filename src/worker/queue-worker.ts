@@ -7,6 +7,7 @@
  * that at concurrency 1 a job costs one round trip. Nothing here decides what an end means (to-settlement.ts).
  */
 import type { ClaimResult } from '../core/job-store.ts';
+import { needsOf } from '../core/needs.ts';
 import { Attempts } from './attempts.ts';
 import { ClaimLoop, claimShare } from './claim-loop.ts';
 import { atMost, every } from './deadline.ts';
@@ -76,6 +77,7 @@ export class QueueWorker implements Worker {
     });
     this.#attempts = this.#makeAttempts();
     this.#claims = this.#makeClaimLoop();
+    options.pool?.join(this, () => this.#attempts.all().map(({ job }) => needsOf(job, options.settingsFor(job.queue))));
   }
 
   get id(): string {
@@ -147,6 +149,7 @@ export class QueueWorker implements Worker {
       random,
       ...(leaseMs !== undefined && { leaseMs }),
       room: () => Math.min(this.#concurrency - this.#attempts.size, this.#board.room, claimShare(this.#concurrency)),
+      offers: () => this.#options.pool?.lend(this),
       workerId: () => this.#id,
       schedule: () => this.#schedule(),
       onSent: () => this.#board.countClaim(),
@@ -200,6 +203,7 @@ export class QueueWorker implements Worker {
   #claimed(result: ClaimResult, sentAt: number): void {
     if (this.#stopped === null) this.#attempts.begin(result, sentAt);
     else this.#attempts.refuse(result, 'its worker stopped before it began');
+    this.#options.pool?.giveBack(this);
   }
 
   #storeIsBack(): void {
@@ -256,6 +260,7 @@ export class QueueWorker implements Worker {
     this.#claims.giveUp();
     await this.#settler.drain(deadlineMs);
     for (const undo of this.#undo) undo();
+    this.#options.pool?.leave(this);
     await this.#keeper?.close();
     await leave();
     await this.#leave();

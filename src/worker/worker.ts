@@ -11,6 +11,7 @@ import type { Store } from '../core/store.ts';
 import { QueueWorker } from './queue-worker.ts';
 import type { RunAttempt } from './run-outcome.ts';
 import type { StopReason } from './stop-reason.ts';
+import type { UnitPool } from './unit-pool.ts';
 import type { WorkerEvent } from './worker-event.ts';
 
 export interface WorkerOptions {
@@ -27,6 +28,8 @@ export interface WorkerOptions {
   readonly pid: number;
   /** Anything else to be shown of this worker, as the JSON text of an object. */
   readonly info?: string;
+  /** What it offers to jobs that need something, maybe together with others. Default: nothing. */
+  readonly pool?: UnitPool;
   /** Default: each queue's own. */
   readonly leaseMs?: number;
   /** How long `stop` lets attempts go on. */

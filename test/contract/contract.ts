@@ -27,6 +27,7 @@ import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
 import { moveContract } from './move.ts';
 import { movingHouseContract } from './moving-house.ts';
+import { needContract } from './needs.ts';
 import { overviewContract } from './overview.ts';
 import { recordContract } from './records.ts';
 import { requeueContract } from './requeue.ts';
@@ -66,6 +67,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   throttles: throttleContract,
   'limits of a queue': limitContract,
   coalescing: coalesceContract,
+  'resource slots': needContract,
   drafts: draftContract,
   dependencies: dependencyContract,
   'failed dependencies': dependencyFailureContract,

@@ -74,6 +74,9 @@ const limitedPolicy = oneOf(
   { key: 'a' },
   { key: 'b' },
   { key: 'b', throttles: ['t'] },
+  { needs: 'cpu=1' },
+  { needs: 'cpu=2' },
+  { needs: 'cpu=1,gpu=1', throttles: ['t'] },
 );
 
 const onTaken = fc.record({ kind: oneOf('replace', 'debounce'), maxWaitMs: oneOf(null, 0, SHORT_MS) });
@@ -205,6 +208,8 @@ const query = both(
   fc.record({ order: oneOf('newest'), limit: oneOf(1, 2, 5) }),
 );
 
+/** A worker that runs nothing yet; one that keeps its room for somebody is for the contract. */
+const offers = oneOf('cpu=1', 'cpu=2', 'cpu=4,gpu=1').map((whole) => ({ whole, free: whole }));
 const claim = both(
   fc.record({
     call: oneOf('claim'),
@@ -213,7 +218,10 @@ const claim = both(
     limit: oneOf(0, 1, 1, 1, 2, 3),
     again: oneOf(false, false, false, true),
   }),
-  fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
+  both(
+    fc.oneof({ weight: 3, arbitrary: fc.record({ leaseMs }) }, { weight: 1, arbitrary: fc.constant({}) }),
+    maybe({ offers }),
+  ),
 );
 
 /** Heeded only by what goes on to another queue. */

@@ -26,6 +26,7 @@ import type {
   TargetResult,
 } from '../../src/core/job-store.ts';
 import * as life from '../../src/core/lifecycle.ts';
+import { fits, readUnits, without } from '../../src/core/needs.ts';
 import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
 import type { Model } from './model.ts';
 import { below, childrenOf, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
@@ -90,14 +91,17 @@ function heldBy(model: Model, { id, token }: { id: string; token: number }): rea
   return life.holds(job, token) ? [job] : [];
 }
 
-function take(model: Model, { worker, queues, limit, leaseMs }: ClaimRequest, moment: Moment): readonly RunningJob[] {
+function take(model: Model, request: ClaimRequest, moment: Moment): readonly RunningJob[] {
+  const { worker, queues, limit, leaseMs, offers } = request;
   const taken: RunningJob[] = [];
   for (const queue of queues) {
     const settings = model.settings(queue);
     if (taken.length >= limit || settings.state !== 'up') continue;
     overtake(model, queue, 1_000, moment);
     for (const job of model.ready(queue, moment.now)) {
-      const hasRoom = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
+      const used = taken.reduce((room, each) => without(room, model.limits.needs(each)), readUnits(offers?.free ?? ''));
+      const isServed = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
+      const hasRoom = isServed && fits(model.limits.needs(job), used);
       const isLeft = !model.isBlocked(model.get(job.id) as Job);
       if (taken.length >= limit || !hasRoom || !isLeft) continue;
       const token = model.nextToken(job.id);

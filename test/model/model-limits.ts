@@ -5,6 +5,7 @@
  */
 import type { Job } from '../../src/core/job.ts';
 import type { Transition } from '../../src/core/lifecycle.ts';
+import { needsOf } from '../../src/core/needs.ts';
 import { rateAfter, rateNextAt, rateRoom } from '../../src/core/rate.ts';
 import { keyOf, readAddress, throttlesOf } from '../../src/core/throttle.ts';
 import type { Model } from './model.ts';
@@ -32,6 +33,10 @@ export class ModelLimits {
 
   slots(job: Job): readonly string[] {
     return throttlesOf(job, this.#model.settings(job.queue));
+  }
+
+  needs(job: Job): string {
+    return needsOf(job, this.#model.settings(job.queue));
   }
 
   /** Whether each of its throttles has a slot left. */

@@ -32,7 +32,8 @@ function isWanted(model: Model, query: Omit<JobQuery, 'limit' | 'after'>, job: J
 
 function nameOf(model: Model, job: Job, now: number): string {
   const { label } = labelOf(job, model.settings(job.queue), now);
-  const isFree = model.limits.roomIn(job.queue, now) > 0 && model.limits.hasRoom(job);
+  // No worker of the model's programs says that it offers anything.
+  const isFree = model.limits.needs(job) === '' && model.limits.roomIn(job.queue, now) > 0 && model.limits.hasRoom(job);
   return label === 'ready' && !isFree ? 'throttled' : label;
 }
 

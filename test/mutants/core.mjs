@@ -182,8 +182,8 @@ export const core = [
   {
     name: 'a claim over its limit',
     file: 'src/core/operations/claim.ts',
-    find: 'if (jobs.length >= request.limit) break;\n    const taken = takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment);',
-    replace: 'const taken = takeFrom(table, queue, request, moment);',
+    find: '...leftOf(table, request, jobs), limit: request.limit - jobs.length };',
+    replace: '...leftOf(table, request, jobs) };',
     suites: memory,
   },
   {

@@ -6,7 +6,37 @@ const rules = 'src/core/coalesce.ts';
 const operations = 'src/core/operations/folds.ts';
 const prelude = 'src/stores/redis/lua/prelude.lua';
 
+const needs = 'src/core/operations/needs.ts';
+
 export const limits = [
+  {
+    name: 'resource slots: a claim of several queues counts its room anew for each',
+    file: 'src/core/operations/claim.ts',
+    find: '...leftOf(table, request, jobs), limit',
+    replace: 'limit',
+    suites: memory,
+  },
+  {
+    name: 'resource slots: what fitted nowhere is never looked at again',
+    file: needs,
+    find: 'table.unpark(address, queue, 1)).some(',
+    replace: 'table.parkedCount(address) * 0).some(',
+    suites: memory,
+  },
+  {
+    name: 'resource slots: small jobs pass a large one for ever',
+    file: needs,
+    find: 'now - first.runAt < PATIENCE_MS',
+    replace: 'now - first.runAt < 1_000 * PATIENCE_MS',
+    suites: memory,
+  },
+  {
+    name: 'redis: a job takes nothing of what its worker has free',
+    file: prelude,
+    find: 'room[unit] = (room[unit] or 0) - count end',
+    replace: 'room[unit] = (room[unit] or 0) - 0 * count end',
+    suites: redis,
+  },
   {
     name: 'coalescing: done with one that failed',
     file: rules,

@@ -168,8 +168,8 @@ export const redis = [
   {
     name: 'redis: a plain claim takes no notice of what is ready',
     file: lua('swift'),
-    find: "if call('EXISTS', P .. 'ready:' .. queue, P .. 'later:' .. queue) > 0 then",
-    replace: "if call('EXISTS', P .. 'later:' .. queue) > 0 then",
+    find: "if call('EXISTS', ready, P .. 'later:' .. queue, needs) > 0 then",
+    replace: "if call('EXISTS', P .. 'later:' .. queue, needs) > 0 then",
     suites,
   },
   {

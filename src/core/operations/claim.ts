@@ -8,12 +8,14 @@ import type { Moment } from '../clock.ts';
 import type { Job } from '../job.ts';
 import type { ClaimRequest, ClaimResult } from '../job-store.ts';
 import { claimed, holds, isOvertakable, lost } from '../lifecycle.ts';
+import { fits, needAddress, needsOf, needsText, readUnits, without } from '../needs.ts';
 import { rateAfter, rateNextAt, rateRoom } from '../rate.ts';
 import type { Table } from '../table.ts';
 import { throttlesOf } from '../throttle.ts';
 import { apply } from './apply.ts';
 import { applyWithDependents } from './dependents.ts';
 import { equalsOf, foldAll } from './folds.ts';
+import { isKept, letInFitting } from './needs.ts';
 import { fullAmong, passOn } from './throttles.ts';
 
 /** How many lost leases one claim brings back at the most; the next one goes on. */
@@ -55,11 +57,19 @@ function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
   let isCutShort = false;
   for (const queue of openQueues(table, request)) {
     if (jobs.length >= request.limit) break;
-    const taken = takeFrom(table, queue, { ...request, limit: request.limit - jobs.length }, moment);
+    const rest = { ...request, ...leftOf(table, request, jobs), limit: request.limit - jobs.length };
+    const taken = takeFrom(table, queue, rest, moment);
     jobs.push(...taken.jobs);
     isCutShort ||= taken.isCutShort;
   }
   return { jobs, isCutShort };
+}
+
+/** What a worker has free once it runs what it was given already. */
+function leftOf(table: Table, { offers }: ClaimRequest, jobs: readonly Job[]): Pick<ClaimRequest, 'offers'> {
+  if (offers === undefined || jobs.length === 0) return {};
+  const needs = jobs.map((job) => needsOf(job, table.settings(job.queue)));
+  return { offers: { ...offers, free: needsText(needs.reduce(without, readUnits(offers.free))) } };
 }
 
 function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): Taken {
@@ -67,7 +77,8 @@ function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Mo
   if (settings.state !== 'up') return { jobs: [], isCutShort: false };
   overtake(table, queue, MAX_OVERTAKEN, moment);
   const { now } = moment;
-  const limit = Math.min(request.limit, roomIn(table, queue, now));
+  const most = isKept(table, queue, request, now) ? 0 : request.limit;
+  const limit = Math.min(most, roomIn(table, queue, now));
   const taken = serve(table, queue, { ...request, limit }, now);
   const started = taken.jobs.length;
   if (settings.keys !== null && started > 0)
@@ -91,20 +102,25 @@ function roomIn(table: Table, queue: string, now: number): number {
 function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
   const jobs: Job[] = [];
   let parked = 0;
+  let room = readUnits(request.offers?.free ?? '');
+  if (request.limit > 0) letInFitting(table, queue, room);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
     for (const job of ready) {
       const slots = throttlesOf(job, table.settings(queue));
       const full = slots.length === 0 ? undefined : fullAmong(table, slots);
-      if (full === undefined) {
+      const needs = needsOf(job, table.settings(queue));
+      if (full === undefined && fits(needs, room)) {
         const started = start(table, job, { request, slots, now });
         jobs.push(started);
-        isChanged ||= started.folded > 0;
-        if (started.folded > 0) break;
+        room = without(room, needs);
+        const isAnother = started.folded > 0 || (needs !== '' && letInFitting(table, queue, room));
+        isChanged ||= isAnother;
+        if (isAnother) break;
         continue;
       }
-      table.park(job, full.address);
+      table.park(job, full?.address ?? needAddress(queue, needs));
       parked += 1;
       isChanged = true;
       if (passOn(table, job)) break;

@@ -4,7 +4,7 @@ import type { Job } from '../job.ts';
 import type { JobPage, JobQuery, QueueCounts } from '../job-store.ts';
 import { labelOf, unlessThrottled } from '../label.ts';
 import type { Table } from '../table.ts';
-import { brakeOn } from './throttles.ts';
+import { holdOn } from './throttle-looks.ts';
 
 const SCAN_STEP = 500;
 const MAX_SCANNED = 5_000;
@@ -42,7 +42,7 @@ function newest(table: Table, query: JobQuery, { now }: Moment): JobPage {
 function matches(table: Table, query: JobQuery, job: Job, now: number): boolean {
   if (query.label === undefined) return true;
   const labelled = labelOf(job, table.settings(job.queue), now);
-  const brake = labelled.label === 'ready' ? brakeOn(table, job, now) : null;
+  const brake = labelled.label === 'ready' ? holdOn(table, job, now) : null;
   return unlessThrottled(labelled, brake).label === query.label;
 }
 

@@ -2,18 +2,28 @@
 import type { Moment } from '../clock.ts';
 import type { QuestionOf, ThrottleUse } from '../insight.ts';
 import { MOST_HOLDERS } from '../insight.ts';
+import type { Job } from '../job.ts';
 import { labelOf } from '../label.ts';
+import { needsOf } from '../needs.ts';
 import type { Table } from '../table.ts';
 import { byText } from '../text-order.ts';
 import type { Brake } from '../throttle.ts';
+import { isTooMuch } from './needs.ts';
 import { brakeOn, maxOf } from './throttles.ts';
+
+/** Which limit keeps a job that is ready from being started now; or that nobody could start it. */
+export function holdOn(table: Table, job: Job, now: number): Brake | null {
+  const brake = brakeOn(table, job, now);
+  if (brake !== null || !isTooMuch(table, job, now)) return brake;
+  return { by: 'needs', needs: needsOf(job, table.settings(job.queue)) };
+}
 
 /** Of jobs that are ready but for a limit; null for every other. */
 export function brakes(table: Table, { ids }: QuestionOf<'brakes'>, { now }: Moment): readonly (Brake | null)[] {
   return ids.map((id) => {
     const job = table.get(id);
     const isReady = job !== undefined && labelOf(job, table.settings(job.queue), now).label === 'ready';
-    return isReady ? brakeOn(table, job, now) : null;
+    return isReady ? holdOn(table, job, now) : null;
   });
 }
 

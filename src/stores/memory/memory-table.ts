@@ -153,6 +153,14 @@ export class MemoryTable implements Table {
     return this.#throttles.count(address);
   }
 
+  parkedNeeds(queue: string): readonly string[] {
+    return this.#throttles.needs(queue);
+  }
+
+  firstParked(address: string, queue: string): Job | undefined {
+    return this.#throttles.first(this.#lane(queue).waiting.items, address);
+  }
+
   unpark(address: string, queue: string, limit: number): number {
     return this.#throttles.unpark(this.#lane(queue).waiting.items, address, limit);
   }

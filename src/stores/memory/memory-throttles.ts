@@ -3,6 +3,8 @@
  * jobs that hold them.
  */
 import type { Job } from '../../core/job.ts';
+import { MOST_NEEDS } from '../../core/needs.ts';
+import { byText } from '../../core/text-order.ts';
 
 interface Turns {
   served: number;
@@ -38,6 +40,16 @@ export class MemoryThrottles {
 
   count(address: string): number {
     return [...this.#parked.values()].filter((parked) => parked.address === address).length;
+  }
+
+  needs(queue: string): readonly string[] {
+    const under = [...this.#parked.values()].map(({ address }) => address);
+    const own = under.filter((address) => address.startsWith(`n:${queue}:`));
+    return [...new Set(own)].sort(byText).slice(0, MOST_NEEDS);
+  }
+
+  first(waiting: readonly Job[], address: string): Job | undefined {
+    return waiting.find(({ id }) => this.#parked.get(id)?.address === address);
   }
 
   /** `waiting`: of one queue, in the order of claims. */

@@ -68,7 +68,8 @@ export function birthFields(job: NewJob): string {
     word('dependsOn', job.dependsOn?.join(' ')) +
     word('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
     textWord('key', policy?.key) +
-    word('hooks', hooksValue(policy?.hooks))
+    word('hooks', hooksValue(policy?.hooks)) +
+    word('needs', policy?.needs)
   );
 }
 

@@ -30,8 +30,9 @@ export async function claim(ask: Ask, request: ClaimRequest): Promise<ClaimResul
   return readClaim(ask, listOf(await ask('claim', claimArguments(request))), 0);
 }
 
-function claimArguments({ worker, queues, limit, leaseMs, requestId }: ClaimRequest): string[] {
-  const length = leaseMs === undefined ? '' : String(leaseMs);
+function claimArguments({ worker, queues, limit, leaseMs, requestId, offers }: ClaimRequest): string[] {
+  const units = offers === undefined ? '' : ` ${offers.whole} ${offers.free}`;
+  const length = `${leaseMs ?? ''}${units}`;
   return [escapeText(worker), escapeText(requestId), String(limit), length, ...queues];
 }
 

@@ -22,6 +22,7 @@ export function readThrottles(answer: ScriptAnswer): ThrottleUse[] {
 
 export function readBrake(words: string): Brake | null {
   const [by = '', held = '', max = '', address = ''] = words.split(FIELD);
+  if (by === 'needs') return { by, needs: held };
   if (by === 'rate') return { by, until: Number(held) };
   if (by === 'queue') return { by, held: Number(held), max: Number(max) };
   return by === 'throttle' ? { by, address: unescapeText(address), held: Number(held), max: Number(max) } : null;

@@ -220,6 +220,14 @@ export class SqliteTable implements Table {
     return this.#throttles.count(address);
   }
 
+  parkedNeeds(queue: string): readonly string[] {
+    return this.#throttles.needs(queue);
+  }
+
+  firstParked(address: string, queue: string): Job | undefined {
+    return this.#throttles.firstJob(address, queue);
+  }
+
   unpark(address: string, queue: string, limit: number): number {
     return this.#throttles.unpark(address, queue, limit);
   }

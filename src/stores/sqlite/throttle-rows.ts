@@ -4,6 +4,9 @@
  * Invariant: a job's `ready` is the truth about its being parked; a row here that says otherwise is only left over.
  */
 import type { Job } from '../../core/job.ts';
+import { MOST_NEEDS } from '../../core/needs.ts';
+import type { JobRow } from './job-row.ts';
+import { readJob, WAITING_COLUMNS } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
 
@@ -25,6 +28,8 @@ export class ThrottleRows {
   readonly #forget: Statement;
   readonly #show: Statement;
   readonly #showQueue: Statement;
+  readonly #nextNeeds: Statement;
+  readonly #firstJob: Statement;
 
   constructor(db: Database) {
     this.#held = db.prepare('SELECT count(*) FROM slots WHERE address = ?');
@@ -39,6 +44,10 @@ export class ThrottleRows {
       WHERE parked.address = ? AND jobs.ready = 2 AND jobs.queue = parked.queue`);
     this.#forget = db.prepare(`DELETE FROM parked WHERE (${COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#show = db.prepare('UPDATE jobs SET ready = 1 WHERE seq = ? AND queue = ? AND ready = 2 RETURNING seq');
+    this.#nextNeeds = db.prepare('SELECT min(address) FROM parked WHERE address > ? AND address < ?');
+    this.#firstJob = db.prepare(`SELECT ${WAITING_COLUMNS} FROM parked CROSS JOIN jobs ON jobs.seq = parked.seq
+      WHERE parked.address = ? AND parked.queue = ? AND jobs.ready = 2 AND jobs.queue = parked.queue ORDER BY is_fresh,
+      parked.returned_at, parked.priority, parked.turn, parked.run_at, parked.seq LIMIT 1`);
     this.#showQueue = db.prepare('UPDATE jobs INDEXED BY jobs_parked SET ready = 1 WHERE queue = ? AND ready = 2');
   }
 
@@ -69,6 +78,23 @@ export class ThrottleRows {
 
   count(address: string): number {
     return firstRow<readonly [number]>(this.#count, address)?.[0] ?? 0;
+  }
+
+  /** One by one, so that it costs by the different needs and not by the jobs. */
+  needs(queue: string): readonly string[] {
+    const found: string[] = [];
+    let last: string | null = `n:${queue}:`;
+    while (found.length < MOST_NEEDS) {
+      last = firstRow<readonly [string | null]>(this.#nextNeeds, last, `n:${queue};`)?.[0] ?? null;
+      if (last === null) break;
+      found.push(last);
+    }
+    return found;
+  }
+
+  firstJob(address: string, queue: string): Job | undefined {
+    const row = firstRow<JobRow>(this.#firstJob, address, queue);
+    return row === undefined ? undefined : readJob(row);
   }
 
   unpark(address: string, queue: string, limit: number): number {

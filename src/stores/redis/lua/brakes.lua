@@ -1,5 +1,5 @@
 -- brakes: which limit alone keeps jobs from being started now. ARGV: clock, ids.
--- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address.
+-- Returns for each: '' for none; or queue, running and maximum; or rate and the time; or throttle, held, maximum, address; or needs, and those.
 clock.look()
 
 local function brakeOn(job)
@@ -10,7 +10,8 @@ local function brakeOn(job)
   local startAt = rate and throttles.rateNextAt(job.queue, rate)
   if startAt then return { 'rate', text(startAt) } end
   local full = throttles.fullAmong(throttles.of(job, settings))
-  return full and { 'throttle', throttles.held(full), text(throttles.maxOf(full)), full } or {}
+  if full then return { 'throttle', throttles.held(full), text(throttles.maxOf(full)), full } end
+  return throttles.isTooMuch(job, settings) and { 'needs', job.fields.needs or settings.needs } or {}
 end
 
 local ids, answer = { select(2, unpack(args)) }, {}

@@ -1,11 +1,15 @@
 -- claim: what was lost comes back to the front of its queue, then the queue is served in its order.
--- ARGV: clock, worker, request id, limit, length of the lease or '', and the queues in order.
+-- ARGV: clock, worker, request id, limit, length of the lease or '' (and after it what the worker has, and what of it is
+-- free, as core/needs.ts writes it), and the queues in order.
 -- Returns the time, the next time that matters or '', and for each job what record.show says of it.
 begin()
 
 local _, worker, requestId, limit, leaseMs = unpack(args)
 local names = clock.closed and {} or { select(6, unpack(args)) }
 limit = tonumber(limit)
+local lengthOf, wholeText, freeText = leaseMs:match('^(%S*) ?(%S*) ?(%S*)$')
+leaseMs = lengthOf
+local whole, free = nil, nil -- units, once a job needs some
 local taken, parked = {}, 0
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 
@@ -101,18 +105,28 @@ local function take(job, ms)
   taken[#taken + 1] = job
 end
 
+local function roomNow()
+  if not free then whole, free = throttles.units(wholeText), throttles.units(freeText) end
+  return free
+end
+
 -- Takes the job, with its equals, or parks it under a throttle that is full. Answers whether the line is another by that.
 local function takeOrPark(job, queue, ms, settings)
   local isPlain = not job.fields.throttles and #settings.throttles == 0 and not queues.orNil(settings.keys)
   local addresses = isPlain and {} or throttles.of(job, settings)
   local full = not isPlain and throttles.fullAmong(addresses)
+  local needs = job.fields.needs or settings.needs
+  if not full and needs ~= '' and not throttles.fits(needs, roomNow()) then full = 'n:' .. queue .. ':' .. needs end
   leaveLine(job, queue)
   if not full then
     if #addresses > 0 then throttles.take(job, addresses) end
     if queues.orNil(settings.maxRunning) then job.fields.counted = queue end
     take(job, ms)
     local coalesce = queues.orNil(settings.coalesce)
-    return coalesce ~= nil and folds.gather(job, coalesce) > 0
+    local isFolded = coalesce ~= nil and folds.gather(job, coalesce) > 0
+    if needs == '' then return isFolded end
+    throttles.spend(needs, roomNow())
+    return throttles.letInFitting(queue, roomNow()) or isFolded
   end
   job.place, job.fields.parked, parked = 'k', full, parked + 1
   return throttles.passOn(job)
@@ -135,6 +149,11 @@ local function serve(queue, ms, settings)
   local isLimited = rate or queues.orNil(settings.maxRunning)
   if isLimited and #work.touched > 0 then work.flush() end
   local most = isLimited and math.min(limit, #taken + throttles.roomIn(queue, settings)) or limit
+  if most > #taken and call('EXISTS', P .. 'needs:' .. queue) == 1 then
+    roomNow()
+    if throttles.isKept(queue, whole, free) then return end
+    if throttles.letInFitting(queue, free) then work.flush() end
+  end
   while #taken < most and serveLine(queue, ms, settings, most) do
     rememberClaim()
     work.flush()

@@ -22,6 +22,7 @@ local function labelOf(job)
   if record.runAt(job) > clock.now then return number(fields.failures) == 0 and 'scheduled' or 'retrying' end
   if settings.state ~= 'up' then return 'paused' end
   local isHeldBack = throttles.roomIn(job.queue, settings) <= 0 or throttles.fullAmong(throttles.of(job, settings))
+    or throttles.isTooMuch(job, settings)
   return isHeldBack and 'throttled' or 'ready'
 end
 

@@ -13,6 +13,7 @@
 --   parked:<queue>  zset   those that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one
 --   parks:<address> zset   the queues that have such; slots:<address>: the running jobs that hold one
 --   equals:<queue>:<key> zset   those in line that are equal (core/coalesce.ts), by time; folds:<id> those folded into a job
+--   needs:<queue>   zset   the addresses by needs (core/needs.ts) under which jobs of it are parked
 --   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
@@ -652,6 +653,7 @@ work = {
       if queue and call('EXISTS', P .. key) == 0 then
         if kind == 'group' then write('ZREM', P .. 'groups:' .. queue, name) end
         if kind == 'park' then write('ZREM', P .. 'parks:' .. name, queue) end
+        if kind == 'park' and name:find('^n:') then write('ZREM', P .. 'needs:' .. queue, name) end
       end
       local tag = key:match('^tag:(.*)$')
       if tag and call('EXISTS', P .. key) == 0 then write('ZREM', P .. 'tags', tag) end
@@ -738,6 +740,7 @@ rare = later(function(rare)
       local _, parkedMember, score = work.place(job)
       work.put(side, score, parkedMember)
       work.put('parks:' .. job.fields.parked, 0, job.queue)
+      if job.fields.parked:find('^n:') then work.put('needs:' .. job.queue, 0, job.fields.parked) end
     elseif side then
       work.put(side, job.fields.endedAt or job.seq, member)
     end
@@ -1698,6 +1701,72 @@ throttles = later(function(throttles)
     served[queue] = turn
     write('HSET', P .. 'paces', queue, text(turn))
     write('ZREMRANGEBYSCORE', P .. 'turns:' .. queue, '-inf', text(turn))
+  end
+
+  -- ── resource slots: core/needs.ts and core/operations/needs.ts, restated ──
+
+  function throttles.units(words)
+    local units = {}
+    for unit, count in words:gmatch('([%w_]+)=(%d+)') do units[unit] = tonumber(count) end
+    return units
+  end
+
+  function throttles.fits(needs, room)
+    for unit, count in needs:gmatch('([%w_]+)=(%d+)') do
+      if tonumber(count) > (room[unit] or 0) then return false end
+    end
+    return true
+  end
+
+  function throttles.spend(needs, room)
+    for unit, count in needs:gmatch('([%w_]+)=(%d+)') do room[unit] = (room[unit] or 0) - count end
+  end
+
+  local function parkedNeeds(queue)
+    return call('ZRANGE', P .. 'needs:' .. queue, 0, K.MOST_NEEDS - 1)
+  end
+
+  local function needsAt(address)
+    return address:match('^n:[^:]*:(.*)$')
+  end
+
+  -- The first of each kind of needs for which there is room come back into line. Answers whether any did.
+  function throttles.letInFitting(queue, room)
+    local isBack = false
+    for _, address in ipairs(parkedNeeds(queue)) do
+      if throttles.fits(needsAt(address), room) then
+        isBack = throttles.unpark('park:' .. queue .. ':' .. address, 1) > 0 or isBack
+      end
+    end
+    return isBack
+  end
+
+  -- Whether a worker keeps its room for a job that has waited long enough, and that it could do.
+  function throttles.isKept(queue, whole, free)
+    for _, address in ipairs(parkedNeeds(queue)) do
+      local needs = needsAt(address)
+      if throttles.fits(needs, whole) and not throttles.fits(needs, free) then
+        local member = call('ZRANGE', P .. 'park:' .. queue .. ':' .. address, 0, 0)
+        local first = record.bySeqs(record.seqsOf(member))[1]
+        local isDue = first and first.place == 'k' and clock.now - record.runAt(first) >= K.PATIENCE_MS
+        if isDue and not throttles.fullAmong(throttles.of(first, queues.settings(queue))) then return true end
+      end
+    end
+    return false
+  end
+
+  -- Whether no worker that is there offers what a job needs.
+  function throttles.isTooMuch(job, settings)
+    local needs = job.fields.needs or settings.needs
+    if needs == '' then return false end
+    local workers = call('HGETALL', P .. 'workers')
+    for i = 2, #workers, 2 do
+      local worker = workers[i]
+      local to = worker:match('^[^\31]*\31[^\31]*\31([^\31]*)')
+      local offers = worker:match('offers\\?":\\?"([%w_=,]*)')
+      if offers and tonumber(to) > clock.now and throttles.fits(needs, throttles.units(offers)) then return false end
+    end
+    return true
   end
 
   -- ── rates ──

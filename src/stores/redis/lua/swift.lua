@@ -179,6 +179,7 @@ swift = {
       or (settings.rate and settings.rate ~= null) or (settings.coalesce and settings.coalesce ~= null)
       or (throttles and #throttles > 0)
       or (settings.hooks and #settings.hooks > 0)
+      or (settings.needs and settings.needs ~= '')
   end,
 
   -- The score of the first member of an index.
@@ -198,9 +199,10 @@ swift = {
     return tonumber(first[2]), tonumber(first[at]) or math.huge
   end,
 
-  -- ARGV from `at`: worker, request id, limit, length of the lease or '', the queues.
+  -- ARGV from `at`: worker, request id, limit, length of the lease or '' and what is offered, the queues. No job here needs
+  -- any of that.
   claim = function(at)
-    local worker, requestId, limit, leaseMs = args[at], args[at + 1], tonumber(args[at + 2]), tonumber(args[at + 3])
+    local worker, requestId, limit, leaseMs = args[at], args[at + 1], tonumber(args[at + 2]), tonumber(args[at + 3]:match('^%S*'))
     if swift.lastClaim and swift.lastClaim:match('^[^\31]*') == requestId then return false end
     swift.memory, swift.answer, swift.taken, swift.next = { requestId }, { swift.nowText, '' }, 0, math.huge
     swift.watched = {}
@@ -220,9 +222,10 @@ swift = {
     if swift.isLimited(settings) then return false end
     local leaseEnd, nextEnd = swift.leaseEnd(queue)
     if leaseEnd and leaseEnd <= swift.now then return false end
-    if call('EXISTS', P .. 'ready:' .. queue, P .. 'later:' .. queue) > 0 then
+    local ready, needs = P .. 'ready:' .. queue, P .. 'needs:' .. queue
+    if call('EXISTS', ready, P .. 'later:' .. queue, needs) > 0 then
       local runAt = swift.soonest('later:' .. queue)
-      if not runAt or runAt <= swift.now or call('EXISTS', P .. 'ready:' .. queue) > 0 then return false end
+      if not runAt or runAt <= swift.now or call('EXISTS', ready, needs) > 0 then return false end
       swift.next = math.min(swift.next, runAt)
     end
     local ms, before = leaseMs or settings.leaseMs, swift.taken

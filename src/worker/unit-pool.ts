@@ -1,0 +1,43 @@
+/**
+ * What a machine or a process offers to the jobs it runs (core/needs.ts), shared by the workers that run there.
+ *
+ * Invariant: what is free is lent to one claim at a time, until its answer has come: two claims under way never count on
+ * the same units. What is in use is what the jobs need that run now, so nothing is lost with one that is killed.
+ */
+import type { Offer, Units } from '../core/needs.ts';
+import { needsText, without } from '../core/needs.ts';
+
+export class UnitPool {
+  readonly whole: string;
+  readonly #units: Units;
+  readonly #users = new Map<object, () => readonly string[]>();
+  #borrower: object | null = null;
+
+  constructor(units: Units) {
+    this.#units = units;
+    this.whole = needsText(units);
+  }
+
+  /** `inUse`: what each of the jobs needs that this worker runs now. */
+  join(worker: object, inUse: () => readonly string[]): void {
+    this.#users.set(worker, inUse);
+  }
+
+  leave(worker: object): void {
+    this.#users.delete(worker);
+    this.giveBack(worker);
+  }
+
+  /** For a claim that goes out now. While another's is under way there is nothing free. */
+  lend(worker: object): Offer {
+    if (this.#borrower !== null && this.#borrower !== worker) return { whole: this.whole, free: '' };
+    this.#borrower = worker;
+    const used = [...this.#users.values()].flatMap((inUse) => inUse());
+    return { whole: this.whole, free: needsText(used.reduce(without, this.#units)) };
+  }
+
+  /** The claim was answered, and what it was given is in use. */
+  giveBack(worker: object): void {
+    if (this.#borrower === worker) this.#borrower = null;
+  }
+}

@@ -1,0 +1,100 @@
+/** Resource slots: what jobs need of the worker that runs them, and what workers offer. */
+import { expect, test } from 'vitest';
+import { PATIENCE_MS } from '../../src/core/needs.ts';
+import type { Open } from './contract.ts';
+import { setMax } from './throttles.ts';
+import { complete, type Workbench } from './workbench.ts';
+
+const needing = (id: string, needs: string, more: object = {}) => ({ id, policy: { needs }, ...more });
+const offers = (whole: string, free = whole) => ({ offers: { whole, free }, leaseMs: 10 * PATIENCE_MS });
+
+async function register(bench: Workbench, id: string, offered: string): Promise<void> {
+  const info = JSON.stringify({ offers: offered });
+  await bench.jobs.keepWorker({ id, host: 'h', pid: 1, queues: ['q'], leaseMs: 60_000, info, kind: 'register' });
+}
+async function brakeOf(bench: Workbench, id: string): Promise<unknown> {
+  return (await bench.jobs.insight({ kind: 'brakes', ids: [id] }))[0];
+}
+
+export function needContract(open: Open): void {
+  test('A job goes to a worker that has free what it needs, and one claim gives no more than is free.', async () => {
+    const bench = await open();
+    await bench.add(needing('a', 'cpu=2'), needing('b', 'cpu=2'), needing('c', 'cpu=1'), needing('gpu', 'cpu=1,gpu=1'));
+    expect(await bench.claimIds(offers('cpu=8', 'cpu=3'))).toEqual(['a', 'c']);
+    expect(await bench.claimIds(offers('cpu=8', 'cpu=1'))).toEqual([]);
+    expect(await bench.claimIds(offers('cpu=8,gpu=1'))).toEqual(['b', 'gpu']);
+  });
+
+  test('A worker that offers nothing gets what needs nothing, also behind jobs that need something.', async () => {
+    const bench = await open();
+    await bench.add(needing('a', 'cpu=1'), { id: 'plain' });
+    expect(await bench.claimIds()).toEqual(['plain']);
+    expect(await bench.claimIds(offers('memoryMb=100'))).toEqual([]);
+    expect(await bench.claimIds(offers('cpu=1'))).toEqual(['a']);
+  });
+
+  test('A queue may say it for all of its jobs, and a job that says it itself goes by that.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { needs: 'cpu=2' });
+    await bench.add({ id: 'a' }, needing('free', ''), needing('more', 'cpu=4'));
+    expect(await bench.claimIds()).toEqual(['free']);
+    expect(await bench.claimIds(offers('cpu=3'))).toEqual(['a']);
+    await bench.setQueue('q', {});
+    await bench.add({ id: 'b' });
+    expect(await bench.claimIds()).toEqual(['b']);
+  });
+
+  test('Those that fitted nowhere come back in their order when a worker has room.', async () => {
+    const bench = await open();
+    await bench.add(needing('late', 'cpu=4', { priority: 1 }), needing('early', 'cpu=4'), needing('small', 'cpu=1'));
+    expect(await bench.claimIds(offers('cpu=2'))).toEqual(['small']);
+    expect(await bench.claimIds(offers('cpu=4'))).toEqual(['early']);
+    expect(await bench.claimIds({ ...offers('cpu=4'), requestId: 'x' })).toEqual(['late']);
+  });
+
+  test('One that needs more than any worker there is offers says so; with such a worker it is ready.', async () => {
+    const bench = await open();
+    await register(bench, 'small', 'cpu=2');
+    await bench.add(needing('big', 'cpu=64,gpu=1'), needing('fine', 'cpu=2'));
+    expect(await brakeOf(bench, 'big')).toEqual({ by: 'needs', needs: 'cpu=64,gpu=1' });
+    expect(await brakeOf(bench, 'fine')).toBeNull();
+    const page = await bench.jobs.list({ label: 'throttled', order: 'newest', limit: 5 });
+    expect(page.jobs.map(({ id }) => id)).toEqual(['big']);
+    await register(bench, 'large', 'cpu=64,gpu=2');
+    expect(await brakeOf(bench, 'big')).toBeNull();
+    bench.pass(60_000);
+    expect(await brakeOf(bench, 'fine')).toEqual({ by: 'needs', needs: 'cpu=2' });
+  });
+
+  test('A large job is passed for so long and no longer: then a worker that could do it keeps its room for it.', async () => {
+    const bench = await open();
+    await bench.add(needing('big', 'cpu=4'));
+    const small = (n: number) => bench.add(needing(`small-${n}`, 'cpu=1'));
+    await small(1);
+    expect(await bench.claimIds(offers('cpu=4', 'cpu=2'))).toEqual(['small-1']);
+    bench.pass(PATIENCE_MS - 1);
+    await small(2);
+    expect(await bench.claimIds(offers('cpu=4', 'cpu=2'))).toEqual(['small-2']);
+    bench.pass(1);
+    await small(3);
+    expect(await bench.claimIds(offers('cpu=4', 'cpu=3'))).toEqual([]);
+    expect(await bench.claimIds(offers('cpu=3', 'cpu=1'))).toEqual(['small-3']);
+    await small(4);
+    expect(await bench.claimIds(offers('cpu=4'))).toEqual(['big']);
+    expect(await bench.claimIds(offers('cpu=4', 'cpu=1'))).toEqual(['small-4']);
+  });
+
+  test('A throttle that is full keeps a job back before its needs do, and neither forgets it.', async () => {
+    const bench = await open();
+    await setMax(bench, 'db', 1);
+    const both = (id: string) => ({ id, policy: { needs: 'cpu=2', throttles: ['db'] } });
+    await bench.add(both('a'), both('b'), both('c'));
+    expect(await bench.claimIds(offers('cpu=1'))).toEqual([]);
+    const [a] = await bench.claim(offers('cpu=8'));
+    expect(a?.id).toBe('a');
+    await bench.settle(a as never, complete);
+    expect(await bench.claimIds(offers('cpu=1'))).toEqual([]);
+    await bench.jobs.cancel([{ id: 'b' }]);
+    expect(await bench.claimIds(offers('cpu=2'))).toEqual(['c']);
+  });
+}
