@@ -1,9 +1,13 @@
-/** What a machine offers to jobs that need something, when nobody says otherwise: its cores and its memory. */
+/** What a machine offers to jobs that need something: its cores and its memory, and what its settings add or set. */
 import { availableParallelism, totalmem } from 'node:os';
-import type { Units } from '../core/needs.ts';
+import { readUnits } from '../core/needs.ts';
+import { UnitPool } from '../worker/unit-pool.ts';
 
 const MB = 1024 ** 2;
 
-export function machineUnits(): Units {
-  return { cpu: availableParallelism(), memoryMb: Math.floor(totalmem() / MB) };
+/** One pool for all queues of a node, and what its workers show of it. */
+export function machineOffer(offers: string): { readonly pool: UnitPool; readonly info: string } {
+  const machine = { cpu: availableParallelism(), memoryMb: Math.floor(totalmem() / MB) };
+  const pool = new UnitPool({ ...machine, ...readUnits(offers) });
+  return { pool, info: JSON.stringify({ offers: pool.whole }) };
 }

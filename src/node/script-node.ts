@@ -9,7 +9,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
-import { readUnits } from '../core/needs.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { putDeadline } from '../runner/deadline.ts';
 import { FolderWatch } from '../runner/folder-watch.ts';
@@ -17,7 +16,6 @@ import type { Runner } from '../runner/open-runner.ts';
 import { openRunner } from '../runner/open-runner.ts';
 import type { RunnerHealth } from '../runner/runner-link.ts';
 import { SettingsKeeper } from '../worker/settings-keeper.ts';
-import { UnitPool } from '../worker/unit-pool.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
 import type { Worker } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
@@ -27,7 +25,7 @@ import { Attachments } from './attachments.ts';
 import { JobFiles } from './job-files.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import { machineUnits } from './machine-units.ts';
+import { machineOffer } from './machine-units.ts';
 import { Copies } from './nodes/copies.ts';
 import { sharedFiles } from './nodes/file-fetcher.ts';
 import type { Membership } from './nodes/membership.ts';
@@ -73,8 +71,7 @@ export class ScriptNode {
   readonly #lanes: QueueLanes;
   readonly #scripts: ScriptHost;
   readonly #watch: FolderWatch;
-  /** Of all its queues together. */
-  readonly #pool: UnitPool;
+  readonly #offer: ReturnType<typeof machineOffer>;
   readonly #undo: (() => void)[] = [];
   #looking: Promise<void> = Promise.resolve();
   #recordQueues: readonly QueueDefinition[] = [];
@@ -93,7 +90,7 @@ export class ScriptNode {
     this.#marks = new RunningMarks(join(home.root, 'running'));
     this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
-    this.#pool = new UnitPool({ ...machineUnits(), ...readUnits(settings.offers) });
+    this.#offer = machineOffer(settings.offers);
     this.#watch = new FolderWatch(home.queues, () => void this.look());
     this.#runner = openRunner({ onTrouble });
     this.files = new JobFiles({
@@ -238,8 +235,7 @@ export class ScriptNode {
       pid,
       journalPath: home.journal,
       saysStarted: true,
-      pool: this.#pool,
-      info: JSON.stringify({ offers: this.#pool.whole }),
+      ...this.#offer,
       random: Math.random,
       newId: this.#member.newId,
       onEvent: (event) => this.#heard(event),

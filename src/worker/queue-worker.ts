@@ -7,7 +7,6 @@
  * that at concurrency 1 a job costs one round trip. Nothing here decides what an end means (to-settlement.ts).
  */
 import type { ClaimResult } from '../core/job-store.ts';
-import { needsOf } from '../core/needs.ts';
 import { Attempts } from './attempts.ts';
 import { ClaimLoop, claimShare } from './claim-loop.ts';
 import { atMost, every } from './deadline.ts';

@@ -4,8 +4,14 @@
  * Invariant: what is free is lent to one claim at a time, until its answer has come: two claims under way never count on
  * the same units. What is in use is what the jobs need that run now, so nothing is lost with one that is killed.
  */
+import type { Job } from '../core/job.ts';
 import type { Offer, Units } from '../core/needs.ts';
-import { needsText, without } from '../core/needs.ts';
+import { needsOf, needsText, without } from '../core/needs.ts';
+import type { QueueSettings } from '../core/settings.ts';
+
+interface User {
+  running(): readonly { readonly job: Pick<Job, 'queue' | 'policy'> }[];
+}
 
 export class UnitPool {
   readonly whole: string;
@@ -18,9 +24,8 @@ export class UnitPool {
     this.whole = needsText(units);
   }
 
-  /** `inUse`: what each of the jobs needs that this worker runs now. */
-  join(worker: object, inUse: () => readonly string[]): void {
-    this.#users.set(worker, inUse);
+  join(worker: User, settingsFor: (queue: string) => QueueSettings): void {
+    this.#users.set(worker, () => worker.running().map(({ job }) => needsOf(job, settingsFor(job.queue))));
   }
 
   leave(worker: object): void {
