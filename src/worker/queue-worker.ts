@@ -76,7 +76,7 @@ export class QueueWorker implements Worker {
     });
     this.#attempts = this.#makeAttempts();
     this.#claims = this.#makeClaimLoop();
-    options.pool?.join(this, () => this.#attempts.all().map(({ job }) => needsOf(job, options.settingsFor(job.queue))));
+    options.pool?.join(this, options.settingsFor);
   }
 
   get id(): string {
