@@ -1,3 +1,4 @@
+// Long because it ties the parts of the worker together, each in a few lines, and its whole life belongs on one page.
 /**
  * The worker at work: ties the claim loop, the attempts, the settler and the keeper together.
  *
