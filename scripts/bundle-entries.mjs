@@ -5,7 +5,6 @@
  * Only leaves are made so: nobody imports them, so no module of theirs can exist twice in one thread.
  */
 import { dirname, join } from 'node:path';
-import { rolldown } from 'rolldown';
 import { Trouble } from './house.mjs';
 
 const entries = ['stores/sqlite/engine-thread', 'worker/keeper-thread', 'runner/runner-process'];
@@ -16,6 +15,8 @@ export async function bundleEntries(source, target) {
 }
 
 async function bundleEntry({ source, target, entry }) {
+  // Loaded when it is needed: on a fresh clone this script is read before any package is there.
+  const { rolldown } = await import('rolldown');
   const input = join(source, `${entry}.ts`);
   const bundle = await rolldown({
     input,
