@@ -114,6 +114,8 @@ export interface Job {
   readonly runAt: number;
   /** A draft's delay, which starts at its commit; 0 for every other job. */
   readonly delayMs: number;
+  /** When it last came free to be claimed: others held it up no longer, or it was taken from its holder. Null where `runAt` says it. */
+  readonly freedAt: number | null;
   /** Set while the job is returned work, which is claimed before everything else. */
   readonly returnedAt: number | null;
   /** Its turn among the keys of its queue; 0 where keys take no turns. */

@@ -1,7 +1,8 @@
 /**
  * What is counted of the lives of jobs, by queue and UTC day: in all, and by tag, worker and failure group.
  *
- * A claim counts the wait on the day of the claim; the end of an attempt counts on the day of the end. Whatever
+ * A claim counts the wait, from when the job could be claimed, on the day of the claim; the end of an attempt counts on
+ * the day of the end. Whatever
  * changes a job passes `measurementOf`, so nothing is counted that is not in the history.
  */
 import type { End, Figures, Spread } from './figures.ts';
@@ -45,8 +46,8 @@ export function measurementOf(before: Job, { job: after, row }: Transition): Mea
 }
 
 // Written out: these two are made for every job, and spreading an object takes longer than all the rest.
-function waited({ queue, tags, runAt, createdAt }: Job, { at, by }: HistoryRow): Measurement {
-  const waitMs = since(Math.max(runAt, createdAt), at);
+function waited({ queue, tags, runAt, createdAt, freedAt }: Job, { at, by }: HistoryRow): Measurement {
+  const waitMs = since(Math.max(runAt, createdAt, freedAt ?? 0), at);
   return { queue, at, worker: by ?? '', tags, waitMs, runMs: null, ends: NO_ENDS, group: null };
 }
 

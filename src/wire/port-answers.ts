@@ -44,6 +44,7 @@ export const jobFields = {
   seq: whole,
   runAt: ms,
   delayMs: ms,
+  freedAt: orNull(ms),
   returnedAt: orNull(ms),
   turn: whole,
   coalesceKey: orNull(anyText),

@@ -18,6 +18,7 @@ const NEW_BORN = {
   returnedAt: null,
   turn: 0,
   coalesceKey: null,
+  freedAt: null,
   foldedInto: null,
   folded: 0,
   slots: [],

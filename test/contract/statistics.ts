@@ -61,6 +61,45 @@ function dice(seed: number): () => number {
   };
 }
 
+const SLOW_MS = 5_000;
+
+/** What keeps a job of queue p from being claimed for a while; when it is over, the job can be claimed. */
+const HELD_UP: Readonly<Record<string, (bench: Workbench) => Promise<unknown>>> = {
+  'its delay was over': async (bench) => {
+    await bench.add({ id: 'a', queue: 'p', delayMs: SLOW_MS });
+    bench.pass(SLOW_MS);
+  },
+  'it was committed': async (bench) => {
+    await bench.add({ id: 'a', queue: 'p', draft: true });
+    bench.pass(SLOW_MS);
+    await bench.jobs.commit(['a']);
+  },
+  'the last job it waited for was done': async (bench) => {
+    const [first, second] = [await bench.running({ id: 'x' }), await bench.running({ id: 'y' })];
+    await bench.add({ id: 'a', queue: 'p', dependsOn: ['x', 'y'] });
+    await bench.settle(first, complete);
+    bench.pass(SLOW_MS);
+    await bench.settle(second, complete);
+  },
+  'it waited for nothing any more': async (bench) => {
+    await bench.add({ id: 'x' }, { id: 'a', queue: 'p', dependsOn: ['x'] });
+    bench.pass(SLOW_MS);
+    await bench.jobs.change([{ id: 'a', dependsOn: { remove: ['x'] } }]);
+  },
+  'the job it was folded into had failed': async (bench) => {
+    await bench.setQueue('p', { coalesce: { by: ['n'] } });
+    await bench.add(...['x', 'a'].map((id) => ({ id, queue: 'p', data: '{"n":1}' })));
+    const leader = await bench.claimOne({ queues: ['p'], worker: 'early' });
+    bench.pass(SLOW_MS);
+    await bench.settle(leader, fail({ final: true }));
+  },
+  'it was taken from its worker': async (bench) => {
+    await bench.running({ id: 'a' });
+    bench.pass(SLOW_MS);
+    await bench.jobs.move([{ id: 'a', queue: 'p', steal: true }]);
+  },
+};
+
 /** Adds, claims and settles jobs in bulk, time passing in between by anything from nothing to some hours. */
 async function busyDays(bench: Workbench, { jobs, batch }: { jobs: number; batch: number }): Promise<string[]> {
   const random = dice(7);
@@ -147,6 +186,17 @@ export function statisticsContract(open: Open): void {
     expect(await ask(bench, { from: dayText(dayOf(START) + 1) })).toEqual([second]);
     expect(await ask(bench, { to: dayText(dayOf(START)) })).toEqual([first]);
   });
+
+  for (const [what, prepare] of Object.entries(HELD_UP)) {
+    it(`begin a wait when the job could be claimed: ${what}`, async () => {
+      const bench = await open();
+      await prepare(bench);
+      bench.pass(200);
+      await bench.claimOne({ worker: 'late', queues: ['p'] });
+      const days = await ask(bench, { queue: 'p', by: 'worker' });
+      expect(days.find(({ of }) => of === 'late')?.wait).toEqual(spreadOf([200]));
+    });
+  }
 
   it('count what a worker returned, lost or failed, and what was tried again', async () => {
     const bench = await open();

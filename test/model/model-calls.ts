@@ -29,7 +29,7 @@ import * as life from '../../src/core/lifecycle.ts';
 import { fits, readUnits, without } from '../../src/core/needs.ts';
 import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
 import type { Model } from './model.ts';
-import { below, childrenOf, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
+import { below, childrenOf, comeFree, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
 import { equalsOf, fold } from './model-folds.ts';
 import { tellProgress } from './model-hooks.ts';
 
@@ -50,7 +50,9 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   if (rival !== undefined) {
     const change = life.replacedBy(rival, input, now);
     if (change === undefined) return answer('duplicate', rival);
+    const wasBlocked = model.isBlocked(rival);
     model.become(change, now);
+    comeFree(model, rival.id, wasBlocked, now);
     return answer('replaced', change.job);
   }
   const parents = input.dependsOn === undefined ? [] : findParents(model, input, input.dependsOn);
@@ -69,7 +71,9 @@ export function commit(model: Model, id: string, { now }: Moment): TargetResult 
   const rival = model.rivalOf(job, job.queue, now);
   if (rival !== undefined) return no('key-taken', id, rival.id);
   const change = life.committed(job, now);
+  const wasBlocked = model.isBlocked(job);
   model.become(change, now);
+  comeFree(model, job.id, wasBlocked, now);
   model.takeKey(change.job, now);
   return { ok: true, state: 'waiting' };
 }
@@ -236,7 +240,9 @@ export function move(model: Model, ask: Move, { now }: Moment): TargetResult {
   if (isClosed(model, job.queue, ask.queue)) return refuse('queue-down', `queue ${ask.queue}`);
   const rival = model.holdsKey(job, now) ? model.rivalOf(job, ask.queue, now) : undefined;
   if (rival !== undefined) return no('key-taken', job.id, rival.id);
+  const wasBlocked = model.isBlocked(job);
   model.become(change, now);
+  comeFree(model, job.id, wasBlocked, now);
   return { ok: true, state: change.job.state };
 }
 
@@ -245,6 +251,7 @@ export function change(model: Model, ask: JobChanges, { now }: Moment): TargetRe
   if (isNo(job)) return job;
   const next = life.changed(job, ask, now);
   if (typeof next === 'string') return no(next, job.id);
+  const wasBlocked = model.isBlocked(job);
   const { add: more = [], remove: fewer = [] } = ask.dependsOn ?? {};
   const parents = findParents(model, { id: job.id, known: job }, more);
   if ('ok' in parents) return parents;
@@ -253,6 +260,7 @@ export function change(model: Model, ask: JobChanges, { now }: Moment): TargetRe
     if (parent !== undefined) part(model, job, parent);
   }
   link(model, next, parents, now);
+  comeFree(model, job.id, wasBlocked, now);
   return { ok: true, state: model.get(job.id)?.state as Job['state'] };
 }
 

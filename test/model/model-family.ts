@@ -71,7 +71,13 @@ export function waitFor(model: Model, child: Job, parents: readonly Job[], now: 
     );
 }
 
-/** The opposite. */
+/** A job that was blocked before what has just been done to it, and is not any more, could be claimed from now on. */
+export function comeFree(model: Model, id: string, wasBlocked: boolean, now: number): void {
+  const job = model.get(id);
+  if (wasBlocked && job?.state === 'waiting' && !model.isBlocked(job)) model.keep({ ...job, freedAt: now });
+}
+
+/** The opposite of waiting for one. */
 export function part(model: Model, child: Job, parent: Job): void {
   model.edges = model.edges.filter((edge) => edge.from !== parent.seq || edge.to !== child.seq);
   model.recount();
@@ -108,7 +114,8 @@ function hear(model: Model, child: Job, { id, seq, how }: News, now: number): re
     model.recount();
   }
   const after = model.get(child.id) as Job;
-  if (isFree && after.state === 'waiting' && !model.isBlocked(after)) become(model, after, 'unblocked', null, now);
+  if (isFree && after.state === 'waiting' && !model.isBlocked(after))
+    become(model, { ...after, freedAt: now }, 'unblocked', null, now);
   const isLost = !isFree && !isOver(after) && (isGone || rule === 'fail');
   return isLost ? [failBy(model, after, `job ${id} ${how}`, now)] : [];
 }

@@ -7,7 +7,7 @@ import { coalesceKeyOf, foldedInto, followedLeader, MAX_FOLDED } from '../../src
 import type { Job, RunningJob } from '../../src/core/job.ts';
 import type { Transition } from '../../src/core/lifecycle.ts';
 import type { Model } from './model.ts';
-import { type News, newsOf } from './model-family.ts';
+import { comeFree, type News, newsOf } from './model-family.ts';
 
 /** Those that go with a job when it starts. One that stood in line before the queue went by these fields has no such key. */
 export function equalsOf(model: Model, job: Job, now: number): readonly Job[] {
@@ -37,6 +37,7 @@ export function follow(model: Model, before: Job, { job: leader, row }: Transiti
     .flatMap((job) => {
       const change = followedLeader(job, leader, row.event, now);
       model.become(change, now);
+      comeFree(model, job.id, true, now);
       const isBack = change.job.state === 'waiting';
       if (isBack && job.unique?.until === 'started') model.takeKey(change.job, now);
       return newsOf(change.job);

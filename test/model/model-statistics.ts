@@ -33,7 +33,7 @@ export function factOf(before: Job, after: Job, row: HistoryRow): Fact | null {
     return {
       ...base,
       worker: row.by ?? '',
-      wait: age(before.runAt < before.createdAt ? before.createdAt : before.runAt),
+      wait: age(Math.max(before.createdAt, before.runAt, before.freedAt ?? before.createdAt)),
     };
   if (lease === null || after.lease !== null || row.event === 'cancelled') return null;
   const { worker, claimedAt } = lease;

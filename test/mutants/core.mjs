@@ -280,8 +280,15 @@ export const core = [
   {
     name: 'a wait is counted from birth, also for what waits for its time',
     file: 'src/core/statistics.ts',
-    find: 'since(Math.max(runAt, createdAt), at)',
-    replace: 'since(createdAt, at)',
+    find: 'since(Math.max(runAt, createdAt, freedAt ?? 0), at)',
+    replace: 'since(Math.max(createdAt, freedAt ?? 0), at)',
+    suites: memory,
+  },
+  {
+    name: 'a wait is counted also while other jobs held it up',
+    file: 'src/core/operations/in-line.ts',
+    find: 'const freedAt = isFreed ? row.at : job.freedAt;',
+    replace: 'const freedAt = isFreed ? job.freedAt : job.freedAt;',
     suites: memory,
   },
   {

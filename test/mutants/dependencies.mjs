@@ -85,6 +85,13 @@ export const dependencies = [
     suites: redis,
   },
   {
+    name: 'redis: the time for which others held a job up is counted as its wait',
+    file: prelude,
+    find: "if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end",
+    replace: '',
+    suites: redis,
+  },
+  {
     name: 'redis: a requeued parent still counts as failed',
     file: prelude,
     find: 'if wasBad then edges.count(child, 0, 0, -1) end',

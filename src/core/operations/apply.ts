@@ -12,7 +12,7 @@ import { tellHooks } from './outbox.ts';
 import { followThrottles } from './throttles.ts';
 
 export function apply(table: Table, before: Job, transition: Transition, now: number): void {
-  const change = inLine(table, transition);
+  const change = inLine(table, transition, before);
   const { job: after, row } = change;
   const measurement = measurementOf(before, change);
   table.replace(before, after, row);

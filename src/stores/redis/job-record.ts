@@ -90,6 +90,7 @@ function readJob(id: string, record: string, fields: Fields): Job {
     seq: Number(head.slice(0, first)),
     runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
     delayMs: numberOf(fields['delayMs']),
+    freedAt: timeOf(fields['freedAt']),
     returnedAt: timeOf(fields['returnedAt']),
     turn: numberOf(fields['turn']),
     coalesceKey: textOf(fields['equal']),

@@ -22,6 +22,7 @@ const FULL: Job = {
   seq: 77,
   runAt: 1_500,
   delayMs: 12,
+  freedAt: 1_400,
   returnedAt: 1_400,
   turn: 5,
   coalesceKey: 'e\u001f',

@@ -78,6 +78,7 @@ function lifeFields(job: Job): string {
   return (
     word('parents', parents === null ? undefined : `${parents.of} ${parents.open} ${parents.bad}`) +
     counted('dependents', job.dependents) +
+    timed('freedAt', job.freedAt) +
     timed('returnedAt', job.returnedAt) +
     counted('turn', job.turn) +
     textWord('equal', job.coalesceKey ?? undefined) +

@@ -27,6 +27,7 @@ const FULL: Job = {
   seq: 7,
   runAt: 1_700_000_000_001,
   delayMs: 9,
+  freedAt: 1_700_000_000_002,
   returnedAt: 1_700_000_000_002,
   turn: 12,
   coalesceKey: 'a|b',

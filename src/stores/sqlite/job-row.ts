@@ -51,6 +51,7 @@ type Rest = Pick<
   | 'parents'
   | 'dependents'
   | 'delayMs'
+  | 'freedAt'
   | 'failures'
   | 'resends'
   | 'crashes'
@@ -71,6 +72,7 @@ const NO_REST: Rest = Object.freeze({
   parents: null,
   dependents: 0,
   delayMs: 0,
+  freedAt: null,
   failures: 0,
   resends: 0,
   crashes: 0,
@@ -93,12 +95,12 @@ export function readJob(row: JobRow): Job {
     endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
   ] = row;
   const {
-    tags, policy, unique, parents, dependents, delayMs, failures, resends, crashes, interruptions, turn,
+    tags, policy, unique, parents, dependents, delayMs, freedAt, failures, resends, crashes, interruptions, turn,
     coalesceKey, foldedInto, folded, slots, progress, failure, forwardedTo,
   } = rest === null ? NO_REST : readRest(rest);
   return {
     id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
-    createdAt, seq, runAt, delayMs, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
+    createdAt, seq, runAt, delayMs, freedAt, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
@@ -131,6 +133,7 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
     a.parents === b.parents &&
     a.dependents === b.dependents &&
     a.delayMs === b.delayMs &&
+    a.freedAt === b.freedAt &&
     a.failures === b.failures &&
     a.resends === b.resends &&
     a.crashes === b.crashes &&
@@ -171,6 +174,7 @@ const REST_VALUES = [
   'parents',
   'dependents',
   'delayMs',
+  'freedAt',
   'failures',
   'resends',
   'crashes',

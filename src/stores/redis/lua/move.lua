@@ -27,7 +27,10 @@ return forEach(function(job, said)
   record.endLease(job)
   rare.goTo(job, queue)
   job.fields.progress, job.fields.returnedAt = nil, nil
-  if isStolen then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
+  if isStolen then
+    job.fields.freedAt = clock.nowText
+    record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
+  end
   if STATE[job.place] == 'waiting' then throttles.enter(job) end
   life.apply(job, 'moved', { token = token, note = queue, from = from })
   return STATE[job.place]

@@ -1362,7 +1362,8 @@ life = {
   count = function(job, event, details)
     if event == 'claimed' then
       local heap = tally.heap(job.queue, details.by, job.oldTags or '')
-      return tally.add(heap, 'w', clock.now - math.max(record.runAt(job), tonumber(job.createdAt)))
+      local since = math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
+      return tally.add(heap, 'w', clock.now - since)
     end
     if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
@@ -1383,10 +1384,11 @@ life = {
     fields.endedAt, fields.returnedAt, fields.delayMs, fields.into = clock.nowText, nil, nil, nil
   end,
 
-  -- Among those that wait: for a worker or its time, or for other jobs.
+  -- Among those that wait: for a worker or its time, or for other jobs. One that no longer waits for others has come free.
   wait = function(job)
-    local parents = job.fields.parents
+    local parents, wasBlocked = job.fields.parents, job.place == 'b'
     job.place = (job.fields.into or (parents and not parents:find('^%d+ 0 '))) and 'b' or 'w'
+    if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end
   end,
 
   setFailure = function(job, group, message, detail, apart)
