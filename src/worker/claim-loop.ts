@@ -132,7 +132,10 @@ export class ClaimLoop {
     if (limit <= 0) return null;
     const offered = offers();
     return {
-      ...{ worker: workerId(), queues, limit, requestId: newId() },
+      worker: workerId(),
+      queues,
+      limit,
+      requestId: newId(),
       ...(leaseMs !== undefined && { leaseMs }),
       ...(offered !== undefined && { offers: offered }),
     };
