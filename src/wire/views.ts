@@ -87,6 +87,7 @@ const settings = fields({
   maxRunning: orNull(whole),
   keys: orNull(fields({ by: listOf(word, 5), limit: orNull(whole) })),
   coalesce: orNull(fields({ by: listOf(word, 5) })),
+  needs: anyText,
   throttles: listOf(word, 20),
   rate: orNull(fields({ count: whole, ms })),
   priority: anything,
