@@ -18,6 +18,7 @@ import {
   START,
   type Workbench,
 } from '../contract/workbench.ts';
+import { movingScenarios } from './moving-scenarios.ts';
 
 export interface Scenario {
   readonly name: ScriptName;
@@ -28,6 +29,8 @@ export interface Scenario {
   call(bench: Workbench, run: (name: ScriptName, args: readonly string[]) => Promise<ScriptAnswer>): Promise<unknown>;
   /** Whether the call answers the same when it is made again; else it may say that it was done before. */
   readonly answersAlike: boolean;
+  /** Whether the store takes no other changes then, so that nobody else can come by and put it right. */
+  readonly isClosed?: boolean;
 }
 
 const LONG = JSON.stringify('x'.repeat(5_000));
@@ -445,4 +448,10 @@ export const SCENARIOS: readonly Scenario[] = [
     call: (bench) => bench.records.delete('queue', 'q'),
     answersAlike: true,
   },
+  ...movingScenarios(async (bench) => {
+    await jobs(bench);
+    await bench.add({ id: 'child', dependsOn: ['plain-1', 'last'] }, { id: 'broken', priority: -9 });
+    const [broken] = await bench.claim({ limit: 1 });
+    if (broken !== undefined) await bench.settle(broken, fail({ final: true }));
+  }),
 ];

@@ -11,6 +11,8 @@ export interface Folded {
   readonly attempt: number;
   /** The newest token that was given out. */
   readonly token: number | null;
+  /** Folded into another job, with which it may be done. */
+  readonly isFolded: boolean;
   readonly problems: readonly string[];
 }
 
@@ -24,10 +26,9 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   added: { from: [null], to: ['draft', 'waiting'] },
   committed: { from: ['draft'], to: ['waiting'] },
   claimed: { from: ['waiting'], to: ['running'] },
-  // Also with the one that it was folded into, while it waited.
-  completed: { from: ['waiting', 'running'], to: ['done'] },
+  completed: { from: ['running'], to: ['done'] },
   advanced: { from: ['running'], to: ['waiting'] },
-  forwarded: { from: ['waiting', 'running'], to: ['done'] },
+  forwarded: { from: ['running'], to: ['done'] },
   failed: { from: ['draft', 'waiting', 'running'], to: ['waiting', 'failed'] },
   retried: again,
   resent: again,
@@ -44,8 +45,13 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   unfolded: { from: ['waiting'], to: ['waiting'] },
 };
 
+/** How a job ends that waited for the end of the one it was folded into. */
+const WITH_A_LEADER: ReadonlySet<HistoryEvent> = new Set(['completed', 'forwarded']);
+/** What may come to a job that stays folded. */
+const STAYING: ReadonlySet<HistoryEvent> = new Set(['late', 'changed']);
+
 export function foldHistory(rows: readonly HistoryRow[]): Folded {
-  let folded: Folded = { state: null, attempt: 0, token: null, problems: [] };
+  let folded: Folded = { state: null, attempt: 0, token: null, isFolded: false, problems: [] };
   const isTrimmed = rows.length >= MAX_HISTORY;
   for (const [place, row] of rows.entries()) folded = step(folded, row, isTrimmed && place === 1);
   return folded;
@@ -54,7 +60,8 @@ export function foldHistory(rows: readonly HistoryRow[]): Folded {
 /** After a gap in a trimmed history any state may have been reached, and the row says how many attempts there were. */
 function step(before: Folded, row: HistoryRow, isAfterGap: boolean): Folded {
   const { from, to } = STEPS[row.event];
-  const isLegal = isAfterGap || from.includes(before.state);
+  const isWithLeader = before.isFolded && before.state === 'waiting' && WITH_A_LEADER.has(row.event);
+  const isLegal = isAfterGap || isWithLeader || from.includes(before.state);
   const state = to.length === 1 ? (to[0] ?? null) : stateOf(before, row);
   const isClaim = row.event === 'claimed';
   const attempt = isAfterGap ? row.attempt : before.attempt + (isClaim ? 1 : 0);
@@ -64,7 +71,9 @@ function step(before: Folded, row: HistoryRow, isAfterGap: boolean): Folded {
     ...(row.attempt === attempt ? [] : [`${row.event} is of attempt ${row.attempt}, not ${attempt}`]),
     ...tokenProblems(before, row, isAfterGap),
   ];
-  return { state, attempt, token: isClaim ? row.token : before.token, problems: [...before.problems, ...problems] };
+  const isFolded = row.event === 'folded' || (before.isFolded && STAYING.has(row.event));
+  const token = isClaim ? row.token : before.token;
+  return { state, attempt, token, isFolded, problems: [...before.problems, ...problems] };
 }
 
 /** Where an event may lead to more than one state, its row decides; a row that changes nothing must not. */

@@ -156,10 +156,13 @@ describeWithRedis('a script that is stopped before one of its writes', () => {
     }
   });
 
-  it.each(CASES)('$title: is put right by whoever comes by', async ({ scenario }) => {
-    for await (const { trial, n } of stoppedTrials(scenario)) {
-      await trial.bench.jobs.maintain({ limit: 1_000 });
-      expect(await trial.misfits(), `before write ${n}`).toEqual([]);
-    }
-  });
+  it.each(CASES.filter(({ scenario }) => !scenario.isClosed))(
+    '$title: is put right by whoever comes by',
+    async ({ scenario }) => {
+      for await (const { trial, n } of stoppedTrials(scenario)) {
+        await trial.bench.jobs.maintain({ limit: 1_000 });
+        expect(await trial.misfits(), `before write ${n}`).toEqual([]);
+      }
+    },
+  );
 });
