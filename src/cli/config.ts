@@ -1,6 +1,12 @@
-/** `longhaul config`: how the node or a queue is set, and what each setting means. Looks and changes nothing. */
+/**
+ * `longhaul config`: how the node, a queue or every queue is set, what each setting means and who set it. Changes the
+ * settings of queues; those of the node stand in its node.json.
+ */
 import { readFileSync } from 'node:fs';
-import { DEFAULT_SETTINGS } from '../core/settings.ts';
+import { checked } from '../core/check.ts';
+import { settingName } from '../core/global-settings.ts';
+import { EVERY_QUEUE } from '../core/settings.ts';
+import type { Longhaul } from '../library/index.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
 import { nodeSettings } from '../node/node-settings.ts';
 import type { Call } from './call.ts';
@@ -11,6 +17,7 @@ import { checkQueueIsKnown } from './known-names.ts';
 import { withTarget } from './open-target.ts';
 import { print, printJson, screenOf } from './screen.ts';
 import { SETTINGS } from './setting-words.ts';
+import { settingsGiven } from './settings-given.ts';
 
 /** Where it may call is left out: it holds tokens. */
 const NODE_WORDS: Readonly<Record<Exclude<keyof NodeSettings, 'outbound' | 'isUrlSet'>, string>> = {
@@ -31,21 +38,36 @@ interface Row {
   readonly value: string;
   readonly about: string;
   readonly isSet: boolean;
+  /** Who set it. */
+  readonly from: string;
 }
 
 export async function config(call: Call): Promise<number> {
-  const [queue, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
+  const isGlobal = call.flag('global');
+  const [queue, ...words] = isGlobal ? [EVERY_QUEUE, ...call.positionals] : call.positionals;
+  const settings = settingsGiven(call, words);
+  const unset = call.text('unset');
+  if (queue === undefined && unset !== undefined) throw call.wrong('--unset goes with QUEUE or --global');
   if (queue === undefined) return printRows(call, nodeRows(call));
   return withTarget(call, async (target) => {
-    await checkQueueIsKnown(target, queue);
-    const settings = await target.longhaul.queue(queue).settings();
-    const rows = Object.entries(SETTINGS).map(([name, { about, of }]) => {
-      const value = of(settings);
-      return { name, value, about, isSet: value !== of(DEFAULT_SETTINGS) };
-    });
-    return printRows(call, rows);
+    if (!isGlobal) await checkQueueIsKnown(target, queue);
+    const { longhaul } = target;
+    const of = isGlobal ? longhaul : longhaul.queue(queue);
+    if (words.length > 0) await of.configure(settings);
+    if (unset !== undefined) await of.unset(checked('--unset', unset, settingName));
+    return printRows(call, await queueRows(of));
   });
+}
+
+async function queueRows(of: Pick<Longhaul, 'settings' | 'explain'>): Promise<Row[]> {
+  const [settings, explained] = await Promise.all([of.settings(), of.explain()]);
+  return explained.map(({ name, about, from }) => ({
+    name,
+    value: SETTINGS[name]?.of(settings) ?? '',
+    about,
+    isSet: from !== 'default',
+    from,
+  }));
 }
 
 function nodeRows(call: Call): Row[] {
@@ -58,13 +80,14 @@ function nodeRows(call: Call): Row[] {
   };
   const rows = (Object.keys(NODE_WORDS) as (keyof typeof NODE_WORDS)[]).map((name) => {
     const value = words(set[name]);
-    return { name, value, about: NODE_WORDS[name], isSet: value !== words(usual[name]) };
+    const isSet = value !== words(usual[name]);
+    return { name, value, about: NODE_WORDS[name], isSet, from: isSet ? 'node.json' : 'default' };
   });
-  return [{ name: 'home', value: root, about: 'where everything of this node is', isSet: false }, ...rows];
+  return [{ name: 'home', value: root, about: 'where everything of this node is', isSet: false, from: '' }, ...rows];
 }
 
 function printRows(call: Call, rows: readonly Row[]): number {
-  if (call.flag('json')) printJson(rows.map(({ name, value, about, isSet }) => ({ name, value, about, isSet })));
+  if (call.flag('json')) printJson(rows);
   else for (const line of table(COLUMNS, rows, screenOf())) print(line);
   return 0;
 }
@@ -72,6 +95,7 @@ function printRows(call: Call, rows: readonly Row[]): number {
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'SETTING', isWhole: true, of: ({ name }) => name },
   { title: 'VALUE', of: ({ value, isSet }) => ({ text: value, colour: isSet ? 'bold' : null }) },
+  { title: 'FROM', isWhole: true, of: ({ from }) => from },
   { title: 'MEANING', of: ({ about }) => about },
 ];
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { LonghaulError } from '../core/errors.ts';
 import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
-import { QUEUE_RECORD } from '../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../core/settings.ts';
 import type { JobView } from '../library/index.ts';
 import type { Target } from './open-target.ts';
 
@@ -14,7 +14,7 @@ const MOST_JOBS = 200;
 export async function knownQueues({ longhaul, home }: Target): Promise<readonly string[]> {
   const [counts, records, files] = await Promise.all([
     longhaul.queues(),
-    longhaul.store.records.list({ kind: QUEUE_RECORD, limit: MOST_QUEUES }),
+    longhaul.store.records.list({ kind: QUEUE_RECORD, after: EVERY_QUEUE, limit: MOST_QUEUES }),
     readdir(home.queues).catch(() => []),
   ]);
   const fromFiles = files.filter((file) => !/^\.|~$/.test(file)).map((file) => file.replace(/\.json$/, ''));

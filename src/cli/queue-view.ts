@@ -1,4 +1,5 @@
 /** Queues as tables: all of them with their counts, or one with what was set, its problems and its failures. */
+import type { SettingSource } from '../core/global-settings.ts';
 import type { QueueCounts } from '../core/job-store.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { DEFAULT_SETTINGS } from '../core/settings.ts';
@@ -16,16 +17,20 @@ interface QueueLook {
   readonly queue: string;
   readonly counts: QueueCounts;
   readonly settings: QueueSettings;
+  /** Who set each of them. */
+  readonly from: Readonly<Record<string, SettingSource>>;
   readonly problems: readonly string[];
 }
 
 async function lookAt(target: Target, queue: string): Promise<QueueLook> {
-  const [counts, settings, problems] = await Promise.all([
+  const [counts, settings, explained, problems] = await Promise.all([
     target.longhaul.queue(queue).count(),
     target.longhaul.queue(queue).settings(),
+    target.longhaul.queue(queue).explain(),
     problemsOf(target, queue),
   ]);
-  return { queue, counts, settings, problems };
+  const from = Object.fromEntries(explained.map((each) => [each.name, each.from]));
+  return { queue, counts, settings, from, problems };
 }
 
 const MOST_NODES = 100;
@@ -70,7 +75,7 @@ export async function showQueue(call: Call, target: Target, name: string): Promi
   return 0;
 }
 
-function printQueue({ queue, counts, settings, problems }: QueueLook, failures: readonly FailureGroup[]): void {
+function printQueue({ queue, counts, settings, from, problems }: QueueLook, failures: readonly FailureGroup[]): void {
   const screen = screenOf();
   const shown = (['draft', 'waiting', 'scheduled', 'running', 'done', 'relayed', 'failed', 'cancelled'] as const)
     .filter((state) => counts[state] > 0)
@@ -82,7 +87,7 @@ function printQueue({ queue, counts, settings, problems }: QueueLook, failures: 
       ['note', settings.note],
       ...problems.map((problem) => ['problem', { text: problem, colour: 'red' }] as const),
       ['jobs', shown.join(', ') || 'none'],
-      ...setSettings(settings),
+      ...setSettings(settings, from),
     ],
     screen,
   );
@@ -93,10 +98,10 @@ function printQueue({ queue, counts, settings, problems }: QueueLook, failures: 
 }
 
 /** Those that somebody chose. */
-function setSettings(settings: QueueSettings): (readonly [string, string])[] {
+function setSettings(settings: QueueSettings, from: QueueLook['from']): (readonly [string, string])[] {
   return Object.entries(SETTINGS)
     .filter(([name, { of }]) => name !== 'state' && name !== 'note' && of(settings) !== of(DEFAULT_SETTINGS))
-    .map(([name, { of }]) => [name, of(settings)] as const);
+    .map(([name, { of }]) => [name, `${of(settings)}${from[name] === 'global' ? ' (global)' : ''}`] as const);
 }
 
 function failureColumns(now: number): Column<FailureGroup>[] {

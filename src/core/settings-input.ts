@@ -5,6 +5,7 @@
 import type { Check, Checked, Report } from './check.ts';
 import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from './check.ts';
 import type { Duration } from './duration.ts';
+import type { Problem } from './errors.ts';
 import { badInput } from './errors.ts';
 import type { HookInput } from './hook-input.ts';
 import { hooks } from './hook-input.ts';
@@ -14,7 +15,7 @@ import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-i
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
-import type { Keep, OnLost, QueueSettings, QueueState, Retained, ScriptLimits } from './settings.ts';
+import type { Keep, OnLost, QueueSettings, QueueState, Retained, ScriptLimits, SetSettings } from './settings.ts';
 import { DEFAULT_SETTINGS, RETAINED, settingsOf } from './settings.ts';
 import type { Size } from './size.ts';
 
@@ -182,19 +183,20 @@ const MS_NAMES = {
   grace: 'graceMs',
 } as const;
 
-/** Settings as somebody set them, merged over what was set before. Throws `bad-input` with every problem. */
-export function mergeSettings(before: Partial<QueueSettings>, input: SettingsInput): Partial<QueueSettings> {
+/**
+ * Settings as somebody set them, merged over what was set before. `shared` is what the global record says. Throws
+ * `bad-input` with every problem.
+ */
+export function mergeSettings(before: SetSettings, input: SettingsInput, shared?: SetSettings): SetSettings {
   const given = checked('queue settings', input, settings);
-  const named = Object.entries(given).map(([key, value]) => [
-    key in MS_NAMES ? MS_NAMES[key as keyof typeof MS_NAMES] : key,
-    value,
-  ]);
-  const set: Partial<QueueSettings> = { ...before, ...Object.fromEntries(named) };
+  const named = Object.entries(given).map(([key, value]) => [keyOfSetting(key as keyof SettingsInput), value]);
+  const set: SetSettings = { ...before, ...Object.fromEntries(named) };
   const next =
     given.retention === undefined
       ? set
-      : { ...set, retention: { ...settingsOf(before).retention, ...given.retention } };
-  checkTogether(settingsOf(next));
+      : { ...set, retention: { ...before.retention, ...given.retention } as QueueSettings['retention'] };
+  const problems = problemsTogether(settingsOf(next, shared));
+  if (problems.length > 0) throw badInput('queue settings', problems);
   return next;
 }
 
@@ -211,7 +213,7 @@ const NEEDED: Readonly<Record<Retained, string>> = {
 };
 
 /** What is wrong only beside another setting, whichever of the two was set last. */
-function checkTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): void {
+export function problemsTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): readonly Problem[] {
   const problems = RETAINED.flatMap((kind) => {
     const { ms } = retention[kind];
     if (ms === null || ms >= leaseMs) return [];
@@ -219,12 +221,12 @@ function checkTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSe
   });
   if (histogramDays > statsDays)
     problems.push({ path: 'histogramDays', message: `must be at most statsDays, which is ${statsDays}` });
-  if (problems.length > 0) throw badInput('queue settings', problems);
+  return problems;
 }
 
-/** How a setting stands in the settings themselves: the value that is gone by, durations in milliseconds. */
-export function settingValue(of: QueueSettings, name: keyof SettingsInput): unknown {
-  return of[name in MS_NAMES ? MS_NAMES[name as keyof typeof MS_NAMES] : (name as keyof QueueSettings)];
+/** The name of a setting in the settings themselves, where durations stand in milliseconds. */
+export function keyOfSetting(name: keyof SettingsInput): keyof QueueSettings {
+  return name in MS_NAMES ? MS_NAMES[name as keyof typeof MS_NAMES] : (name as keyof QueueSettings);
 }
 
 const settingsRules = object(settingsShape);

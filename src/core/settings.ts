@@ -1,8 +1,9 @@
 /**
  * A queue's settings: what a store, a worker and a node go by.
  *
- * Kept as a record of kind `queue` (records.ts) that holds only what somebody set; `settingsOf` fills in the
- * defaults, so that a better default reaches every queue that never chose otherwise.
+ * Kept as a record of kind `queue` (records.ts) that holds only what somebody set. What it does not say is said by the
+ * record of every queue, the global one, and then by the defaults: `settingsOf` fills them in, so that a better default
+ * reaches every queue that never chose otherwise.
  */
 import { DEFAULT_BACKOFF } from './backoff.ts';
 import { DAY_MS } from './histogram.ts';
@@ -171,14 +172,29 @@ export const WORKER_MEMORY_MS = DAY_MS;
 /** The kind under which a queue's settings stand among the records; the key is the queue's name. */
 export const QUEUE_RECORD = 'queue';
 
-export function settingsOf(set: Partial<QueueSettings> | undefined): QueueSettings {
-  if (set === undefined) return DEFAULT_SETTINGS;
-  const settings = { ...DEFAULT_SETTINGS, ...set };
-  // A record may be older than some kind that is retained.
-  return set.retention === undefined ? settings : { ...settings, retention: retentionOf(set.retention) };
+/** The key of the global record: no queue can have this name. */
+export const EVERY_QUEUE = '*';
+
+export type SetSettings = Partial<QueueSettings>;
+
+/** `own` is what a queue's record says, `shared` what the global one does. */
+export function settingsOf(own: SetSettings | undefined, shared?: SetSettings): QueueSettings {
+  if (own === undefined && shared === undefined) return DEFAULT_SETTINGS;
+  const settings = { ...DEFAULT_SETTINGS, ...shared, ...own };
+  // By kind: a record says only those that somebody set, and may be older than some.
+  const layers = [own?.retention, shared?.retention];
+  return layers.every((each) => each === undefined) ? settings : { ...settings, retention: retentionOf(layers) };
 }
 
-function retentionOf(set: Partial<Retention>): Retention {
-  const kinds = RETAINED.map((kind) => [kind, { ...WITH_ITS_JOB, ...(set[kind] ?? DEFAULT_SETTINGS.retention[kind]) }]);
+function retentionOf(layers: readonly (Partial<Retention> | undefined)[]): Retention {
+  const kinds = RETAINED.map((kind) => {
+    const keep = layers.find((each) => each?.[kind] !== undefined)?.[kind];
+    return [kind, { ...WITH_ITS_JOB, ...(keep ?? DEFAULT_SETTINGS.retention[kind]) }];
+  });
   return Object.fromEntries(kinds) as Retention;
+}
+
+/** What a record of this kind says. */
+export function settingsIn(record: { readonly value: string } | null | undefined): SetSettings | undefined {
+  return record === null || record === undefined ? undefined : (JSON.parse(record.value) as SetSettings);
 }

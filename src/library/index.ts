@@ -4,6 +4,7 @@ export type { AddOptions } from '../core/add-options.ts';
 export type { Duration } from '../core/duration.ts';
 export type { ErrorCode, Problem } from '../core/errors.ts';
 export { LonghaulError } from '../core/errors.ts';
+export type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 export type { HistoryRow } from '../core/history.ts';
 export type { StatisticsQuestion, TagCount } from '../core/insight.ts';
 export type { Failure, JobState } from '../core/job.ts';

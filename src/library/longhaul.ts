@@ -1,4 +1,5 @@
 /** A connection to a store, and everything that can be asked of jobs whatever their queue. */
+import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 import type { HistoryRow } from '../core/history.ts';
 import type { StatisticsQuestion, TagCount } from '../core/insight.ts';
 import type {
@@ -23,7 +24,9 @@ import type { Refused } from '../core/refusal.ts';
 import { checkDestination, isAddress } from '../core/relay-order.ts';
 import type { JobSearch } from '../core/search-jobs.ts';
 import { searchJobs } from '../core/search-jobs.ts';
-import { DEFAULT_SETTINGS } from '../core/settings.ts';
+import type { QueueSettings } from '../core/settings.ts';
+import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../core/settings.ts';
+import type { SettingsInput } from '../core/settings-input.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import type { DayStatistics } from '../core/statistics.ts';
 import type { QueueStorage } from '../core/storage.ts';
@@ -115,6 +118,26 @@ export class Longhaul implements AsyncDisposable {
 
   async queues(): Promise<readonly QueueCounts[]> {
     return this.store.jobs.count();
+  }
+
+  /** What a queue goes by that has set nothing itself. */
+  async settings(): Promise<QueueSettings> {
+    return this.#connection.settings.read(EVERY_QUEUE);
+  }
+
+  /** Sets these for every queue that has not set them itself. Takes effect at once, everywhere. */
+  async configure(settings: SettingsInput): Promise<QueueSettings> {
+    return this.#connection.settings.change(EVERY_QUEUE, settings);
+  }
+
+  /** Takes back what was set for every queue: the default is gone by again. */
+  async unset(name: SettingName): Promise<QueueSettings> {
+    return this.#connection.settings.unset(EVERY_QUEUE, name);
+  }
+
+  /** Each setting: what it means, what a queue goes by that has set nothing, and whether somebody chose that. */
+  async explain(): Promise<readonly ExplainedSetting[]> {
+    return this.#connection.settings.explain(EVERY_QUEUE);
   }
 
   /** The throttles that have a maximum or are in use, with who holds their slots and how many wait. */

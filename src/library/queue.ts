@@ -2,6 +2,7 @@
 
 import type { AddOptions } from '../core/add-options.ts';
 import { toNewJob } from '../core/add-options.ts';
+import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 import type { StatisticsQuestion } from '../core/insight.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
 import { toJsonText } from '../core/json.ts';
@@ -141,6 +142,16 @@ export class Queue<Data = unknown, Result = unknown> {
   /** Changes the named settings and leaves the others. Takes effect at once, everywhere. */
   async configure(settings: SettingsInput): Promise<QueueSettings> {
     return this.#connection.settings.change(this.name, settings);
+  }
+
+  /** Each of its settings: what it means, what is gone by, and whether the queue, all of them or nobody set it. */
+  async explain(): Promise<readonly ExplainedSetting[]> {
+    return this.#connection.settings.explain(this.name);
+  }
+
+  /** Takes back what this queue set itself: it inherits that setting again. */
+  async unset(name: SettingName): Promise<QueueSettings> {
+    return this.#connection.settings.unset(this.name, name);
   }
 
   /** Accepts jobs and starts none. */

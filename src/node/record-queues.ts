@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import type { Records } from '../core/records.ts';
 import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
-import { QUEUE_RECORD } from '../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../core/settings.ts';
 import { FILE_RECORD } from './apply-definition.ts';
 import { COMMANDS_SCRIPT } from './command-job.ts';
 import type { QueueDefinition } from './queue-folder.ts';
@@ -16,7 +16,7 @@ const PAGE = 500;
 export async function recordQueues(records: Records, host: string | null): Promise<readonly QueueDefinition[]> {
   const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
   return [...queues]
-    .filter(([name]) => !files.has(name) && !BUILT_IN_QUEUES.includes(name))
+    .filter(([name]) => name !== EVERY_QUEUE && !files.has(name) && !BUILT_IN_QUEUES.includes(name))
     .flatMap(([name, value]) => {
       const { script } = JSON.parse(value) as { script?: unknown };
       return typeof script === 'string' && isOurs({ name, script }, host) ? [definition(name, script)] : [];

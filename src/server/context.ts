@@ -3,6 +3,7 @@
  * of a node than what stands here.
  */
 import type { ClockSource } from '../core/clock.ts';
+import type { SettingLayers, SettingName } from '../core/global-settings.ts';
 import type { Prunable } from '../core/prunable.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
@@ -53,7 +54,10 @@ export interface NodeFace {
 
 export interface SettingsFace {
   read(queue: string): Promise<QueueSettings>;
+  /** The queue's own, and those of every queue. */
+  layers(queue: string): Promise<SettingLayers>;
   change(queue: string, input: SettingsInput): Promise<QueueSettings>;
+  unset(queue: string, name: SettingName): Promise<QueueSettings>;
 }
 
 /** What the composition root gives; the server itself adds what lives as long as it does. */

@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<string, unknown>> = {
   message: 'it broke',
   kind: 'complete',
   note: 'until tomorrow',
+  setting: 'retries',
   n: 'latest',
 };
 

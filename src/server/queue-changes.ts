@@ -1,8 +1,10 @@
-/** Writing the settings of a queue for somebody, as far as they may; and the end of a queue. */
+/** Writing the settings of a queue, or of every queue, for somebody, as far as they may; and the end of a queue. */
+import type { SettingName } from '../core/global-settings.ts';
+import { withoutSetting } from '../core/global-settings.ts';
 import type { Hook } from '../core/hook.ts';
 import type { JobState } from '../core/job.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import { QUEUE_RECORD } from '../core/settings.ts';
+import type { SetSettings } from '../core/settings.ts';
+import { QUEUE_RECORD, settingsIn } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { mergeSettings } from '../core/settings-input.ts';
 import { bulk } from './bulk.ts';
@@ -13,18 +15,24 @@ import { CODE_SETTINGS, roleForSettings } from './rights.ts';
 import type { Call } from './route.ts';
 
 type Asking = Pick<Call, 'context' | 'may'>;
-type Settings = Partial<QueueSettings>;
-
 export async function changeQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
   mayChange(call, await settingsNow(call, queue), input);
   mustBeCallable(call.context, hooksOf(input));
   await call.context.settings.change(queue, input);
 }
 
+/** What is not set is inherited. */
+export async function unsetSetting(call: Asking, queue: string, name: SettingName): Promise<void> {
+  const before = await settingsNow(call, queue);
+  mayReplace(call, before, withoutSetting(before, name));
+  await call.context.settings.unset(queue, name);
+}
+
 export async function createQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
   mayChange(call, {}, input);
   mustBeCallable(call.context, hooksOf(input));
-  const value = JSON.stringify(mergeSettings({}, input));
+  const { shared } = await call.context.settings.layers(queue);
+  const value = JSON.stringify(mergeSettings({}, input, shared));
   const { records } = call.context.store;
   const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: 0 });
   if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} exists already; PATCH changes it`);
@@ -51,18 +59,17 @@ export async function deleteQueue(call: Asking, queue: string, withJobs: boolean
   await store.records.delete(QUEUE_RECORD, queue);
 }
 
-async function settingsNow({ context }: Asking, queue: string): Promise<Settings> {
-  const record = await context.store.records.get(QUEUE_RECORD, queue);
-  return record === null ? {} : (JSON.parse(record.value) as Settings);
+async function settingsNow({ context }: Asking, queue: string): Promise<SetSettings> {
+  return settingsIn(await context.store.records.get(QUEUE_RECORD, queue)) ?? {};
 }
 
 /** Only what is named changes. */
-function mayChange(call: Asking, before: Settings, input: SettingsInput): void {
+function mayChange(call: Asking, before: SetSettings, input: SettingsInput): void {
   const named = CODE_SETTINGS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]);
   mayReplace(call, before, { ...before, ...Object.fromEntries(named) });
 }
 
-function mayReplace(call: Asking, before: Settings, after: Settings): void {
+function mayReplace(call: Asking, before: SetSettings, after: SetSettings): void {
   const role = roleForSettings(before, after);
   if (!call.may(role))
     throw refuseRequest(

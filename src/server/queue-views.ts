@@ -1,8 +1,10 @@
 /** Queues as the API shows them. A queue is known when it has settings, jobs, or a file of this node's. */
+import type { SettingLayers } from '../core/global-settings.ts';
+import { SETTING_NAMES, sourceOf } from '../core/global-settings.ts';
 import type { QueueCounts } from '../core/job-store.ts';
 import { refuse } from '../core/refusal.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import { QUEUE_RECORD, settingsOf } from '../core/settings.ts';
+import type { SetSettings } from '../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../core/settings.ts';
 import type { QueueView } from '../wire/views.ts';
 import type { ServerContext } from './context.ts';
 import { RequestRefused, refusedReply } from './problem.ts';
@@ -14,10 +16,12 @@ export async function allQueues(context: ServerContext): Promise<readonly QueueV
   const problems = context.node?.queues() ?? new Map<string, string | null>();
   // A store may remember a queue that has nothing left.
   const counts = new Map(counted.filter((each) => total(each) > 0).map((each) => [each.queue, each]));
-  const names = [...new Set([...set.keys(), ...counts.keys(), ...problems.keys()])].sort();
+  const shared = set.get(EVERY_QUEUE);
+  const named = [...set.keys()].filter((key) => key !== EVERY_QUEUE);
+  const names = [...new Set([...named, ...counts.keys(), ...problems.keys()])].sort();
   return names.map((name) =>
     view(name, {
-      settings: settingsOf(set.get(name)),
+      layers: { own: set.get(name), shared },
       counts: counts.get(name) ?? noJobs(name),
       problem: problems.get(name) ?? null,
     }),
@@ -27,17 +31,16 @@ export async function allQueues(context: ServerContext): Promise<readonly QueueV
 /** Throws the 404 when nothing knows it. */
 export async function oneQueue(context: ServerContext, name: string): Promise<QueueView> {
   const { store, node } = context;
-  const [record, [counts = noJobs(name)]] = await Promise.all([
-    store.records.get(QUEUE_RECORD, name),
+  const [layers, [counts = noJobs(name)]] = await Promise.all([
+    context.settings.layers(name),
     store.jobs.count([name]),
   ]);
   const problem = node?.queues().get(name);
-  if (record === null && problem === undefined && total(counts) === 0) {
+  if (layers.own === undefined && problem === undefined && total(counts) === 0) {
     const { refusal } = refuse('not-found', `queue ${name}`);
     throw new RequestRefused(refusedReply(refusal), refusal.message);
   }
-  const settings = settingsOf(record === null ? undefined : parse(record.value));
-  return view(name, { settings, counts, problem: problem ?? null });
+  return view(name, { layers, counts, problem: problem ?? null });
 }
 
 export function total({ draft, waiting, running, done, failed, cancelled }: QueueCounts): number {
@@ -45,27 +48,25 @@ export function total({ draft, waiting, running, done, failed, cancelled }: Queu
 }
 
 interface Known {
-  readonly settings: QueueSettings;
+  readonly layers: SettingLayers;
   readonly counts: QueueCounts;
   readonly problem: string | null;
 }
 
-function view(name: string, { settings, counts, problem }: Known): QueueView {
-  return { name, problem, counts, settings: { ...settings, env: Object.keys(settings.env) } };
+function view(name: string, { layers, counts, problem }: Known): QueueView {
+  const settings = settingsOf(layers.own, layers.shared);
+  const from = Object.fromEntries(SETTING_NAMES.map((each) => [each, sourceOf(each, layers)])) as QueueView['from'];
+  return { name, problem, counts, settings: { ...settings, env: Object.keys(settings.env) }, from };
 }
 
-async function allSettings({ store }: ServerContext): Promise<ReadonlyMap<string, Partial<QueueSettings>>> {
-  const found = new Map<string, Partial<QueueSettings>>();
+async function allSettings({ store }: ServerContext): Promise<ReadonlyMap<string, SetSettings | undefined>> {
+  const found = new Map<string, SetSettings | undefined>();
   for (let after: string | undefined; ; ) {
     const page = await store.records.list({ kind: QUEUE_RECORD, limit: PAGE, ...(after !== undefined && { after }) });
-    for (const { key, value } of page) found.set(key, parse(value));
+    for (const record of page) found.set(record.key, settingsIn(record));
     after = page.at(-1)?.key;
     if (page.length < PAGE) return found;
   }
-}
-
-function parse(value: string): Partial<QueueSettings> {
-  return JSON.parse(value) as Partial<QueueSettings>;
 }
 
 function noJobs(queue: string): QueueCounts {

@@ -24,6 +24,7 @@ import { pageRoutes } from './routes/page.ts';
 import { queueRoutes } from './routes/queues.ts';
 import { relayRoutes } from './routes/relay.ts';
 import { scheduleRoutes } from './routes/schedules.ts';
+import { settingsRoutes } from './routes/settings.ts';
 import { storeRoutes } from './routes/store.ts';
 import { recordRoutes } from './routes/store-records.ts';
 import { streamRoutes } from './routes/streams.ts';
@@ -40,6 +41,7 @@ const OWN: readonly Route[] = [
   ...insightRoutes,
   ...overviewRoutes,
   ...queueRoutes,
+  ...settingsRoutes,
   ...scheduleRoutes,
   ...throttleRoutes,
   ...workRoutes,

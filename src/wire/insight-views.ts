@@ -1,5 +1,6 @@
 /** What the API answers of insight: statistics, tags, tracked jobs, what a search found, what settings mean. */
-import { anything, fields, listOf, orNull, text } from '../core/check.ts';
+import { anything, fields, listOf, oneOf, orNull, text } from '../core/check.ts';
+import { SETTING_NAMES, SETTING_SOURCES } from '../core/global-settings.ts';
 import { dayStatistics, held, prunableJobs, storageFields, tagCounts } from './port-answers.ts';
 import { ms, word } from './port-checks.ts';
 import { jobView } from './views.ts';
@@ -15,6 +16,22 @@ export const tagsView = fields({ tags: tagCounts });
 export const trackedView = fields({
   jobs: listOf(fields({ id: word, trackedAt: ms, job: orNull(jobView) }), MOST),
 });
+/**
+ * `key` is its name in the settings of a queue, `value` what a queue goes by that has not set it itself, and `alone` why it
+ * cannot be set for every queue, or null.
+ */
 export const settingsView = fields({
-  settings: listOf(fields({ name: word, about: text({ max: 1_000 }), default: anything }), 1_000),
+  settings: listOf(
+    fields({
+      name: oneOf(...SETTING_NAMES),
+      key: word,
+      about: text({ max: 1_000 }),
+      default: anything,
+      value: anything,
+      from: oneOf(...SETTING_SOURCES),
+      alone: orNull(text({ max: 1_000 })),
+    }),
+    1_000,
+  ),
 });
+export type SettingView = ReturnType<typeof settingsView>['settings'][number];

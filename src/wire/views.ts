@@ -1,6 +1,8 @@
 /** What the resources answer: checks that describe it, and that tests hold the answers to. */
 import type { Check, Report } from '../core/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
+import type { SettingName, SettingSource } from '../core/global-settings.ts';
+import { SETTING_NAMES, SETTING_SOURCES } from '../core/global-settings.ts';
 import { ADD_OUTCOMES } from '../core/job-store.ts';
 import { described, schemaOf } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
@@ -111,12 +113,22 @@ const settings = fields({
   search: listOf(word, 20),
   retention: fields({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 });
-/** `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. */
+const sources = fields(
+  Object.fromEntries(SETTING_NAMES.map((name) => [name, oneOf(...SETTING_SOURCES)])) as Readonly<
+    Record<SettingName, Check<SettingSource>>
+  >,
+);
+
+/**
+ * `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. `from` tells who set
+ * each of its settings: the queue itself, somebody for every queue, or nobody.
+ */
 export const queueView = fields({
   name: word,
   problem: orNull(anyText),
   counts,
   settings,
+  from: sources,
 });
 export type QueueView = ReturnType<typeof queueView>;
 export const queueList = fields({ queues: listOf(queueView, MOST) });

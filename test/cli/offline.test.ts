@@ -137,9 +137,22 @@ describe('a queue without a node', () => {
   });
 
   it('has its settings explained', async () => {
-    expect((await bench.run('config')).stdout).toMatch(/scriptDirs +none +folders beside queues/);
+    expect((await bench.run('config')).stdout).toMatch(/scriptDirs +none +default +folders beside queues/);
     const config = await bench.json<{ name: string; value: string }[]>('config', 'films');
     expect(config).toContainEqual(expect.objectContaining({ name: 'lease', value: '1m', about: expect.any(String) }));
+  });
+
+  it('inherits what is set for every queue, and says from where', async () => {
+    const maxCrashes = async (...words: string[]) =>
+      (await bench.json<{ name: string }[]>('config', ...words)).find(({ name }) => name === 'maxCrashes');
+    expect(await maxCrashes('--global', 'maxCrashes=7')).toMatchObject({ value: '7', from: 'global' });
+    expect((await bench.run('config', 'films')).stdout).toMatch(/maxCrashes +7 +global +how often/);
+    expect(await maxCrashes('films', 'maxCrashes=8')).toMatchObject({ value: '8', from: 'queue' });
+    expect(await maxCrashes('films', '--unset', 'maxCrashes')).toMatchObject({ value: '7', from: 'global' });
+    expect(await maxCrashes('--global', '--unset', 'maxCrashes')).toMatchObject({ value: '5', from: 'default' });
+    await refused(2, 'script: cannot be set for every queue', 'config', '--global', 'script=/bin/true');
+    await refused(2, 'did you mean retries', 'config', '--global', '--unset', 'retrys');
+    await refused(2, '--unset goes with QUEUE or --global', 'config', '--unset', 'retries');
   });
 });
 

@@ -18,6 +18,7 @@ import { dependencyContract } from './dependencies.ts';
 import { dependencyFailureContract } from './dependency-failures.ts';
 import { draftContract } from './drafts.ts';
 import { eventContract } from './events.ts';
+import { globalSettingsContract } from './global-settings.ts';
 import { heartbeatContract } from './heartbeat.ts';
 import { historyContract } from './history.ts';
 import { hookContract } from './hooks.ts';
@@ -66,6 +67,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   'unique keys': uniqueContract,
   throttles: throttleContract,
   'limits of a queue': limitContract,
+  'settings of every queue': globalSettingsContract,
   coalescing: coalesceContract,
   'resource slots': needContract,
   drafts: draftContract,

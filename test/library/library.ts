@@ -39,6 +39,29 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.run('x', { tags: ['t'], name: 'n' })).toEqual([{ at: 7 }, 2, 1, ['t'], 'n', 'number']);
     });
 
+    test('Settings of every queue reach a worker at once, and each setting says who set it.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue('inherits');
+      const from = async (name: string) => (await queue.explain()).find((each) => each.name === name)?.from;
+      expect([await from('retries'), (await longhaul.settings()).retries]).toEqual(['default', 0]);
+      queue.work(async (job) => {
+        if (job.attempt === 1) throw new Error('once');
+        return job.attempt;
+      });
+      await longhaul.configure({ retries: 2, backoff: 0 });
+      expect(await queue.run('x')).toBe(2);
+      expect([await from('retries'), (await queue.settings()).retries]).toEqual(['global', 2]);
+      await queue.configure({ retries: 1 });
+      expect([await from('retries'), await from('maxCrashes')]).toEqual(['queue', 'default']);
+      expect(await queue.unset('retries')).toMatchObject({ retries: 2 });
+      expect(await longhaul.unset('retries')).toMatchObject({ retries: 0 });
+      expect(await from('retries')).toBe('default');
+      await expect(longhaul.configure({ script: '/bin/true' })).rejects.toMatchObject({
+        code: 'bad-input',
+        message: expect.stringContaining('cannot be set for every queue: a script is what one queue does'),
+      });
+    });
+
     test('A job waits for others, and finds their results when it runs.', async () => {
       const longhaul = await connectFresh();
       const parts = longhaul.queue<number, number>('parts');

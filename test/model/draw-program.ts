@@ -169,17 +169,24 @@ const settings = upTo(5, {
   hooks: oneOf([], [toA], [toB]),
 });
 
-const limits = upTo(2, {
+const limitsOf = {
   maxRunning: oneOf(null, 1, 2),
   keys: oneOf(null, { by: [], limit: 1 }, { by: ['n'], limit: 1 }, { by: ['n'], limit: null }, { by: ['n'], limit: 2 }),
   throttles: oneOf([], ['t'], ['t', 'u']),
   coalesce: oneOf(null, { by: ['n'] }, { by: ['n'] }),
   rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }),
-});
+};
+const limits = upTo(2, limitsOf);
 const someQueue = oneOf('x', 'x', 'x', 'y');
 const setLimits = fc.record({ call: oneOf('settings'), queue: someQueue, settings: limits });
 const setThrottle = fc.record({ call: oneOf('throttle'), name: oneOf('t', 't', 'u'), max: oneOf(null, 1, 1, 1, 2) });
-const limiting = fc.oneof(setLimits, setThrottle);
+const limitAll = upTo(2, { maxRunning: limitsOf.maxRunning, throttles: limitsOf.throttles, rate: limitsOf.rate });
+const setAll = fc.record({ call: oneOf('settings'), queue: oneOf('*'), settings: limitAll });
+const limiting = fc.oneof(
+  { weight: 3, arbitrary: setLimits },
+  { weight: 3, arbitrary: setThrottle },
+  { weight: 1, arbitrary: setAll },
+);
 const limitedJob = both(
   fc.record({ who, queue: someQueue, data: oneOf('{"n": 3}', '{"n": 3}', '{"n": "4"}', '1'), policy: limitedPolicy }),
   upTo(1, {
@@ -268,7 +275,7 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail', 'deregister') }) },
     {
       weight: 4,
-      arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'x', 'y', 'y', 'hooks'), settings }),
+      arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'x', 'x', 'y', 'y', 'hooks', '*'), settings }),
     },
     { weight: 1, arbitrary: limiting },
     { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(...limits) }) },

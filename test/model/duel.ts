@@ -9,7 +9,7 @@ import type { Moment } from '../../src/core/clock.ts';
 import type { Job } from '../../src/core/job.ts';
 import type { FailureGroup, JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
 import { isReadOnly } from '../../src/core/operations/perform.ts';
-import { QUEUE_RECORD } from '../../src/core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings.ts';
 import { dayOf, dayText } from '../../src/core/statistics.ts';
 import type { Store } from '../../src/core/store.ts';
 import { THROTTLE_RECORD } from '../../src/core/throttle.ts';
@@ -94,7 +94,7 @@ export class Duel {
         time,
       ),
       ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
-      ...ALL_QUEUES.map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+      ...[...ALL_QUEUES, EVERY_QUEUE].map((queue) => records.delete(QUEUE_RECORD, queue, time)),
       ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
     ]);
     // What failed because another was deleted may have been told of.

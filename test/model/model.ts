@@ -11,12 +11,13 @@ import type { HistoryRow } from '../../src/core/history.ts';
 import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
 import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
-import { type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings.ts';
 import type { News } from './model-family.ts';
 import { follow } from './model-folds.ts';
 import { tellHooks } from './model-hooks.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
+import { ALL_QUEUES } from './program.ts';
 
 interface HeldKey {
   readonly address: string;
@@ -94,12 +95,12 @@ export class Model {
 
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
     this.#settings[queue] = settings;
-    this.#limits.changed(queue);
+    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each);
     this.events.push({ type: 'queue', id: '', queue, state: null });
   }
 
   settings(queue: string): QueueSettings {
-    return settingsOf(this.#settings[queue]);
+    return settingsOf(this.#settings[queue], this.#settings[EVERY_QUEUE]);
   }
 
   get(id: string): Job | undefined {

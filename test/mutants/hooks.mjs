@@ -43,7 +43,7 @@ export const hooks = [
   {
     name: 'redis: the everyday settlement passes over the hooks of a queue',
     file: 'src/stores/redis/lua/swift.lua',
-    find: "or (swift.hooked and swift.hooked:find(' ' .. queue .. ' ', 1, true)) then return false end",
+    find: 'or (swift.hooked and swift.isHooked(queue)) then return false end',
     replace: 'then return false end',
     suites: redis,
   },

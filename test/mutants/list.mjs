@@ -11,6 +11,7 @@ import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
+import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
 
@@ -24,4 +25,5 @@ export const mutants = [
   ...limits,
   ...failover,
   ...hooks,
+  ...settings,
 ];

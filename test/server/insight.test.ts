@@ -123,3 +123,57 @@ it('the settings of queues are told with their meaning and their default', async
   expect(settings.find(({ name }) => name === 'lease')).toMatchObject({ default: 60_000 });
   expect(settings.find(({ name }) => name === 'statsDays')).toMatchObject({ default: 30 });
 });
+
+describe('the settings of every queue', () => {
+  const settings = async (server: TrialServer) =>
+    ((await get(server, '/api/settings')) as { settings: { name: string; value: unknown; from: string }[] }).settings;
+  const change = (server: TrialServer, body: unknown) => server.ask('PATCH', '/api/settings', { body });
+
+  it('are set, inherited by queues that say where each of theirs comes from, and taken back', async () => {
+    const server = await startTrial();
+    await post(server, '/api/queues', { name: 'mail', retries: 1, lease: '2m' });
+    expect(await change(server, { retries: 5, lease: '30s', grace: '1m' })).toMatchObject({ status: 200 });
+    expect((await settings(server)).find(({ name }) => name === 'grace')).toMatchObject({
+      key: 'graceMs',
+      value: 60_000,
+      default: 10_000,
+      from: 'global',
+      alone: null,
+    });
+    expect(await get(server, '/api/queues/mail')).toMatchObject({
+      settings: { retries: 1, leaseMs: 120_000, graceMs: 60_000, maxCrashes: 5 },
+      from: { retries: 'queue', grace: 'global', maxCrashes: 'default' },
+    });
+    const unset = await server.ask('DELETE', '/api/queues/mail/settings/retries');
+    expect(unset.json).toMatchObject({ settings: { retries: 5 }, from: { retries: 'global' } });
+    await server.ask('DELETE', '/api/settings/retries');
+    expect(await get(server, '/api/queues/mail')).toMatchObject({ settings: { retries: 0 } });
+    expect((await get(server, '/api/queues')) as object).toMatchObject({ queues: [{ name: 'mail' }] });
+  });
+
+  it('refuse what is one queue’s alone, what would not suit a queue, and what is no setting', async () => {
+    const server = await startTrial();
+    await post(server, '/api/queues', { name: 'mail', retention: { done: { for: '2m' } } });
+    const own = { script: '/bin/true', state: 'paused', keys: { by: 'a' }, search: ['b'] };
+    const answer = await server.ask('PATCH', '/api/settings', { over: 'socket', body: own });
+    expect(answer).toMatchObject({ status: 400 });
+    const { problems } = answer.json as { problems: { path: string; message: string }[] };
+    expect(problems.map(({ path }) => path).sort()).toEqual(['keys', 'script', 'search', 'state']);
+    expect(problems.find(({ path }) => path === 'script')?.message).toBe(
+      'cannot be set for every queue: a script is what one queue does',
+    );
+    const unsuited = await change(server, { lease: '5m', heartbeat: '1m' });
+    expect(unsuited).toMatchObject({ status: 400, json: { detail: expect.stringContaining('queue mail') } });
+    expect(await server.ask('DELETE', '/api/settings/retrys')).toMatchObject({ status: 400 });
+    expect((await settings(server)).every(({ from }) => from === 'default')).toBe(true);
+  });
+
+  it('let only admins say what is executed, and tell the environment by its names', async () => {
+    const server = await startTrial();
+    expect(await change(server, { env: { SECRET: 'x' } })).toMatchObject({ status: 403 });
+    const asAdmin = await server.ask('PATCH', '/api/settings', { over: 'socket', body: { env: { SECRET: 'x' } } });
+    expect(asAdmin).toMatchObject({ status: 200 });
+    expect((await settings(server)).find(({ name }) => name === 'env')).toMatchObject({ value: ['SECRET'] });
+    expect(await server.ask('DELETE', '/api/settings/env')).toMatchObject({ status: 403 });
+  });
+});

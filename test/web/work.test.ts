@@ -151,6 +151,35 @@ describe('the page of a node at work', () => {
     });
   });
 
+  it('sets something for every queue, shows where a queue has it from, and takes it back', {
+    timeout: LONG,
+  }, async () => {
+    const { page, troubles } = await web.open('/settings');
+    const section = page.getByRole('region', { name: 'Every queue' });
+    await section.getByText('Change them').click();
+    await section.getByLabel(/^maxResends/).fill('many');
+    await section.getByRole('button', { name: 'Change for every queue' }).click();
+    await section
+      .locator('label', { hasText: 'maxResends' })
+      .getByText(/must be a whole number/)
+      .waitFor();
+    await section.getByLabel(/^maxResends/).fill('4');
+    await section.getByRole('button', { name: 'Change for every queue' }).click();
+    const unset = section.getByRole('button', { name: 'Unset maxResends' });
+    await unset.waitFor();
+    const other = await web.open('/q/slow');
+    await other.page.getByRole('button', { name: 'Settings …' }).click();
+    await other.page.getByRole('dialog').getByText('Every other setting').click();
+    await other.page
+      .getByRole('dialog')
+      .locator('label', { hasText: 'maxResends' })
+      .getByText('set for every queue')
+      .waitFor();
+    await unset.click();
+    await section.getByText('Nothing is set for every queue').waitFor();
+    expect(troubles).toEqual([]);
+  });
+
   it('changes a waiting job, moves it, and makes another after it', { timeout: LONG }, async () => {
     const { id } = await web.post<{ id: string }>('/api/jobs', {
       queue: 'later',

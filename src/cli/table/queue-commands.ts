@@ -136,12 +136,21 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'config',
-    usage: ['[QUEUE]'],
-    summary: 'show the settings of the node, or of a queue, and what they mean',
-    options: { ...JSON_OUTPUT, ...TARGET },
+    usage: ['', 'QUEUE [SETTING=VALUE]...', '--global [SETTING=VALUE]...'],
+    summary: 'show and change the settings of the node, of a queue or of every queue, and what they mean',
+    about:
+      'FROM says who set it: the queue itself, somebody for every queue (global), or nobody (default). A queue goes by the global settings wherever it has set nothing. Those of the node stand in its node.json.',
+    options: {
+      global: { type: 'flag', about: 'those of every queue' },
+      unset: { type: 'text', value: 'SETTING', about: 'take back what was set: it is inherited again' },
+      ...JSON_OUTPUT,
+      ...TARGET,
+    },
     examples: [
       { line: 'longhaul config', says: 'of the node' },
       { line: 'longhaul config films', says: 'of a queue' },
+      { line: 'longhaul config --global retries=3', says: 'for every queue that has not set it itself' },
+      { line: 'longhaul config films --unset retries', says: 'as every queue again' },
     ],
     completes: 'queue',
     load: async () => (await import('../config.ts')).config,

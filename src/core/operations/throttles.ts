@@ -10,6 +10,7 @@ import type { Job } from '../job.ts';
 import type { Transition } from '../lifecycle.ts';
 import { takesTurn } from '../lifecycle.ts';
 import { rateNextAt } from '../rate.ts';
+import { EVERY_QUEUE } from '../settings.ts';
 import type { Table } from '../table.ts';
 import type { Brake, FullThrottle } from '../throttle.ts';
 import { keyOf, readAddress, throttlesOf } from '../throttle.ts';
@@ -83,6 +84,20 @@ export function throttleChanged(table: Table, address: string): void {
   const room = max === null ? Number.MAX_SAFE_INTEGER : max - table.held(address);
   if (room <= 0) return;
   for (const queue of table.parkedQueues(address)) if (table.unpark(address, queue, room) > 0) tellFreed(table, queue);
+}
+
+type Changed = Pick<Table, 'queues' | 'emit'> & { queueChanged(queue: string): void };
+
+/** Somebody set a queue's settings, or those of every queue: then each queue has other ones. */
+export function settingsChanged(table: Changed, key: string): void {
+  const tell = (queue: string) => table.emit({ type: 'queue', id: '', queue, state: null });
+  if (key !== EVERY_QUEUE) table.queueChanged(key);
+  tell(key);
+  if (key !== EVERY_QUEUE) return;
+  for (const queue of table.queues()) {
+    table.queueChanged(queue);
+    tell(queue);
+  }
 }
 
 /**

@@ -2,18 +2,8 @@
 import { object, text } from '../../core/check.ts';
 import { jobId, queueName } from '../../core/names.ts';
 import { searchJobs } from '../../core/search-jobs.ts';
-import { SETTING_WORDS } from '../../core/setting-words.ts';
-import { DEFAULT_SETTINGS } from '../../core/settings.ts';
-import { settingValue } from '../../core/settings-input.ts';
 import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
-import {
-  prunableView,
-  settingsView,
-  statisticsView,
-  storageView,
-  tagsView,
-  trackedView,
-} from '../../wire/insight-views.ts';
+import { prunableView, statisticsView, storageView, tagsView, trackedView } from '../../wire/insight-views.ts';
 import { STATISTICS_WORDS } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
@@ -136,22 +126,7 @@ export const insightRoutes: readonly Route[] = [
       return { status: 204, body: { kind: 'none' } };
     },
   }),
-  route({
-    name: 'settings',
-    method: 'GET',
-    path: '/api/settings',
-    about: 'Every setting of a queue: what it means, and its default.',
-    role: 'read',
-    answer: settingsView,
-    handle: async () => json({ settings: SETTINGS }),
-  }),
 ];
-
-const SETTINGS = Object.entries(SETTING_WORDS).map(([name, about]) => ({
-  name,
-  about,
-  default: settingValue(DEFAULT_SETTINGS, name as keyof typeof SETTING_WORDS),
-}));
 
 async function tracked(context: ServerContext): Promise<readonly unknown[]> {
   const marks = await trackedJobs(context.store);

@@ -13,9 +13,9 @@ import { performMove } from '../../core/operations/move-house.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
-import { throttleChanged } from '../../core/operations/throttles.ts';
+import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
 import type { QueueSettings } from '../../core/settings.ts';
-import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings.ts';
 import type { Store } from '../../core/store.ts';
 import { namedAddress, THROTTLE_RECORD } from '../../core/throttle.ts';
 import { MemoryRecords } from './memory-records.ts';
@@ -126,8 +126,8 @@ class MemoryStore {
   }
 
   #settings(queue: string): QueueSettings {
-    const record = this.records.peek(QUEUE_RECORD, queue);
-    return settingsOf(record === undefined ? undefined : (JSON.parse(record.value) as Partial<QueueSettings>));
+    const [own, shared] = [queue, EVERY_QUEUE].map((key) => settingsIn(this.records.peek(QUEUE_RECORD, key)));
+    return settingsOf(own, shared);
   }
 
   #throttleMax(name: string): number | null {
@@ -137,10 +137,7 @@ class MemoryStore {
 
   #recordChanged(kind: string, key: string): void {
     if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
-    if (kind === QUEUE_RECORD) {
-      this.#table.queueChanged(key);
-      this.#events.push({ type: 'queue', id: '', queue: key, state: null });
-    }
+    if (kind === QUEUE_RECORD) settingsChanged(this.#table, key);
     this.#publish();
   }
 

@@ -12,7 +12,7 @@ import { restartedLease } from '../../core/lifecycle.ts';
 import { closedWords } from '../../core/moving.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
-import { throttleChanged } from '../../core/operations/throttles.ts';
+import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
 import { namedAddress } from '../../core/throttle.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
@@ -200,8 +200,7 @@ export class Session {
 
   #changed(kind: 'queue' | 'throttle', key: string): void {
     if (kind === 'throttle') return throttleChanged(this.#table, namedAddress(key));
-    this.#table.queueChanged(key);
-    this.#events.push({ type: 'queue', id: '', queue: key, state: null });
+    settingsChanged(this.#table, key);
   }
 
   #noticeOthers(): void {

@@ -8,8 +8,8 @@ import { STANDING_RECORD } from '../../core/moving.ts';
 import type { PutRecord, RecordQuery, StoredRecord } from '../../core/records.ts';
 import type { Refused } from '../../core/refusal.ts';
 import { refuse } from '../../core/refusal.ts';
-import type { QueueSettings } from '../../core/settings.ts';
-import { QUEUE_RECORD, settingsOf } from '../../core/settings.ts';
+import type { QueueSettings, SetSettings } from '../../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings.ts';
 import { THROTTLE_RECORD } from '../../core/throttle.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
@@ -42,6 +42,8 @@ export class SqliteRecords {
   readonly #list: Statement;
   readonly #settings = new Map<string, QueueSettings>();
   readonly #maxima = new Map<string, number | null>();
+  /** What the global record says; null when that is not known by heart. */
+  #shared: { readonly set: SetSettings | undefined } | null = null;
   /** Where the store stands in a move; undefined when that is not known by heart. */
   #standing: Standing | null | undefined;
 
@@ -63,6 +65,7 @@ export class SqliteRecords {
   forget(): void {
     this.#settings.clear();
     this.#maxima.clear();
+    this.#shared = null;
     this.#standing = undefined;
   }
 
@@ -94,11 +97,20 @@ export class SqliteRecords {
   settings(queue: string): QueueSettings {
     let settings = this.#settings.get(queue);
     if (settings === undefined) {
-      const value = firstRow<RecordRow>(this.#get, QUEUE_RECORD, queue)?.[3];
-      settings = settingsOf(value === undefined ? undefined : (JSON.parse(value) as Partial<QueueSettings>));
+      settings = settingsOf(this.#setIn(queue), this.#sharedSettings());
       this.#settings.set(queue, settings);
     }
     return settings;
+  }
+
+  #sharedSettings(): SetSettings | undefined {
+    this.#shared ??= { set: this.#setIn(EVERY_QUEUE) };
+    return this.#shared.set;
+  }
+
+  #setIn(key: string): SetSettings | undefined {
+    const row = firstRow<RecordRow>(this.#get, QUEUE_RECORD, key);
+    return settingsIn(row && readRecord(row));
   }
 
   /** Null where nobody set one. */
@@ -144,6 +156,8 @@ export class SqliteRecords {
 
   #changed(kind: string, key: string): void {
     if (kind !== QUEUE_RECORD && kind !== THROTTLE_RECORD) return;
+    if (key === EVERY_QUEUE) this.#settings.clear();
+    this.#shared = null;
     this.#settings.delete(key);
     this.#maxima.delete(key);
     this.#options.changed(kind, key);

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { addressOf } from '../data/base.ts';
 import { useMe } from '../data/me.ts';
 import { Audit } from '../settings/audit.tsx';
+import { EveryQueue } from '../settings/every-queue.tsx';
 import { Storage } from '../settings/storage.tsx';
 import { Tokens } from '../settings/tokens.tsx';
 
@@ -47,6 +48,7 @@ export function SettingsPage() {
           ))}
         </div>
       </fieldset>
+      <EveryQueue />
       <Storage />
       {data !== undefined && data.role !== 'admin' && (
         <p class="text-soft">

@@ -2,6 +2,8 @@
  * The settings that are seldom changed, each with what it means, from the node's own list of them. Simple ones stand in
  * their fields; what has parts is shown beside its field, and is changed by what is written there.
  */
+import type { SettingSource } from '../../../src/core/global-settings.ts';
+import type { SettingView } from '../../../src/wire/insight-views.ts';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -9,13 +11,11 @@ import { FIELD } from '../ui/field.tsx';
 
 type Settings = QueueView['settings'];
 
-interface Meaning {
-  readonly name: string;
-  readonly about: string;
-}
+type Meaning = Pick<SettingView, 'name' | 'about'>;
 
 interface EverySettingProps {
   readonly settings: Settings;
+  readonly from: QueueView['from'];
   /** Those that have a field already. */
   readonly known: readonly string[];
   readonly problems: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ interface EverySettingProps {
 const ELSEWHERE = ['state'];
 const MARK = 'other:';
 
-export function EverySetting({ settings, known, problems }: EverySettingProps) {
+export function EverySetting({ settings, from, known, problems }: EverySettingProps) {
   const { data } = useQuery<{ settings: readonly Meaning[] }>('api/settings', {
     concerns: () => false,
     everyMs: 600_000,
@@ -39,21 +39,39 @@ export function EverySetting({ settings, known, problems }: EverySettingProps) {
       <summary class="cursor-pointer font-medium">Every other setting</summary>
       <div class="mt-3 grid gap-3">
         {rest.map((each) => (
-          <OneSetting key={each.name} {...each} settings={settings} problem={problems.get(each.name)} />
+          <OneSetting
+            key={each.name}
+            {...each}
+            settings={settings}
+            from={from[each.name]}
+            problem={problems.get(each.name)}
+          />
         ))}
       </div>
     </details>
   );
 }
 
-type OneProps = Meaning & { readonly settings: Settings; readonly problem: string | undefined };
+/** Who set it, where somebody did. */
+export const FROM_WORDS: Readonly<Record<SettingSource, string>> = {
+  queue: 'set for this queue',
+  global: 'set for every queue',
+  default: '',
+};
 
-function OneSetting({ name, about, settings, problem }: OneProps) {
+type OneProps = Meaning & {
+  readonly settings: object;
+  readonly from: SettingSource;
+  readonly problem: string | undefined;
+};
+
+export function OneSetting({ name, about, settings, from, problem }: OneProps) {
   const value = valueIn(settings, name);
   const hasParts = typeof value === 'object' && value !== null;
   return (
     <label class="block text-sm">
       <code class="font-mono">{name}</code> <span class="text-soft">{about}</span>
+      {from !== 'default' && <span class="text-accent"> · {FROM_WORDS[from]}</span>}
       {hasParts && (
         <span class="block font-mono text-xs break-all text-soft">now {JSON.stringify(asGiven(value))}</span>
       )}
@@ -75,7 +93,7 @@ export function hasField(form: HTMLFormElement | null, name: string): boolean {
 }
 
 /** What was changed of them. What is no JSON is sent as the words it is, so that the node says what is wrong with it. */
-export function otherChanges(settings: Settings, fields: FormData): Record<string, unknown> {
+export function otherChanges(settings: object, fields: FormData): Record<string, unknown> {
   const said = [...fields].flatMap(([key, value]) =>
     key.startsWith(MARK) && typeof value === 'string' ? [[key.slice(MARK.length), value.trim()] as const] : [],
   );
@@ -87,8 +105,8 @@ export function otherChanges(settings: Settings, fields: FormData): Record<strin
 }
 
 /** Durations stand in the settings as milliseconds, under a name of their own. */
-function valueIn(settings: Settings, name: string): unknown {
-  const all = settings as unknown as Readonly<Record<string, unknown>>;
+function valueIn(settings: object, name: string): unknown {
+  const all = settings as Readonly<Record<string, unknown>>;
   const ms = all[`${name}Ms`];
   return typeof ms === 'number' ? exactDuration(ms) : (all[name] ?? ms ?? null);
 }

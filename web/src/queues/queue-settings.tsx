@@ -3,6 +3,7 @@
  * no to is shown beside the field it concerns.
  */
 import { useRef } from 'preact/hooks';
+import type { SettingName, SettingSource } from '../../../src/core/global-settings.ts';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { call } from '../data/call.ts';
@@ -11,12 +12,12 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, saidIn } from '../ui/field.tsx';
 import { Trouble } from '../ui/trouble.tsx';
-import { EverySetting, hasField, otherChanges } from './every-setting.tsx';
+import { EverySetting, FROM_WORDS, hasField, otherChanges } from './every-setting.tsx';
 
 type Settings = QueueView['settings'];
 
 interface Editable {
-  readonly name: string;
+  readonly name: SettingName;
   readonly words: string;
   readonly kind: 'number' | 'duration' | 'text';
   shown(settings: Settings): string;
@@ -73,14 +74,20 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
           {FIELDS.map(({ name, words, kind, shown }) => (
             <Field
               key={name}
-              {...{ name, words }}
+              name={name}
+              words={wordsWith(words, queue.from[name])}
               value={shown(queue.settings)}
               isNumber={kind === 'number'}
               problem={problems.get(name)}
             />
           ))}
         </div>
-        <EverySetting settings={queue.settings} known={FIELDS.map(({ name }) => name)} problems={problems} />
+        <EverySetting
+          settings={queue.settings}
+          from={queue.from}
+          known={FIELDS.map(({ name }) => name)}
+          problems={problems}
+        />
         <p class="text-sm text-soft">
           Durations such as 90s, 10m or 2h. They take effect at once; running jobs keep what they began with.
         </p>
@@ -95,6 +102,10 @@ export function QueueSettings({ queue, onDone, onClose }: SettingsProps) {
     </Dialog>
   );
 }
+
+/** Who set it, beside the words of a field. */
+const wordsWith = (words: string, from: SettingSource): string =>
+  from === 'default' ? words : `${words} · ${FROM_WORDS[from]}`;
 
 function changesOf(settings: Settings, form: FormData): Record<string, unknown> {
   const changed = FIELDS.flatMap(({ name, kind, shown }) => {

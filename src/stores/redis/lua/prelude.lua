@@ -112,25 +112,27 @@ clock = {
 -- ── queues and their settings ───────────────────────────────────────────────────────────────────────────────────────
 
 queues = {
-  known = {}, defaults = false,
+  known = {}, shared = false, -- what a queue goes by that has set nothing: the global record over the defaults
+
+  over = function(stored, below)
+    if not stored then return below end
+    return setmetatable(cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')), { __index = below })
+  end,
 
   settings = function(queue)
     local known = queues.known[queue]
     if known then return known end
-    local stored = call('HGET', P .. 'records:queue', queue)
-    queues.defaults = queues.defaults or K.defaults()
-    known = queues.defaults
-    if stored then
-      known = cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$'))
-      setmetatable(known, { __index = queues.defaults })
-    end
+    local own, shared = unpack(call('HMGET', P .. 'records:queue', queue, '*'))
+    queues.shared = queues.shared or queues.over(shared, K.defaults())
+    known = queues.over(own, queues.shared)
     queues.known[queue] = known
     return known
   end,
 
-  -- What retention says of a kind. A record may be older than the kind.
+  -- What retention says of a kind: a record says only those that somebody set.
   retention = function(queue, kind)
-    local keep = queues.settings(queue).retention[kind] or K.defaults().retention[kind]
+    local own = queues.settings(queue).retention
+    local keep = own[kind] or queues.shared.retention[kind] or K.defaults().retention[kind]
     return queues.orNil(keep.ms), queues.orNil(keep.count), queues.orNil(keep.bytes)
   end,
 
@@ -152,6 +154,12 @@ census = later(function(census)
       if byteA ~= byteB then return byteA < byteB end
     end
     return #a < #b
+  end
+
+  -- After a queue's settings were written. Those of every queue are each queue's.
+  function census.tellSettings(queue)
+    work.emit('queue', queue, '', '')
+    for _, each in ipairs(queue == '*' and census.all() or {}) do work.emit('queue', each, '', '') end
   end
 
   function census.byName()
@@ -1802,16 +1810,22 @@ throttles = later(function(throttles)
 
   -- ── settings that change ──
 
-  local function words(value)
-    local settings = value and cjson.decode(value) or {}
+  local function words(value, shared)
+    local settings = setmetatable(value and cjson.decode(value) or {}, { __index = shared and cjson.decode(shared) or {} })
     local keys, names = queues.orNil(settings.keys), settings.throttles or {}
     local by = keys and table.concat(keys.by, '\31') .. '\30' .. (queues.orNil(keys.limit) or '') or ''
     return by .. '\30' .. table.concat(names, '\31'), keys, queues.orNil(settings.rate)
   end
 
-  -- What a queue's jobs were parked for may no longer be so, and what is not limited is forgotten.
+  local function settingsIn(key)
+    local stored = call('HGET', P .. 'records:queue', key)
+    return stored and stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
+  end
+
+  -- What a queue's jobs were parked for may no longer be so, and what is not limited is forgotten. `old` and `new` are
+  -- what it says itself and what the global record says.
   function throttles.queueChanged(queue, old, new)
-    local before, after, keys, rate = words(old), words(new)
+    local before, after, keys, rate = words(old[1], old[2]), words(new[1], new[2])
     if before ~= after then throttles.unpark('parked:' .. queue, math.huge) end
     if not keys and call('HEXISTS', P .. 'paces', queue) == 1 then write('HDEL', P .. 'paces', queue) end
     if not keys and call('EXISTS', P .. 'turns:' .. queue) == 1 then write('DEL', P .. 'turns:' .. queue) end
@@ -1830,8 +1844,14 @@ throttles = later(function(throttles)
   -- Before a record of this kind is written or deleted; `old` and `new` are its values. What is let in too early, were
   -- the record not to follow, is parked again by the next claim.
   function throttles.recordChanges(kind, key, old, new)
-    if kind == 'queue' then
-      throttles.queueChanged(key, old, new)
+    if kind == 'queue' and key == '*' then
+      for _, queue in ipairs(census.all()) do
+        local own = settingsIn(queue)
+        throttles.queueChanged(queue, { own, old }, { own, new })
+      end
+    elseif kind == 'queue' then
+      local shared = settingsIn('*')
+      throttles.queueChanged(key, { old, shared }, { new, shared })
     else
       throttles.maxChanged(key, new and cjson.decode(new).max)
     end
@@ -1953,7 +1973,8 @@ outbox = later(function(outbox)
       local on, every, secret, format, url = words:match('^(%S+) (%S+) (%S+) (%S+) (%S+)$')
       found[#found + 1] = { on = on, every = tonumber(every), secret = secret, format = format, url = url }
     end
-    if not clock.hooked or not clock.hooked:find(' ' .. job.queue .. ' ', 1, true) then return found end
+    local hooked = clock.hooked
+    if not hooked or not (hooked:find(' ' .. job.queue .. ' ', 1, true) or hooked:find(' * ', 1, true)) then return found end
     for _, hook in ipairs(queues.settings(job.queue).hooks) do
       found[#found + 1] = {
         on = table.concat(hook.on, ','), every = hook.every or K.HOOK_EVERY, secret = hook.secret or '-',

@@ -12,7 +12,7 @@ write('ZREM', P .. 'expiring', kind .. '\31' .. key)
 write('HDEL', P .. 'records:' .. kind, key)
 if kind == 'queue' then
   outbox.mark(key, false)
-  work.emit('queue', key, '', '')
+  census.tellSettings(key)
 end
 work.publish()
 return 'ok'

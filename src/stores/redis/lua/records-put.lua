@@ -20,7 +20,7 @@ write('HSET', P .. 'records:' .. kind, key, table.concat({ version, expiresAt, c
 if expiresAt == '' then write('ZREM', P .. 'expiring', address) end
 if kind == 'queue' then
   if not isHooked then outbox.mark(key, false) end
-  work.emit('queue', key, '', '')
+  census.tellSettings(key)
 end
 work.publish()
 return version

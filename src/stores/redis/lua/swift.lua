@@ -85,7 +85,7 @@ swift = {
       local head, seq, createdAt, queue, attempt, token, claimedAt, holder, stop = words:match(
         '^r((%d+) (%d+) ([^\31]+))\31attempt=(%d+)\31lease=(%d+) %d+ %d+ (%d+) ([^\31]*)()')
       local rowsAt = token == tokens[i] and words:find('\31rows=', stop, true)
-      if not rowsAt or (swift.hooked and swift.hooked:find(' ' .. queue .. ' ', 1, true)) then return false end
+      if not rowsAt or (swift.hooked and swift.isHooked(queue)) then return false end
       local fields = words:sub(stop, rowsAt - 1)
       local count, rest = words:match('^(%d+)()', rowsAt + 6)
       if plain[fields] == nil then plain[fields] = swift.isKnown(fields, SETTLED) end
@@ -167,10 +167,19 @@ swift = {
     return true
   end,
 
+  -- By its own settings, or by those of every queue.
+  isHooked = function(queue)
+    return swift.hooked:find(' ' .. queue .. ' ', 1, true) or swift.hooked:find(' * ', 1, true)
+  end,
+
   settings = function(queue)
-    local stored = call('HGET', P .. 'records:queue', queue)
-    if not stored then return EVERYDAY end
-    return setmetatable(cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')), { __index = EVERYDAY })
+    local own, shared = unpack(call('HMGET', P .. 'records:queue', queue, '*'))
+    return swift.over(own, swift.over(shared, EVERYDAY))
+  end,
+
+  over = function(stored, below)
+    if not stored then return below end
+    return setmetatable(cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')), { __index = below })
   end,
 
   isLimited = function(settings)

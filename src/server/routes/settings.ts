@@ -1,0 +1,81 @@
+/** Settings for every queue, which each inherits where it says nothing; and taking one back, there or of a queue. */
+import { explainSettings, ONE_QUEUE_ALONE, settingName } from '../../core/global-settings.ts';
+import { queueName } from '../../core/names.ts';
+import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../../core/settings.ts';
+import { keyOfSetting, settingsInput } from '../../core/settings-input.ts';
+import { type SettingView, settingsView } from '../../wire/insight-views.ts';
+import { queueView } from '../../wire/views.ts';
+import type { ServerContext } from '../context.ts';
+import { changeQueue, unsetSetting } from '../queue-changes.ts';
+import { oneQueue } from '../queue-views.ts';
+import { json } from '../reply.ts';
+import type { Route } from '../route.ts';
+import { route } from '../route.ts';
+
+export const settingsRoutes: readonly Route[] = [
+  route({
+    name: 'settings',
+    method: 'GET',
+    path: '/api/settings',
+    about: 'Every setting of a queue: what it means, its default, and what somebody set for every queue.',
+    role: 'read',
+    answer: settingsView,
+    handle: async ({ context }) => json(await globalSettings(context)),
+  }),
+  route({
+    name: 'settings.change',
+    method: 'PATCH',
+    path: '/api/settings',
+    about:
+      'Sets what is given for every queue that has not set it itself. Takes effect at once, everywhere. What is one queue’s alone is refused.',
+    role: 'operate',
+    body: settingsInput,
+    answer: settingsView,
+    handle: async (call) => {
+      await changeQueue(call, EVERY_QUEUE, call.body);
+      return json(await globalSettings(call.context));
+    },
+  }),
+  route({
+    name: 'settings.unset',
+    method: 'DELETE',
+    path: '/api/settings/{setting}',
+    about: 'Takes back what was set for every queue: the default is gone by again.',
+    role: 'operate',
+    params: { setting: settingName },
+    answer: settingsView,
+    handle: async (call) => {
+      await unsetSetting(call, EVERY_QUEUE, call.params.setting);
+      return json(await globalSettings(call.context));
+    },
+  }),
+  route({
+    name: 'queues.unset',
+    method: 'DELETE',
+    path: '/api/queues/{queue}/settings/{setting}',
+    about: 'Takes back what the queue set itself: it inherits that setting again.',
+    role: 'operate',
+    params: { queue: queueName, setting: settingName },
+    answer: queueView,
+    handle: async (call) => {
+      const { queue, setting } = call.params;
+      await oneQueue(call.context, queue);
+      await unsetSetting(call, queue, setting);
+      return json(await oneQueue(call.context, queue));
+    },
+  }),
+];
+
+/** The environment is told by its names: the values are secrets. */
+async function globalSettings({ settings }: ServerContext): Promise<{ readonly settings: readonly SettingView[] }> {
+  const explained = explainSettings(await settings.layers(EVERY_QUEUE));
+  return {
+    settings: explained.map(({ value, ...setting }) => ({
+      ...setting,
+      key: keyOfSetting(setting.name),
+      default: DEFAULT_SETTINGS[keyOfSetting(setting.name)],
+      value: setting.name === 'env' ? Object.keys(value as object) : value,
+      alone: ONE_QUEUE_ALONE[setting.name] ?? null,
+    })),
+  };
+}

@@ -1,0 +1,31 @@
+/** Bugs around the settings of every queue: not inherited, inherited against a queue's will, or known too long. */
+export const settings = [
+  {
+    name: 'settings of every queue: known by heart after they were changed',
+    file: 'src/stores/sqlite/sqlite-records.ts',
+    find: 'if (key === EVERY_QUEUE) this.#settings.clear();',
+    replace: '',
+    suites: ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'],
+  },
+  {
+    name: 'settings of every queue: not heeded in the everyday case',
+    file: 'src/stores/redis/lua/swift.lua',
+    find: 'return swift.over(own, swift.over(shared, EVERYDAY))',
+    replace: 'return swift.over(own, EVERYDAY)',
+    suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
+  },
+  {
+    name: 'settings of every queue: what waits for a slot is not let in',
+    file: 'src/stores/redis/lua/prelude.lua',
+    find: "if kind == 'queue' and key == '*' then",
+    replace: "if kind == 'queue' and key == '-' then",
+    suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
+  },
+  {
+    name: 'settings of every queue: retention of one kind hides the others',
+    file: 'src/core/settings.ts',
+    find: 'layers.find((each) => each?.[kind] !== undefined)?.[kind]',
+    replace: 'layers.find((each) => each !== undefined)?.[kind]',
+    suites: ['test/contract/memory.test.ts'],
+  },
+];
