@@ -33,7 +33,7 @@ export async function keepKeysApart(arena: Arena, store: string): Promise<void> 
     const places = Array.from({ length: Math.min(ADDED_AT_ONCE, JOBS - from) }, (_, n) => from + n);
     await Promise.all(
       places.map((place) =>
-        arena.add(`j${place}`, { tenant: tenantOf(place), ms: Math.round(random.between(20, 80)) }),
+        arena.add(`j${place}`, { tenant: tenantOf(place), ms: Math.round(random.between(100, 250)) }),
       ),
     );
   }

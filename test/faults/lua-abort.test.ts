@@ -13,6 +13,7 @@ import { createRedisRecords } from '../../src/stores/redis/redis-records.ts';
 import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
 import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
+import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
@@ -115,9 +116,13 @@ const withoutRepeats = (rows: readonly HistoryRow[]): readonly HistoryRow[] =>
 const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
 
-/** Stopped before each of its writes in turn, on a fresh namespace; over when the call has no such write any more. */
+/** At the small size the first write, and then every third from one that is drawn anew each time. */
+const STRIDE = proofSize({ small: 3, full: 1 });
+
+/** Stopped before one of its writes after the other, each on a fresh namespace; over when the call has no such write any more. */
 async function* stoppedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {
-  for (let n = 1; ; n += 1) {
+  const second = 2 + Math.floor(Math.random() * STRIDE);
+  for (let n = 1; ; n = n === 1 ? second : n + STRIDE) {
     const trial = await Trial.prepare(scenario);
     await client.set(TRAP, n);
     const words = await trial.call(withTrap).then(() => null, String);

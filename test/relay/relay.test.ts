@@ -199,7 +199,7 @@ describe('tokens', () => {
     );
     await relay(a, { id: 'secret', to: `${guarded.base}q/mail`, files: [aFile('f', 1_000)] });
     expect(await until(a, 'secret', hasFailed)).toMatchObject({
-      state: 'waiting',
+      endedAt: null,
       failure: { group: 'relay: unauthorized' },
     });
     a.change({ destinations: { [guarded.base]: { token } } });
