@@ -60,7 +60,7 @@ const project = (name: string, include: string[]) => ({
     hookTimeout: 30_000,
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
-    retry: lastSuites.has(name) || name === 'doors' ? 2 : 0,
+    retry: lastSuites.has(name) ? 2 : 0,
     // These hold nothing in their modules: a process runs file after file, and loads what they share once.
     isolate: name !== 'unit' && name !== 'web',
     ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),

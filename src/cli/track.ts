@@ -1,5 +1,7 @@
-/** `longhaul track`: marks a job as one to keep an eye on, takes the mark away, or lists those that are marked. */
+/** `longhaul track`: marks a job as one to keep an eye on, takes the mark away, lists those that are marked, or follows them. */
+import { once } from 'node:events';
 import { LonghaulError } from '../core/errors.ts';
+import type { StoreEvent } from '../core/job-store.ts';
 import { age } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import { table } from './columns.ts';
@@ -7,13 +9,15 @@ import { labelCell } from './job-words.ts';
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { print, printJson, remark, screenOf } from './screen.ts';
+import { toldToStop } from './told-to-stop.ts';
 
 export async function trackJob(call: Call): Promise<number> {
   const [id, ...more] = call.positionals;
   if (more.length > 0) throw call.wrong('too many words');
   if (id === undefined && call.flag('off')) throw call.wrong('--off needs the job');
+  if (id !== undefined && call.flag('follow')) throw call.wrong('-f follows all tracked jobs: mark the job first');
   return withTarget(call, async (target) => {
-    if (id === undefined) return list(call, target);
+    if (id === undefined) return call.flag('follow') ? follow(call, target) : list(call, target);
     const isOff = call.flag('off');
     await mark(target, id, isOff);
     if (call.flag('json')) printJson({ id, tracked: !isOff });
@@ -46,4 +50,27 @@ async function list(call: Call, { longhaul }: Target): Promise<number> {
     for (const line of table(columns, jobs, screenOf())) print(line);
   }
   return 0;
+}
+
+/** One line a change: when it was heard of, the job, what happened, and what that makes of it. */
+async function follow(call: Call, { longhaul }: Target): Promise<number> {
+  const { signal, release } = toldToStop();
+  const unsubscribe = await longhaul.followTracked((events) => {
+    for (const event of events) printEvent(event, call.flag('json'));
+  });
+  remark('longhaul: following tracked jobs; Ctrl-C stops looking');
+  try {
+    if (!signal.aborted) await once(signal, 'abort');
+    return 0;
+  } finally {
+    unsubscribe();
+    release();
+  }
+}
+
+function printEvent(event: StoreEvent, isJson: boolean): void {
+  const at = new Date().toISOString();
+  const { type, id, queue, state } = event;
+  if (isJson) print(JSON.stringify({ at, type, id, queue, state }));
+  else print([at, id, type, ...(state === null || state === type ? [] : [state])].join('  '));
 }

@@ -279,7 +279,7 @@ export interface MaintenanceResult {
   readonly more: boolean;
 }
 
-export type StoreEventType = HistoryRow['event'] | 'progress' | 'deleted' | 'queue' | 'freed';
+export type StoreEventType = HistoryRow['event'] | 'progress' | 'deleted' | 'queue' | 'freed' | 'tracked' | 'untracked';
 export interface StoreEvent {
   readonly type: StoreEventType;
   /**

@@ -33,7 +33,7 @@ import type { QueueStorage } from '../core/storage.ts';
 import type { Store } from '../core/store.ts';
 import type { ThrottleView } from '../core/throttle-views.ts';
 import { listThrottles, setThrottle, withBrakes } from '../core/throttle-views.ts';
-import { track, trackedJobs, untrack } from '../core/tracked-jobs.ts';
+import { followTracked, track, trackedJobs, untrack } from '../core/tracked-jobs.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';
@@ -244,6 +244,11 @@ export class Longhaul implements AsyncDisposable {
   /** Hears of every change in the store, whoever makes it. */
   subscribe(listener: EventListener): Unsubscribe {
     return this.store.jobs.subscribe(listener);
+  }
+
+  /** Hears of every change of a tracked job, whoever makes it, and of the marks themselves (`tracked`, `untracked`). */
+  async followTracked(listener: EventListener): Promise<Unsubscribe> {
+    return followTracked(this.store, listener);
   }
 
   /** Stops what works under this connection (handlers get their drain), then closes the store. Idempotent. */

@@ -91,20 +91,24 @@ class Feed {
   }
 
   async #tellAll({ jobs, queues, isLost }: Gathered): Promise<void> {
-    if (isLost) this.#push('reset', {}, { job: null, queues: [] });
+    if (isLost) this.#push('reset', {}, { job: null, queues: [], types: [] });
     for (const queue of queues) {
       this.rows.forget(queue);
-      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { job: null, queues: [queue] });
+      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { job: null, queues: [queue], types: [] });
     }
     // Where nobody listens nobody needs rows; who comes later for what was missed asks for the jobs.
     const wanted = this.#listeners.size === 0 ? [] : jobs.filter(({ last }) => last.type !== 'deleted');
     const rows = await this.rows.find(wanted.map(({ id }) => id));
     for (const job of jobs) {
-      this.#push('job', toEvent(job, rows.get(job.id) ?? null), { job: job.id, queues: [...job.queues] });
+      this.#push('job', toEvent(job, rows.get(job.id) ?? null), {
+        job: job.id,
+        queues: [...job.queues],
+        types: job.types,
+      });
     }
   }
 
-  #push(event: string, data: object, about: Pick<RingEvent, 'job' | 'queues'>): void {
+  #push(event: string, data: object, about: Pick<RingEvent, 'job' | 'queues' | 'types'>): void {
     const told = this.ring.push({ event, data: JSON.stringify(data), ...about });
     for (const hear of this.#listeners) hear(told);
   }

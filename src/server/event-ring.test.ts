@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { EventRing } from './event-ring.ts';
 
-const push = (ring: EventRing, data: string) => ring.push({ event: 'job', data, job: data, queues: [] });
+const push = (ring: EventRing, data: string) => ring.push({ event: 'job', data, job: data, queues: [], types: [] });
 const since = (ring: EventRing, id: string) => ring.since(id)?.map(({ data }) => data) ?? null;
 
 it('gives what came after an id, in order', () => {

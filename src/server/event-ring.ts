@@ -3,6 +3,8 @@
  * it saw last gets what it missed, or is told that this is no longer known.
  */
 
+import type { StoreEventType } from '../core/job-store.ts';
+
 export interface RingEvent {
   readonly id: string;
   /** The name of the message, and its content as JSON text. */
@@ -11,6 +13,8 @@ export interface RingEvent {
   /** What it concerns, for those who asked for less than everything. */
   readonly job: string | null;
   readonly queues: readonly string[];
+  /** What happened to the job, in its order. */
+  readonly types: readonly StoreEventType[];
 }
 
 const RING_SIZE = 10_000;

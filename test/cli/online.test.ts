@@ -201,6 +201,25 @@ describe('a running job', () => {
     expect((await bench.run('resume')).stdout).toContain('queue films: goes on');
   });
 
+  it('is heard of by whoever follows tracked jobs', async () => {
+    const follow = await bench.start(['track', '-f', '--json']);
+    await says(follow, 'following tracked jobs');
+    await bench.run('track', 'film-8');
+    await bench.run('track', 'film-8', '--off');
+    await says(follow, '"untracked"');
+    follow.child.signal('SIGINT');
+    const { code, stdout } = await follow.ended;
+    const told = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; id: string; state: string });
+    expect([code, told.map(({ type, id, state }) => [type, id, state])]).toEqual([
+      0,
+      ['tracked', 'untracked'].map((type) => [type, 'film-8', 'done']),
+    ]);
+    expect((await bench.run('track', 'film-8', '-f')).code).toBe(2);
+  });
+
   it('leaves files and a log that can be had and searched', async () => {
     mkdirSync(gateAt('got'));
     expect(await bench.run('attach', 'film-8', '--get', 'film.txt', '-o', 'got/film.txt')).toMatchObject({ code: 0 });

@@ -1,9 +1,11 @@
 /** Events: everyone who listens hears of every change, after it was made. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { StoreEvent } from '../../src/core/job-store.ts';
+import { followTracked, TRACKED_RECORD } from '../../src/core/tracked-jobs.ts';
 import type { Open } from './contract.ts';
-import { complete, fail, LEASE_MS, release, resend, retry } from './workbench.ts';
+import { complete, fail, LEASE_MS, release, resend, retry, type Workbench } from './workbench.ts';
 
+const mark = (bench: Workbench, id: string) => bench.records.put({ kind: TRACKED_RECORD, key: id, value: '{}' });
 const short = ({ type, id, queue, state }: StoreEvent) => `${type} ${id}@${queue} ${state}`;
 
 export function eventContract(open: Open): void {
@@ -88,6 +90,33 @@ export function eventContract(open: Open): void {
     await bench.add({ id: 'end' });
     const events = await log.until((heard) => heard.some(({ id }) => id === 'end'));
     expect(events.map(short)).toEqual(['queue @mail null', 'queue @mail null', 'added end@q waiting']);
+  });
+
+  it('tell that a job is tracked, and no longer, in the order of all that happens', async () => {
+    const bench = await open();
+    await bench.running({ id: 'a' });
+    const log = await bench.listen();
+    await mark(bench, 'a');
+    await bench.records.delete(TRACKED_RECORD, 'a');
+    await mark(bench, 'gone');
+    const events = await log.until((heard) => heard.some(({ id }) => id === 'gone'));
+    expect(events.map(short)).toEqual(['tracked a@q running', 'untracked a@q running', 'tracked gone@ null']);
+  });
+
+  it('of tracked jobs can be followed: those marked before, those marked meanwhile, and no others', async () => {
+    const bench = await open();
+    await bench.add({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    await mark(bench, 'a');
+    const [log, told] = [await bench.listen(), [] as string[]];
+    onTestFinished(await followTracked(bench, (events) => told.push(...events.map(short))));
+    await mark(bench, 'b');
+    for (const job of await bench.claim()) await bench.settle(job, complete);
+    await bench.records.delete(TRACKED_RECORD, 'a');
+    await bench.jobs.delete(['a', 'b', 'c']);
+    await log.until((heard) => heard.some(({ type, id }) => type === 'deleted' && id === 'c'));
+    const settled = ['completed a@q done', 'completed b@q done'];
+    const claimed = ['claimed a@q running', 'claimed b@q running'];
+    expect(told).toEqual(['tracked b@q waiting', ...claimed, ...settled, 'untracked a@q done', 'deleted b@q done']);
   });
 
   it('are silent about looking, refusals, repetitions and plain heartbeats', async () => {

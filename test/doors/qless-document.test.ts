@@ -164,6 +164,19 @@ overStores(
       await door.call('track', 0, 'track', 'a');
       await door.call('track', 0, 'untrack', 'a');
       await all(messages, 'track a', 'untrack a');
+      expect(messages).toEqual(['track a', 'untrack a']);
+    });
+
+    test('qless events completed, untrack: what happened while a job was tracked is told, however soon it no longer is', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await door.call('track', 0, 'track', 'a');
+      const messages = await heard('popped', 'completed', 'untrack');
+      await door.call('pop', 0, 'q', 'w', 1);
+      await door.call('complete', 1, 'a', 'w', 'q', '{}');
+      await door.call('track', 1, 'untrack', 'a');
+      await all(messages, 'untrack a');
+      expect(messages).toEqual(['popped a', 'completed a', 'untrack a']);
     });
 
     test('qless events stalled, w:<worker>: a worker is told when its lock is lost and when its job is canceled', async () => {

@@ -80,6 +80,31 @@ it('tells of a job that a limit holds back that it is throttled, as the list doe
   expect(eventOf(await one.next(({ event }) => event === 'job'))).toMatchObject({ row: { label: 'throttled' } });
 });
 
+it('tells of tracked jobs alone where that is asked for: also of those marked meanwhile, until they are not', async () => {
+  const mark = (id: string, how = 'track') => bench.ask('POST', `/api/jobs/${id}/${how}`, { json: {} });
+  for (const id of ['eyed-1', 'eyed-2', 'eyed-3']) await bench.add('eyed', id);
+  await mark('eyed-1');
+  const reader = await bench.read('/api/events?tracked=true');
+  await reader.next(isReady);
+  await mark('eyed-2');
+  await reader.next(of('eyed-2', 'tracked'));
+  const cancel = (...ids: string[]) =>
+    bench.call(
+      'cancel',
+      ids.map((id) => ({ id })),
+    );
+  await cancel('eyed-3', 'eyed-1');
+  await reader.next(of('eyed-1', 'cancelled'));
+  await mark('eyed-1', 'untrack');
+  await reader.next(of('eyed-1', 'untracked'));
+  await bench.call('delete', ['eyed-1']);
+  await cancel('eyed-2');
+  await reader.next(of('eyed-2', 'cancelled'));
+  expect(reader.messages.filter(of('eyed-3'))).toEqual([]);
+  expect(reader.messages.filter(of('eyed-1', 'deleted'))).toEqual([]);
+  expect(await bench.ask('GET', '/api/events?tracked=perhaps')).toMatchObject({ status: 400 });
+});
+
 it('tells of one queue, or of one job beginning with how it is', async () => {
   const queue = await bench.read('/api/events?queue=mine');
   await queue.next(isReady);

@@ -95,9 +95,14 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'track',
-    usage: ['', 'ID [--off]'],
-    summary: 'mark a job as one to keep an eye on, or list those that are',
+    usage: ['[-f]', 'ID [--off]'],
+    summary: 'mark a job as one to keep an eye on, list those that are, or follow them',
     options: {
+      follow: {
+        type: 'flag',
+        short: 'f',
+        about: 'a line for every change of a tracked job, as it happens; Ctrl-C stops looking',
+      },
       off: { type: 'flag', about: 'take the mark away' },
       ...JSON_OUTPUT,
       ...TARGET,

@@ -7,7 +7,6 @@ import type { Arguments, Call, Command, Span } from './arguments.ts';
 import { own, queueArgument, said, span, textArgument, wrong } from './arguments.ts';
 import { EVERY, idsOf, jobsOf } from './pages.ts';
 import { must } from './put-command.ts';
-import { toNote } from './qless-history.ts';
 import { findJob, jobsToJson, jobToJson, needJob, stateOf, tagsOf } from './qless-job.ts';
 import { recurringIn } from './recur-commands.ts';
 
@@ -42,10 +41,7 @@ export const lookCommands: Readonly<Record<string, Command>> = {
     if (action !== 'track' && action !== 'untrack') return wrong(`Track(): Unknown action "${said(action)}"`);
     const id = textArgument(jid, 'Track', 'jid');
     if (action === 'track') await needJob(call, id, 'Track');
-    const answer = await call.longhaul[action](id);
-    // Listeners of other processes learn of it by the job's history.
-    if (answer.ok) await call.longhaul.store.jobs.change([{ id, note: toNote({ mark: action }) }]);
-    return answer.ok;
+    return (await call.longhaul[action](id)).ok;
   },
 };
 

@@ -7,7 +7,7 @@ import type { HistoryRow } from '../../core/history.ts';
 import type { Job } from '../../core/job.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { Store } from '../../core/store.ts';
-import { TRACKED_RECORD } from '../../core/tracked-jobs.ts';
+import { TrackedIds } from '../../core/tracked-jobs.ts';
 import { isToldOf, noteOf } from './qless-history.ts';
 
 export type QlessListener = (message: string) => void;
@@ -15,8 +15,6 @@ export type QlessListener = (message: string) => void;
 /** What happened, in qless's words: a channel for tracked jobs, and what is told in `log` or to a worker. */
 interface News {
   readonly channel?: string;
-  /** Also of a job that is not tracked. */
-  readonly isOpen?: boolean;
   readonly log?: Readonly<Record<string, unknown>>;
   readonly worker?: string | null;
 }
@@ -41,9 +39,7 @@ export class QlessEvents {
   on(channel: string, listener: QlessListener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(listener));
-    this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
-      this.#telling = this.#telling.then(() => this.#tellAll(events)).catch(() => undefined);
-    });
+    if (this.#unsubscribe === null) this.#listen();
     return () => {
       listeners.delete(listener);
       if ([...this.#listeners.values()].every(({ size }) => size === 0)) this.close();
@@ -56,20 +52,30 @@ export class QlessEvents {
     this.#listeners.clear();
   }
 
-  async #tellAll(events: readonly StoreEvent[]): Promise<void> {
-    for (const event of events) if (event.id !== '' && event.type !== 'progress') await this.#tell(event);
+  #listen(): void {
+    const tracked = new TrackedIds();
+    const inTurn = (task: () => Promise<void>): void => {
+      this.#telling = this.#telling.then(task).catch(() => undefined);
+    };
+    this.#unsubscribe = this.#store.jobs.subscribe((events) => inTurn(() => this.#tellAll(events, tracked)));
+    inTurn(() => tracked.load(this.#store.records));
   }
 
-  async #tell(event: StoreEvent): Promise<void> {
-    const { jobs, records } = this.#store;
-    const [[job], rows, mark] = await Promise.all([
-      jobs.find([event.id]),
-      jobs.history(event.id),
-      records.get(TRACKED_RECORD, event.id),
-    ]);
+  async #tellAll(events: readonly StoreEvent[], tracked: TrackedIds): Promise<void> {
+    await tracked.load(this.#store.records);
+    for (const event of events) {
+      if (event.id === '' || event.type === 'progress') continue;
+      await this.#tell(event, tracked.concerns(event));
+    }
+  }
+
+  /** Whether the job was tracked is known by the order of events: a look at the store would find what came later. */
+  async #tell(event: StoreEvent, isTracked: boolean): Promise<void> {
+    const { jobs } = this.#store;
+    const [[job], rows] = await Promise.all([jobs.find([event.id]), jobs.history(event.id)]);
     const row = rows.findLast((each) => each.event === event.type);
-    for (const { channel, isOpen, log, worker } of newsOf({ event, job: job ?? null, row, rows })) {
-      if (channel !== undefined && (isOpen || mark !== null)) this.#emit(channel, event.id);
+    for (const { channel, log, worker } of newsOf({ event, job: job ?? null, row, rows })) {
+      if (channel !== undefined && isTracked) this.#emit(channel, event.id);
       if (log === undefined) continue;
       const message = JSON.stringify({ jid: event.id, ...log });
       if (worker) this.#emit(`w:${worker}`, message);
@@ -132,11 +138,12 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     ...(happening.event.state === 'failed' ? failed(happening) : []),
   ],
   cancelled: canceled,
+  tracked: () => [{ channel: 'track' }],
+  untracked: () => [{ channel: 'untrack' }],
   // A failed job is canceled by deleting it.
   deleted: (happening) => (happening.event.state === 'failed' ? canceled(happening) : []),
   changed: ({ row }) => {
-    const { mark, stalled, worker } = (row === undefined ? null : noteOf(row)) ?? {};
-    if (mark !== undefined) return [{ channel: mark, isOpen: true }];
+    const { stalled, worker } = (row === undefined ? null : noteOf(row)) ?? {};
     return stalled === undefined ? [] : [{ channel: 'stalled', ...lockLostBy(worker ?? '') }];
   },
 };

@@ -29,7 +29,6 @@ interface Noted {
   /** Words of `log`. */
   readonly what?: string;
   readonly details?: Readonly<Record<string, unknown>>;
-  readonly mark?: 'track' | 'untrack';
   /** The lock that ran out, and who had it: told once, when the first pop comes upon it. */
   readonly stalled?: number;
   readonly worker?: string;

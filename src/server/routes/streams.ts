@@ -1,11 +1,14 @@
 /** What happens, as it happens: of all jobs, of a queue's, of one. The messages are described in wire/job-event.ts. */
 import { jobId, queueName } from '../../core/names.ts';
 import { refuse } from '../../core/refusal.ts';
+import type { Store } from '../../core/store.ts';
+import { TrackedIds } from '../../core/tracked-jobs.ts';
 import type { JobEvent } from '../../wire/job-event.ts';
 import type { EventFeed } from '../event-feed.ts';
 import type { RingEvent } from '../event-ring.ts';
 import type { EventStream } from '../event-stream.ts';
 import { refusedReply } from '../problem.ts';
+import { queryFlag } from '../query-checks.ts';
 import type { Reply } from '../reply.ts';
 import { events } from '../reply.ts';
 import type { Call, Route } from '../route.ts';
@@ -16,14 +19,18 @@ export const streamRoutes: readonly Route[] = [
     name: 'events.all',
     method: 'GET',
     path: '/api/events',
-    about: 'Every change of a job or a queue as it happens, of all or of one queue. Goes on from Last-Event-ID.',
+    about:
+      'Every change of a job or a queue as it happens, of all or of one queue; with tracked=true only of jobs that are tracked. Goes on from Last-Event-ID.',
     role: 'read',
-    query: { queue: queueName },
+    query: { queue: queueName, tracked: queryFlag },
     answer: 'events',
-    handle: ({ query: { queue }, context, request }) => {
+    handle: async ({ query: { queue, tracked }, context, request }) => {
+      const { events: feed, store } = context;
+      const lastId = lastIdOf(request) ?? feed.lastId;
+      const isMeant = tracked === true ? await trackedOnly(store) : () => true;
       const wants = (event: RingEvent): boolean =>
-        queue === undefined || isReset(event) || event.queues.includes(queue);
-      return events((stream) => tell(stream, context.events, { lastId: lastIdOf(request), wants }));
+        isReset(event) || (isMeant(event) && (queue === undefined || event.queues.includes(queue)));
+      return events((stream) => tell(stream, feed, { lastId, wants }));
     },
   }),
   route({
@@ -51,6 +58,13 @@ async function ofJob({ params: { id }, context, request }: Call<{ readonly id: s
     stream.send({ event: 'job', data: JSON.stringify(now) });
     return tell(stream, feed, { lastId: lastIdOf(request) ?? before, wants });
   });
+}
+
+/** Must be asked of every event, in their order: marks come and go by them. */
+async function trackedOnly({ records }: Store): Promise<(event: RingEvent) => boolean> {
+  const ids = new TrackedIds();
+  await ids.load(records);
+  return ({ job, types }) => job !== null && types.filter((type) => ids.concerns({ type, id: job })).length > 0;
 }
 
 /** Something was lost on the way: that concerns everybody. */

@@ -18,6 +18,7 @@ import type { QueueSettings } from '../../core/settings.ts';
 import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings.ts';
 import type { Store } from '../../core/store.ts';
 import { namedAddress, THROTTLE_RECORD } from '../../core/throttle.ts';
+import { markEvent, TRACKED_RECORD } from '../../core/tracked-jobs.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryShelves } from './memory-shelves.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -138,6 +139,10 @@ class MemoryStore {
   #recordChanged(kind: string, key: string): void {
     if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
     if (kind === QUEUE_RECORD) settingsChanged(this.#table, key);
+    if (kind === TRACKED_RECORD) {
+      const isMarked = this.records.peek(kind, key) !== undefined;
+      this.#events.push(markEvent(key, isMarked, this.#table.get(key)));
+    }
     this.#publish();
   }
 

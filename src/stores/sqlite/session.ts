@@ -14,6 +14,7 @@ import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
 import { namedAddress } from '../../core/throttle.ts';
+import { markEvent } from '../../core/tracked-jobs.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
 import type { Request } from './messages.ts';
@@ -72,6 +73,7 @@ export class Session {
     this.#records = new SqliteRecords(db, {
       numbers: this.#numbers,
       changed: (kind, key) => this.#changed(kind, key),
+      marked: (id, isMarked) => emit(markEvent(id, isMarked, this.#table.get(id))),
     });
     const closed = () => closedWords(this.#records.standing());
     this.#table = new SqliteTable(db, { numbers: this.#numbers, settings, throttleMax, closed, emit });

@@ -11,6 +11,7 @@ import { refuse } from '../../core/refusal.ts';
 import type { QueueSettings, SetSettings } from '../../core/settings.ts';
 import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings.ts';
 import { THROTTLE_RECORD } from '../../core/throttle.ts';
+import { TRACKED_RECORD } from '../../core/tracked-jobs.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, execute, firstRow } from './sqlite-database.ts';
 import type { StoreNumbers } from './store-numbers.ts';
@@ -31,6 +32,8 @@ export interface SqliteRecordsOptions {
   readonly numbers: StoreNumbers;
   /** Settings that the table goes by changed: a queue's, or a throttle's. */
   changed(kind: typeof QUEUE_RECORD | typeof THROTTLE_RECORD, key: string): void;
+  /** A job was marked as tracked, or no longer. */
+  marked(id: string, isMarked: boolean): void;
 }
 
 export class SqliteRecords {
@@ -138,6 +141,7 @@ export class SqliteRecords {
     this.#put.run(kind, key, version, value, expiresAt, now);
     this.#clear.run(now);
     this.#changed(kind, key);
+    if (kind === TRACKED_RECORD) this.#options.marked(key, true);
     return { ok: true, version };
   }
 
@@ -151,6 +155,7 @@ export class SqliteRecords {
     if (ifVersion !== undefined && ifVersion !== known.version) return refuse('version-conflict', `${kind} ${key}`);
     this.#delete.run(kind, key);
     this.#changed(kind, key);
+    if (kind === TRACKED_RECORD) this.#options.marked(key, false);
     return { ok: true as const };
   }
 

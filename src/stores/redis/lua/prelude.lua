@@ -730,6 +730,13 @@ rare = later(function(rare)
     return value and #value
   end
 
+  -- A mark was put on a job or taken from it: core/tracked-jobs.ts. Of one that is gone only the id is known.
+  function rare.marked(id, event)
+    record.load({ id })
+    local job = record.jobs[id]
+    work.emit(event, job and job.queue or '', job and STATE[job.place] or '', id)
+  end
+
   -- What an ended job takes up, and its result alone, if it has one: core/storage.ts.
   function rare.bytes(job)
     local result = size(job, 'r', job.fields.result)

@@ -14,5 +14,6 @@ if kind == 'queue' then
   outbox.mark(key, false)
   census.tellSettings(key)
 end
+if kind == 'tracked' then rare.marked(key, 'untracked') end
 work.publish()
 return 'ok'

@@ -22,5 +22,6 @@ if kind == 'queue' then
   if not isHooked then outbox.mark(key, false) end
   census.tellSettings(key)
 end
+if kind == 'tracked' then rare.marked(key, 'tracked') end
 work.publish()
 return version
