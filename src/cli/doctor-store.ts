@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { LonghaulError } from '../core/errors.ts';
+import type { Store } from '../core/store.ts';
 import type { Longhaul } from '../library/index.ts';
 import { connect } from '../library/index.ts';
 import type { JobLookup } from '../node/check-orphans.ts';
@@ -20,12 +21,14 @@ export interface StoreLook {
   /** Null when the store cannot be asked. */
   readonly jobs: JobLookup | null;
   readonly seenAt: number | null;
+  /** Where nodes may share it; null where it is this home's alone, or cannot be asked. */
+  readonly shared: Store | null;
   close(): Promise<void>;
 }
 
 const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 const PAGE = 500;
-const nothingToClose = (): Promise<void> => Promise.resolve();
+const ALONE = { shared: null, close: (): Promise<void> => Promise.resolve() };
 
 export function lookAtDatabase(home: Home): StoreLook {
   const { database } = home;
@@ -36,19 +39,19 @@ export function lookAtDatabase(home: Home): StoreLook {
       find: async (ids) => lookUpJobs(database, ids),
       records: async (kind) => lookUpRecords(database, kind),
     };
-    return { findings: findingsOf(facts, database), jobs, seenAt: facts.seenAt, close: nothingToClose };
+    return { findings: findingsOf(facts, database), jobs, seenAt: facts.seenAt, ...ALONE };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     const cure =
       error.code === 'data-corrupt'
         ? 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …'
         : 'end the process that holds it, or wait for it';
-    return { findings: [fault('database', error.message, cure)], jobs: null, seenAt: null, close: nothingToClose };
+    return { findings: [fault('database', error.message, cure)], jobs: null, seenAt: null, ...ALONE };
   }
 }
 
 function withoutDatabase({ database }: Home): StoreLook {
-  const rest = { jobs: null, seenAt: null, close: nothingToClose };
+  const rest = { jobs: null, seenAt: null, ...ALONE };
   if (!existsSync(`${database}-wal`))
     return { findings: [note('database', `there is no ${database} yet: longhaul serve makes it`)], ...rest };
   const message = `${database} is gone, but its log is there: it was removed, or did not come along in a copy`;
@@ -96,7 +99,7 @@ export async function lookAtServer(address: string): Promise<StoreLook> {
     if (!(error instanceof LonghaulError)) throw error;
     const cure = 'correct its settings or start it (docs/redis.md), or name another store: --store';
     const findings = [fault('store', `${withoutPassword(address)}: ${error.message}`, cure)];
-    return { findings, jobs: null, seenAt: null, close: nothingToClose };
+    return { findings, jobs: null, seenAt: null, ...ALONE };
   }
   const cure = 'change it in the settings of the server: docs/redis.md';
   return {
@@ -107,6 +110,7 @@ export async function lookAtServer(address: string): Promise<StoreLook> {
     ],
     jobs: lookupIn(longhaul),
     seenAt: null,
+    shared: longhaul.store,
     close: () => longhaul.close(),
   };
 }

@@ -13,12 +13,14 @@ import type { Finding, FindingLevel } from '../node/finding.ts';
 import { fault, fine, warning } from '../node/finding.ts';
 import type { Home } from '../node/home.ts';
 import { daemonFile } from '../node/node-settings.ts';
+import { checkNodes } from '../node/nodes/check-nodes.ts';
 import { PROBLEM_RECORD, type QueueProblem } from '../node/queue-problem.ts';
 import type { Call } from './call.ts';
 import { homeOf } from './command.ts';
 import { lookAtNode } from './doctor-node.ts';
 import type { StoreLook } from './doctor-store.ts';
 import { lookAtDatabase, lookAtServer } from './doctor-store.ts';
+import { versionOfPackage } from './package-version.ts';
 import { cell, paint, print, printJson, screenOf } from './screen.ts';
 import { progressBar } from './send-files.ts';
 import { readIfThere } from './serve-settings.ts';
@@ -60,6 +62,7 @@ async function examine(
       ...checkMachine({ now, storeSeenAt: store.seenAt, pid: node.pid ?? 'self' }),
       ...(store.jobs === null ? [] : await checkOrphans(home, store.jobs, now)),
       ...(store.jobs === null ? [] : await queueProblems(store.jobs)),
+      ...(store.shared === null ? [] : await checkNodes({ home, store: store.shared, version: versionOfPackage() })),
       ...(given.isScrubbing ? await scrub(home) : []),
     ];
   } finally {

@@ -9,6 +9,7 @@ import type { Home } from '../node/home.ts';
 import { type DaemonFile, DEFAULT_PORT, daemonFile, LOG_FORMATS, type LogFormat } from '../node/node-settings.ts';
 import type { Call } from './call.ts';
 import { homeOf, UsageError } from './command.ts';
+import { withoutPassword } from './serve-lines.ts';
 
 export interface ServeSettings {
   readonly home: Home;
@@ -51,7 +52,7 @@ export function serveSettings(call: Call, env: Environment, isTerminal: boolean)
     port: toPort(said('port', file.port?.toString())),
     listen: listen === null ? LOOPBACK : toAddresses(listen),
     listenOption: listen?.option ?? '--listen',
-    store: said('store', file.store)?.text ?? home.root,
+    store: toStore(said('store', file.store)) ?? home.root,
     isStrict: strict !== null && toFlag(strict),
     logFormat: format === null ? (isTerminal ? 'pretty' : 'json') : toFormat(format),
   };
@@ -77,6 +78,15 @@ function toPort(said: Said | null): number {
   const port = /^\d{1,5}$/.test(said.text) ? Number(said.text) : Number.NaN;
   if (port >= 0 && port <= 65_535) return port;
   throw new UsageError(`${said.option} must be a port from 0 to 65535, not ${JSON.stringify(said.text)}`);
+}
+
+/** What a node stands on must be its own, or shared by nodes that know each other: behind another node's API it is neither. */
+function toStore(said: Said | null): string | null {
+  if (said === null || !/^(https?|unix):/i.test(said.text)) return said?.text ?? null;
+  throw new UsageError(
+    `${said.option} ${withoutPassword(said.text)}: a node cannot work on the store of another node through its API; ` +
+      'to share queues, give both the same redis:// address; to send jobs there, longhaul add http://HOST:PORT/q/QUEUE',
+  );
 }
 
 function toAddresses({ option, text }: Said): readonly string[] {

@@ -19,6 +19,7 @@ import type { Home } from './home.ts';
 import { attemptFolder } from './home.ts';
 import type { LogLine } from './log-lines.ts';
 import { lastLines } from './log-lines.ts';
+import { markedIn } from './running-marks.ts';
 import { secretsOfAttempt } from './secrets.ts';
 
 export type AttemptsResult = { readonly ok: true; readonly attempts: readonly AttemptView[] } | Refused;
@@ -71,6 +72,11 @@ export class AttemptReader {
     const secrets = await secretsOfAttempt(folder);
     const { lines } = await lastLines(folder, 1, { secrets, isRunning: true });
     return { usage: loadUsage(filesOf(folder).usage), last: lines.at(-1) ?? null };
+  }
+
+  /** Which scripts run here, at most so many. */
+  async running(limit: number): Promise<readonly { readonly id: string; readonly attempt: number }[]> {
+    return (await markedIn(this.#home)).slice(0, limit);
   }
 
   /** As `log`, for a job whose first attempt may be still to come: waits for it as long as the signal lets it. */

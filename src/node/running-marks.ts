@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
 import type { AttemptMark, AttemptRecord } from './attempt-record.ts';
 import { parseAttemptRecord, recordPath } from './attempt-record.ts';
+import type { Home } from './home.ts';
 
 type Which = Pick<AttemptMark, 'id' | 'attempt'>;
 
@@ -57,6 +58,17 @@ export class RunningMarks {
     else this.#found.set(name, mark.token);
     return mark;
   }
+}
+
+export const runningFolder = ({ root }: Pick<Home, 'root'>): string => join(root, 'running');
+
+/** By the names alone, of a node that is at work meanwhile: nothing is read, and nothing changed. */
+export async function markedIn(home: Pick<Home, 'root'>): Promise<readonly Which[]> {
+  const names = await readdir(runningFolder(home)).catch(() => []);
+  return names.flatMap((name) => {
+    const [, attempt, id] = /^(\d+)@(.+)$/.exec(name) ?? [];
+    return attempt === undefined || id === undefined ? [] : [{ id, attempt: Number(attempt) }];
+  });
 }
 
 const nameOf = ({ id, attempt }: Which): string => `${attempt}@${id}`;

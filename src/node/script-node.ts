@@ -36,7 +36,7 @@ import { readQueueFolder } from './queue-folder.ts';
 import { QueueLanes } from './queue-lanes.ts';
 import { recordProblem } from './queue-problem.ts';
 import { recordQueues } from './record-queues.ts';
-import { RunningMarks } from './running-marks.ts';
+import { RunningMarks, runningFolder } from './running-marks.ts';
 import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
@@ -87,7 +87,7 @@ export class ScriptNode {
     this.blobs = blobs;
     this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member.others, blobs) : null);
     this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
-    this.#marks = new RunningMarks(join(home.root, 'running'));
+    this.#marks = new RunningMarks(runningFolder(home));
     this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
     this.#offer = machineOffer(settings.offers);

@@ -7,6 +7,7 @@ import type { AttemptHolder, AttemptView, PlacedAttempt } from '../node/attempt-
 import type { ProvenEntry } from '../node/nodes/node-entry.ts';
 import { nodeOfWorker } from '../node/nodes/node-entry.ts';
 import type { Asking } from './from-other-node.ts';
+import { jsonIn } from './json-in.ts';
 import { nodeOf } from './node-of.ts';
 
 const SOON_MS = 5_000;
@@ -64,19 +65,8 @@ async function askEach(call: Asking, entries: readonly ProvenEntry[]): Promise<r
 }
 
 async function attemptsIn(body: Readable): Promise<readonly AttemptView[]> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > MOST_BYTES) return [];
-      pieces.push(piece);
-    }
-    return (JSON.parse(Buffer.concat(pieces).toString()) as { attempts: readonly AttemptView[] }).attempts;
-  } catch {
-    // It went away in the middle of its answer.
-    return [];
-  }
+  const told = (await jsonIn(body, MOST_BYTES)) as { readonly attempts: readonly AttemptView[] } | null;
+  return told?.attempts ?? [];
 }
 
 async function holder(call: Asking, { worker }: AttemptView): Promise<AttemptHolder | null> {

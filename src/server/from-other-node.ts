@@ -8,6 +8,7 @@ import type { Attachment } from '../node/attachments.ts';
 import { attachmentPath } from '../node/nodes/file-fetcher.ts';
 import { holderOf } from '../node/nodes/holders.ts';
 import type { NodeAnswer } from '../node/nodes/other-nodes.ts';
+import { jsonIn } from './json-in.ts';
 import { nodeOf } from './node-of.ts';
 import { refuseRequest } from './problem.ts';
 import type { Reply } from './reply.ts';
@@ -30,6 +31,9 @@ const ANSWERED = [
   'log-dropped',
   'retry-after',
 ] as const;
+
+/** A piece of a log, each character of it escaped at the worst. */
+const MOST_LINES_BYTES = 8 * 1024 * 1024;
 
 export type Asking = Pick<Call, 'context' | 'request' | 'signal' | 'who'>;
 
@@ -55,6 +59,15 @@ export async function attemptElsewhere(call: Asking, { id, attempt, rest }: Aske
   // The latest one is a number from here on: it must not become another one on the way.
   const path = `/api/jobs/${encodeURIComponent(id)}/attempts/${number}/log${rest}`;
   return passOn(call, { what, holders: [holder], path });
+}
+
+/** The last lines of the latest attempt as texts. Null: as above. */
+export async function lastLinesElsewhere(call: Asking, id: string, count: number): Promise<readonly string[] | null> {
+  const reply = await attemptElsewhere(call, { id, attempt: 'latest', rest: `?tail=${count}` });
+  if (reply?.body.kind !== 'bytes') return null;
+  const page = (await jsonIn(reply.body.stream, MOST_LINES_BYTES)) as { lines?: readonly { text: string }[] } | null;
+  if (reply.status === 200 && page?.lines !== undefined) return page.lines.map(({ text }) => text);
+  throw refuseRequest('node-away', `the log of job ${id}: the node that holds it did not tell it whole`);
 }
 
 const isStarting = ({ state, attempt }: Job, number: number): boolean => state === 'running' && attempt === number;

@@ -1,6 +1,7 @@
 /** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
 import type { Check } from '../core/check.ts';
 import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
+import { jobId } from '../core/names.ts';
 import { BASES } from './expected-end.ts';
 import type { JobView } from './job-view.ts';
 import { jobView } from './views.ts';
@@ -52,14 +53,17 @@ const seriesPoint = fields({ at, cpuPercent: number(0, 1e6), rssBytes: amount })
 
 /** The very check of a job's view, with the type that people read. */
 const job = jobView as unknown as Check<JobView>;
+const seen = {
+  lastLine: orNull(text({ max: 4_096 })),
+  lastOutputAt: orNull(at),
+  samples: listOf(seriesPoint, 1_000),
+};
 const runningRow = fields({
   job,
   host: orNull(text({ max: 1_024 })),
   pid: orNull(amount),
-  lastLine: orNull(text({ max: 4_096 })),
-  lastOutputAt: orNull(at),
+  ...seen,
   heartbeatAt: orNull(at),
-  samples: listOf(seriesPoint, 1_000),
   /** By its own progress so far, by how long jobs of its queue usually run, or by both; null where neither tells. */
   expectedEndAt: orNull(at),
   expectedBy: orNull(oneOf(...BASES)),
@@ -71,6 +75,11 @@ const runningRow = fields({
   isSilent: flag,
 });
 export type RunningRow = ReturnType<typeof runningRow>;
+
+export const MOST_GLANCES = 500;
+/** What a node tells of the scripts that run on it. */
+export const glances = fields({ glances: listOf(fields({ id: jobId, attempt: amount, ...seen }), MOST_GLANCES) });
+export type RunningGlance = ReturnType<typeof glances>['glances'][number];
 
 export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
 export type RunningRows = ReturnType<typeof runningRows>;

@@ -14,8 +14,9 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cli, eventually } from '../processes/scripts-workbench.ts';
+import { startSentinels } from '../support/redis-fleet.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
-import { aBench, aNewHome, figure, get, getOverSocket, urlOf } from './serve-bench.ts';
+import { aBench, aNewHome, figure, get, getOverSocket, post, urlOf } from './serve-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -161,12 +162,34 @@ test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', asyn
   await node.terminate();
 });
 
+test.runIf(hasRedis)('It finds its Redis by Sentinels, and does a job there.', async () => {
+  const fleet = await startSentinels({ replicas: 0 });
+  onTestFinished(() => fleet.stop());
+  const bench = aBench();
+  bench.queue('hello', 'echo hello');
+  const node = await bench.serve(['--store', fleet.address]);
+  await node.says(/store +redis\+sentinel:/);
+  const url = await urlOf(node);
+  expect((await post(url, '/api/jobs', { id: 'one', queue: 'hello', data: {} })).status).toBe(201);
+  await eventually(
+    () => get(url, '/api/jobs/one'),
+    ({ text }) => text.includes('"state":"done"'),
+  );
+  expect(bench.log('one')).toBe('hello\n');
+  await node.terminate();
+});
+
 test.each([
   [['--port', '70000'], /--port must be a port from 0 to 65535, not "70000"/],
   [['--listen', 'example.org'], /--listen must be addresses such as/],
   [['--log-format', 'yson'], /--log-format must be one of pretty, json, not "yson"; did you mean json\?/],
   [['--listne', '::1'], /no option --listne; did you mean --listen\?/],
   [['extra'], /too many words/],
+  [
+    ['--store', 'http://me:secret@h:3333'],
+    /--store http:\/\/…@h:3333: a node cannot .* through its API; .*redis:.*longhaul add/,
+  ],
+  [['--store', 'unix:/tmp/node.sock'], /--store unix:.* through its API/],
 ])('Wrong words are refused with what would be right: %j', (words, says) => {
   const { code, output } = aNewHome().run('serve', ...words);
   expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(says) as string });

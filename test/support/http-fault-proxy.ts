@@ -17,6 +17,8 @@ export interface SeenRequest {
   readonly path: string;
   /** The address that the client called. */
   readonly host: string;
+  /** Which part of the answer it asked for; empty for the whole. */
+  readonly range: string;
 }
 
 export interface HttpFaultProxy {
@@ -72,7 +74,12 @@ interface Exchange {
 }
 
 async function pass(proxy: HttpFaultProxy, { asked, reply, seen }: Exchange): Promise<void> {
-  const what = { method: asked.method ?? '', path: asked.url ?? '', host: asked.socket.localAddress ?? '' };
+  const what = {
+    method: asked.method ?? '',
+    path: asked.url ?? '',
+    host: asked.socket.localAddress ?? '',
+    range: asked.headers.range ?? '',
+  };
   seen.push(what);
   const fate = await proxy.decide(what);
   if (fate === 'cut-before') return void asked.socket.destroy();

@@ -10,7 +10,12 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
     about:
       'Each executable file in FOLDER/queues is a queue of that name. The folder is made on the first run.\nTERM or Ctrl-C stops it; running scripts go on, and the next serve takes them up. HUP takes up changed settings.\nEach option can also be said in the environment (LONGHAUL_PORT, LONGHAUL_LISTEN, …) and in FOLDER/node.json.',
     options: {
-      ...TARGET,
+      ...HOME,
+      store: {
+        type: 'text',
+        value: 'ADDRESS',
+        about: 'redis://…, redis+sentinel://… or another folder instead of the home; else LONGHAUL_STORE',
+      },
       port: { type: 'text', value: 'N', about: 'the TCP port; 3333 by default, 0 for any that is free' },
       listen: {
         type: 'list',

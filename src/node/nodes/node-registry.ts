@@ -140,19 +140,22 @@ export class NodeRegistry {
 }
 
 /** A node is its home folder: the same one after a restart. */
-export function nodeIdOf({ root }: Home): string {
-  const path = join(root, 'node-id');
-  const known = readKnown(path);
-  if (/^[0-9a-f-]{36}\n$/.test(known)) return known.trim();
+export function nodeIdOf(home: Home): string {
+  const known = knownNodeId(home);
+  if (known !== null) return known;
   const id = randomUUID();
-  writeFileSync(path, `${id}\n`, { mode: 0o600 });
+  writeFileSync(idPath(home), `${id}\n`, { mode: 0o600 });
   return id;
 }
 
-function readKnown(path: string): string {
+/** Null for a home that was never served. */
+export function knownNodeId(home: Home): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    const text = readFileSync(idPath(home), 'utf8');
+    return /^[0-9a-f-]{36}\n$/.test(text) ? text.trim() : null;
   } catch {
-    return '';
+    return null;
   }
 }
+
+const idPath = ({ root }: Home): string => join(root, 'node-id');

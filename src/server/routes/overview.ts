@@ -1,7 +1,9 @@
 /** What the page shows first. */
 import { text } from '../../core/check.ts';
 import { jobId } from '../../core/names.ts';
-import { oneRunning, overview, runningRows } from '../../wire/overview.ts';
+import { glances, oneRunning, overview, runningRows } from '../../wire/overview.ts';
+import { glancesHere } from '../glances.ts';
+import { nodeOf } from '../node-of.ts';
 import { lookOver } from '../overview.ts';
 import { queryInteger } from '../query-checks.ts';
 import { json } from '../reply.ts';
@@ -31,6 +33,16 @@ export const overviewRoutes: readonly Route[] = [
     query: { limit: queryInteger(1, MOST_ROWS), after: text({ max: 1_024 }) },
     answer: runningRows,
     handle: async ({ context, query }) => json(await lookAtRunning(context, { limit: ROWS, ...query })),
+  }),
+  route({
+    name: 'running.here',
+    method: 'GET',
+    path: '/api/running/here',
+    about: 'Of the scripts that run on this very node: the last line of each and what it uses. Other nodes ask for it.',
+    role: 'read',
+    nodes: true,
+    answer: glances,
+    handle: async ({ context }) => json({ glances: await glancesHere(nodeOf(context)) }),
   }),
   route({
     name: 'jobs.running',

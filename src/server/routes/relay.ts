@@ -16,6 +16,8 @@ import { jsonValue } from '../../wire/json-value.ts';
 import { state } from '../../wire/port-answers.ts';
 import { policyRecord, whole, word } from '../../wire/port-checks.ts';
 import type { ServerContext } from '../context.ts';
+import type { Asking } from '../from-other-node.ts';
+import { lastLinesElsewhere } from '../from-other-node.ts';
 import { findJob, viewsOf } from '../job-views.ts';
 import { nodeOf } from '../node-of.ts';
 import { refusedReply } from '../problem.ts';
@@ -120,9 +122,9 @@ export const relayRoutes: readonly Route[] = [
     role: 'relay',
     params,
     answer: 'text',
-    handle: async ({ params, context }) => {
-      const job = await relayedIn(context, params.id);
-      return 'status' in job ? job : lastLines(context, params.id);
+    handle: async (call) => {
+      const job = await relayedIn(call.context, call.params.id);
+      return 'status' in job ? job : lastLines(call, call.params.id);
     },
   }),
   route({
@@ -176,8 +178,11 @@ async function viewOfRelayed(context: ServerContext, job: Job): Promise<unknown>
   return { id, queue, state, label, reason, attempt, progress, failure, endedAt };
 }
 
-async function lastLines(context: ServerContext, id: string): Promise<Reply> {
-  const found = await nodeOf(context).attempts.log(id, 'latest');
+/** From whichever node of the store has them. */
+async function lastLines(call: Asking, id: string): Promise<Reply> {
+  const told = await lastLinesElsewhere(call, id, LOG_LINES);
+  if (told !== null) return textReply(told.map((line) => `${line}\n`).join(''));
+  const found = await nodeOf(call.context).attempts.log(id, 'latest');
   if (!found.ok) return refusedReply(found.refusal);
   const { lines } = await found.log.tail(LOG_LINES);
   return textReply(lines.map((line) => `${line.text}\n`).join(''));

@@ -1,0 +1,102 @@
+/** Two nodes on one Redis between which something breaks: the way in the middle of a file, then one of them for good. */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Longhaul } from '../../src/library/index.ts';
+import type { ProvenEntry } from '../../src/node/nodes/node-entry.ts';
+import type { RunningRows } from '../../src/wire/overview.ts';
+import { cli, eventually } from '../processes/scripts-workbench.ts';
+import { type HttpFaultProxy, openHttpFaultProxy } from '../support/http-fault-proxy.ts';
+import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { NodeBench, openStore, untilState } from './nodes-bench.ts';
+
+const run = promisify(execFile);
+const HASH = 'sha256sum attach/input.bin';
+/** Longer than a node may be silent before it counts as gone. */
+const SILENT_MS = 60_000;
+
+describeWithRedis('two nodes that are cut off from each other', () => {
+  let redis: RedisServer;
+  let longhaul: Longhaul;
+  let proxy: HttpFaultProxy;
+  let [holder, runner]: NodeBench[] = [];
+  const [h, r] = [() => holder as NodeBench, () => runner as NodeBench];
+  beforeAll(async () => {
+    redis = await startRedis();
+    longhaul = await openStore(redis.url);
+    proxy = await openHttpFaultProxy(0);
+    // Others reach it through the proxy first.
+    holder = new NodeBench('holder', redis.url, { url: `http://127.0.0.1:${proxy.port}/`, copyUpTo: 0 });
+    runner = new NodeBench('runner', redis.url, { copyUpTo: 0 });
+    holder.bench.queue('busy', 'echo busy; sleep 300');
+    runner.bench.queue('hash', HASH);
+    await Promise.all([holder.start(), runner.start()]);
+    const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await holder.served.says('listens on')) ?? [];
+    holder.url = `http://127.0.0.1:${port}/`;
+    proxy.target = Number(port);
+  });
+  afterAll(async () => {
+    await longhaul.close();
+    for (const node of [holder, runner]) await node?.bench.close();
+    await proxy.close();
+    await redis.stop();
+  });
+
+  /** While this process goes on: it is the way between the nodes. */
+  async function doctor(): Promise<string> {
+    const words = [cli, 'doctor', '--home', r().bench.home, '--store', redis.url];
+    const { stdout } = await run(process.execPath, words).catch((error: { stdout: string }) => error);
+    return stdout;
+  }
+
+  it('a file that is cut on its way goes on from there, and is believed by its hash alone', async () => {
+    const [id, bytes] = [`cut-${Date.now()}`, randomBytes(4 * 1024 * 1024)];
+    const path = `/api/jobs/${id}/attachments/`;
+    const asked = () => proxy.seen.filter((each) => each.method === 'GET' && each.path.startsWith(path));
+    proxy.decide = () => (asked().length === 1 ? 'half-reply' : 'pass');
+    await h().addWithFile('hash', id, { name: 'input.bin', bytes });
+    await untilState(longhaul, id, 'done');
+    expect(asked().map(({ range }) => range)).toEqual(['', expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    expect(r().bench.log(id)).toBe(`${sha256}  attach/input.bin\n`);
+    expect(await doctor()).toMatch(/ok +nodes +1 other node: there, of this version/);
+  });
+
+  it('one that was killed is shown as gone with what it held; what it alone had is waited for', async () => {
+    await h().post('/api/jobs', { id: 'left', queue: 'busy', data: {} });
+    await h().addWithFile('later', 'orphan', { name: 'input.bin', bytes: 'only there' });
+    await untilState(longhaul, 'left', 'running');
+    await h().kill();
+    proxy.isDown = true;
+    proxy.cutAll();
+    expect(await doctor()).toMatch(/warning nodes +logs and files held by node holder, which cannot be asked: .*127/);
+    const { rows } = await r().json<RunningRows>('/api/running');
+    expect(rows).toMatchObject([{ job: { id: 'left' }, lastLine: null, samples: [] }]);
+    await passTime();
+    const found = (await r().nodes()).find(({ name }) => name === 'holder');
+    expect(found).toMatchObject({ state: 'gone', goneAt: expect.any(Number), held: ['left'] });
+    expect(await doctor()).toMatch(/warning nodes +node holder is gone since 20/);
+    r().bench.queue('later', HASH);
+    const waits = /^waits for attachment input\.bin: held by node holder, gone since 20/;
+    const saying = () => longhaul.find('orphan').then((job) => job?.progress?.text ?? '');
+    await eventually(saying, (words) => waits.test(words), 20_000);
+    expect((await longhaul.find('orphan'))?.state).toBe('running');
+  });
+
+  it('what it alone had is lost once somebody says that it will not come back', async () => {
+    expect(r().bench.run('nodes', 'forget', 'holder')).toMatchObject({ code: 0 });
+    await untilState(longhaul, 'orphan', 'failed');
+    const job = await longhaul.find('orphan');
+    expect(job?.failure).toMatchObject({ group: 'attachment lost', message: expect.stringContaining('input.bin') });
+  });
+
+  /** As if the killed node had been silent for as long: nobody renews its entry any more. */
+  async function passTime(): Promise<void> {
+    const { records } = longhaul.store;
+    const found = (await records.list({ kind: 'node', limit: 10 })).find(({ value }) => value.includes('"holder"'));
+    const entry = JSON.parse(found?.value ?? '{}') as ProvenEntry;
+    const value = JSON.stringify({ ...entry, seenAt: entry.seenAt - SILENT_MS });
+    await records.put({ kind: 'node', key: entry.id, value });
+  }
+});
