@@ -67,7 +67,7 @@ function sqliteStores() {
   };
 }
 
-/** What a namespace takes up is what its ended jobs and the server's own memory say together; the server has both. */
+/** The sum of what the ended jobs' texts take up: the memory of the server is of both stores together. */
 function redisStores({ port }) {
   return {
     open: (name) => connect(`redis://127.0.0.1:${port}?namespace=${name}`),
