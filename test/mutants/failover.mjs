@@ -40,6 +40,13 @@ export const failover = [
     suites: answers,
   },
   {
+    name: 'failover: a server that says where the slot is now is asked for ever',
+    file: redis('problem.ts'),
+    find: "new Set(['READONLY', 'MOVED', 'ASK',",
+    replace: "new Set(['READONLY', 'ASK',",
+    suites: ['src/stores/redis/slot-moves.test.ts'],
+  },
+  {
     name: 'failover: a script that was stopped passes for a lost reply',
     file: redis('problem.ts'),
     find: "(asked === 'opening' ? undefined : 'data-corrupt')",

@@ -9,6 +9,7 @@ import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
+import { nodes } from './nodes.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
 import { settings } from './settings.mjs';
@@ -25,5 +26,6 @@ export const mutants = [
   ...limits,
   ...failover,
   ...hooks,
+  ...nodes,
   ...settings,
 ];

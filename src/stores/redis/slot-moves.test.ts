@@ -24,29 +24,53 @@ async function moveKeys(from: RedisServer, to: RedisServer, slot: string): Promi
   }
 }
 
+interface Ends {
+  readonly from: RedisServer;
+  readonly to: RedisServer;
+  readonly slot: string;
+}
+
+async function announce({ from, to, slot }: Ends): Promise<void> {
+  const [fromId, toId] = [await ask(from.port, 'CLUSTER MYID'), await ask(to.port, 'CLUSTER MYID')];
+  await ask(to.port, `CLUSTER SETSLOT ${slot} IMPORTING ${fromId}`);
+  await ask(from.port, `CLUSTER SETSLOT ${slot} MIGRATING ${toId}`);
+}
+
+async function handOver({ from, to, slot }: Ends): Promise<void> {
+  const toId = await ask(to.port, 'CLUSTER MYID');
+  for (const { port } of [to, from]) await ask(port, `CLUSTER SETSLOT ${slot} NODE ${toId}`);
+}
+
 describeWithRedis('a namespace whose slot moves to another node', () => {
-  it('cannot be used meanwhile, and goes on there by itself', { timeout: 60_000 }, async () => {
+  it('cannot be used meanwhile, and goes on there by itself, each time', { timeout: 60_000 }, async () => {
     const [from, to] = [await aNode(true), await aNode('bare')];
     await ask(to.port, `CLUSTER MEET 127.0.0.1 ${from.port}`);
     const isWhole = async () => (await ask(to.port, 'CLUSTER INFO')).includes('cluster_state:ok');
     await expect.poll(isWhole, { timeout: 20_000 }).toBe(true);
     const store = await openRedisStore({ url: from.url });
     onTestFinished(() => store.close());
+    const add = (id: string) => store.jobs.add([aJob(id)]).catch(() => null);
     await store.jobs.add([aJob('before')]);
 
     const slot = await ask(from.port, 'CLUSTER KEYSLOT {longhaul}');
-    const [fromId, toId] = [await ask(from.port, 'CLUSTER MYID'), await ask(to.port, 'CLUSTER MYID')];
-    await ask(to.port, `CLUSTER SETSLOT ${slot} IMPORTING ${fromId}`);
-    await ask(from.port, `CLUSTER SETSLOT ${slot} MIGRATING ${toId}`);
+    await announce({ from, to, slot });
     await expect(store.jobs.add([aJob('meanwhile')])).rejects.toMatchObject({ code: 'outcome-unknown' });
     await expect(store.jobs.count()).rejects.toMatchObject({ code: 'store-unavailable' });
 
     await moveKeys(from, to, slot);
     await expect(store.jobs.count()).rejects.toMatchObject({ code: 'store-unavailable' });
-    for (const { port } of [to, from]) await ask(port, `CLUSTER SETSLOT ${slot} NODE ${toId}`);
-    const add = () => store.jobs.add([aJob('after')]).catch(() => null);
-    await expect.poll(add, { timeout: 20_000 }).toMatchObject([{ ok: true }]);
+    await handOver({ from, to, slot });
+    await expect.poll(() => add('after'), { timeout: 20_000 }).toMatchObject([{ ok: true }]);
     expect(await store.jobs.find(['before', 'after'])).toMatchObject([{ id: 'before' }, { id: 'after' }]);
     expect(await ask(to.port, 'EXISTS {longhaul}')).toBe('1');
+
+    // And back while nobody asks: that it has moved is all that the store is ever told.
+    const back = { from: to, to: from, slot };
+    await announce(back);
+    await moveKeys(to, from, slot);
+    await handOver(back);
+    await expect(store.jobs.count()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect.poll(() => add('back'), { timeout: 20_000 }).toMatchObject([{ ok: true }]);
+    expect(await ask(from.port, 'EXISTS {longhaul}')).toBe('1');
   });
 });
