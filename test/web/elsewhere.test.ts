@@ -4,7 +4,10 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { NodeBench } from '../node/nodes-bench.ts';
+import { eventually } from '../processes/scripts-workbench.ts';
+import { hasRedis, startRedis } from '../support/redis-server.ts';
 import { PageBench } from './page-bench.ts';
 
 const LONG = 60_000;
@@ -94,6 +97,41 @@ describe('the page elsewhere', () => {
     expect(troubles).toEqual([]);
   });
 
+  it.runIf(hasRedis)(
+    'shows the nodes of a shared store: drains one and has it go on, says what is held by one that is gone, forgets it',
+    { timeout: 2 * LONG },
+    async () => {
+      const [near, far] = await twoNodes();
+      await near.post('/api/jobs', { id: 'told', queue: 'far', data: {} });
+      await eventually(
+        () => near.get('/api/jobs/told'),
+        ({ text }) => text.includes('"state":"done"'),
+      );
+      const { page, troubles } = await web.openAsAdmin({}, { home: near.bench.home, url: near.url });
+      const row = page.getByRole('table', { name: 'Nodes' }).getByRole('row', { name: /^far-node / });
+      const [dialog, attempts] = [page.getByRole('dialog'), page.getByRole('table', { name: 'Attempts' })];
+      await page.goto(new URL('/workers', near.url).href);
+      await row.getByRole('button', { name: 'Drain …' }).click();
+      await dialog.getByText('It begins nothing more').waitFor();
+      await dialog.getByRole('button', { name: 'Drain' }).click();
+      await row.getByText('draining', { exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Resume' }).click();
+      await row.getByText('up', { exact: true }).waitFor();
+      await far.stop();
+      await row.getByText('stopped', { exact: true }).waitFor();
+      await page.goto(new URL('/q/far/told', near.url).href);
+      await attempts.getByText(/held by node far-node, gone since/).waitFor();
+      await page.goto(new URL('/workers', near.url).href);
+      await row.getByRole('button', { name: 'Forget …' }).click();
+      await dialog.getByText('count as lost').waitFor();
+      await dialog.getByRole('button', { name: 'Forget' }).click();
+      await row.waitFor({ state: 'detached' });
+      await page.goto(new URL('/q/far/told', near.url).href);
+      await attempts.getByText('held by a node that was forgotten').waitFor();
+      expect(troubles).toEqual([]);
+    },
+  );
+
   it('offers one who may only look nothing but looking, and says so', { timeout: LONG }, async () => {
     const failed = await web.bench.add('broken', null, { name: 'not yours' });
     await web.bench.until(failed, 'failed');
@@ -137,6 +175,19 @@ describe('the page elsewhere', () => {
     expect([...hidden.troubles, ...seen.troubles]).toEqual([]);
   });
 });
+
+/** On one Redis: one to look at, and one that runs and keeps what it ran for itself. */
+async function twoNodes(): Promise<readonly [NodeBench, NodeBench]> {
+  const redis = await startRedis();
+  const [near, far] = [new NodeBench('near-node', redis.url), new NodeBench('far-node', redis.url, { copyUpTo: 0 })];
+  onTestFinished(async () => {
+    for (const { bench } of [near, far]) await bench.close();
+    await redis.stop();
+  });
+  far.bench.queue('far', 'echo "told from afar"');
+  await Promise.all([near.start(), far.start()]);
+  return [near, far];
+}
 
 async function logIn(page: Page, token: string, home: string): Promise<void> {
   await page.goto(new URL('login', home).href);

@@ -62,11 +62,14 @@ export class PageBench {
     return { page, context, troubles };
   }
 
-  /** By the one-time link, as whoever started the node has it. */
-  async openAsAdmin(options: BrowserContextOptions = {}): Promise<Seen> {
-    const { path } = await postOverSocket<{ path: string }>(this.bench.home, '/api/login/link');
-    const seen = await this.open(path, options);
-    const { origin, pathname } = new URL(this.url);
+  /** By the one-time link, as whoever started the node has it; of another node where one is named. */
+  async openAsAdmin(
+    options: BrowserContextOptions = {},
+    { home, url } = { home: this.bench.home, url: this.url },
+  ): Promise<Seen> {
+    const { path } = await postOverSocket<{ path: string }>(home, '/api/login/link');
+    const seen = await this.open(new URL(path, url).href, options);
+    const { origin, pathname } = new URL(url);
     await seen.page.waitForURL((url) => url.origin === origin && url.pathname === pathname);
     return seen;
   }

@@ -11,8 +11,11 @@ import { When } from '../ui/when.tsx';
 
 const WORKER_HEADS = ['Worker', 'Host', 'Queues', { text: 'Running', class: 'text-right' }, 'Since', 'Seen'];
 
+/** A node hears what it was told within two seconds, and that is waited for. */
+const NODES_EVERY_MS = 3_000;
+
 export function WorkersPage() {
-  const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes');
+  const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes', { everyMs: NODES_EVERY_MS });
   const workers = useQuery<{ workers: readonly WorkerRecord[] }>('api/workers');
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
