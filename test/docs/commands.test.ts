@@ -1,0 +1,51 @@
+/** The commands that the documents show are ones that there are, with options that they have: read as the command line reads them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Call } from '../../src/cli/call.ts';
+import type { CommandSpec } from '../../src/cli/command-spec.ts';
+import { findCommand } from '../../src/cli/command-table.ts';
+
+const folder = join(import.meta.dirname, '../../docs');
+const pages = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'cli.md');
+
+/** What stands in a block of its own, up to a comment, a pipe or the next command. */
+function commandsOf(page: string): readonly string[] {
+  const text = readFileSync(join(folder, page), 'utf8').replaceAll(/\\\n\s*/g, ' ');
+  const lines = [...text.matchAll(/^(?: {4}|\$ )?(longhaul [a-z].*)$/gm)].map(([, line = '']) => line);
+  return lines.map((line) => line.replace(/(?: +#| *[|;]| &&| 2?>).*$/, ''));
+}
+
+/** Quoted words are one word each; what is in them is nobody's business here. */
+const wordsOf = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
+
+const read = (spec: CommandSpec, words: readonly string[]): Call => new Call(spec, words);
+
+function problemOf(line: string): string | null {
+  const [, name = '', ...words] = wordsOf(line);
+  const spec = findCommand(name);
+  if (spec === undefined) return `${line}: there is no command ${name}`;
+  try {
+    read(spec, words);
+    return null;
+  } catch (error) {
+    return `${line}: ${(error as Error).message}`;
+  }
+}
+
+it.each(pages)('docs/%s', (page) => {
+  expect(
+    commandsOf(page)
+      .map(problemOf)
+      .filter((problem) => problem !== null),
+  ).toEqual([]);
+});
+
+it('finds commands at all, among them those of docs/nodes.md', () => {
+  expect(commandsOf('nodes.md')).toEqual([
+    'longhaul serve --home /var/lib/longhaul --store redis://redis.example:6379 --listen 10.0.0.11',
+    'longhaul nodes drain render-1 --wait',
+    'longhaul nodes resume render-1',
+  ]);
+});
