@@ -44,8 +44,8 @@ async function aWorld(): Promise<World> {
   const node: World['node'] = async (answer) => {
     const id = randomUUID();
     const address = await anAddress((request, response) => {
-      const { authorization = '', method = '', url = '' } = { ...request.headers, ...pathOf(request) };
-      const caller = nodeCaller(secret, authorization, { to: id, method, path: url, now: Date.now() });
+      const { method = '', url: path = '', headers } = request;
+      const caller = nodeCaller(secret, headers.authorization ?? '', { to: id, method, path, now: Date.now() });
       if (caller !== null) response.setHeader(PROOF_HEADER, caller.answer);
       answer(request, response);
     });
@@ -54,8 +54,6 @@ async function aWorld(): Promise<World> {
   };
   return { store, secret, others, node, put };
 }
-
-const pathOf = ({ method = '', url = '' }: IncomingMessage) => ({ method, url });
 
 async function anAddress(answer: Answering): Promise<string> {
   const server = createServer(answer);
