@@ -51,7 +51,7 @@ const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'we
 
 /** The programs of the model are drawn anew each time, so a second try there could hide a bug that the first one found. */
 function retriesOf(name: string): number {
-  if (lastSuites.has(name) || name === 'doors') return 2;
+  if (lastSuites.has(name)) return 2;
   return ['model', 'contract', 'house'].includes(name) ? 0 : 1;
 }
 
@@ -66,7 +66,7 @@ const project = (name: string, include: string[]) => ({
     hookTimeout: 30_000,
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
-    retry: lastSuites.has(name) ? 2 : 0,
+    retry: retriesOf(name),
     // These hold nothing in their modules: a process runs file after file, and loads what they share once.
     isolate: name !== 'unit' && name !== 'web',
     ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
