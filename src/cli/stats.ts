@@ -1,17 +1,20 @@
-/** `longhaul stats`: how long jobs waited and ran, day by day. */
+/** `longhaul stats`: how long jobs waited and ran, day by day; or how many ended by minute or hour. */
 import { checked, object, oneOf } from '../core/check.ts';
 import { quantile } from '../core/histogram.ts';
-import type { DayStatistics, StatisticsQuestion } from '../library/index.ts';
+import type { DayStatistics, SeriesPoint, SeriesQuestion, StatisticsQuestion } from '../library/index.ts';
+import { seriesSpan } from '../wire/port-checks.ts';
 import { span } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import type { Column } from './columns.ts';
 import { table } from './columns.ts';
 import { checkQueueIsKnown } from './known-names.ts';
+import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { print, printJson, remark, screenOf } from './screen.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 3_650;
+const number = (count: number): string => (count === 0 ? '' : String(count));
 const words = object({ by: oneOf('queue', 'tag', 'worker') });
 
 export async function stats(call: Call): Promise<number> {
@@ -19,8 +22,13 @@ export async function stats(call: Call): Promise<number> {
   if (more.length > 0) throw call.wrong('too many words');
   const { by = 'queue' } = checked('stats', { by: call.text('by') }, words);
   const days = call.number('days', [1, MOST_DAYS]);
+  const span = call.text('every');
+  if (span !== undefined && (call.text('by') ?? days) !== undefined)
+    throw call.wrong('--every goes without --by and --days');
   return withTarget(call, async (target) => {
     if (queue !== undefined) await checkQueueIsKnown(target, queue);
+    if (span !== undefined)
+      return throughput(call, target, { span: checked('--every', span, seriesSpan), ...(queue && { queue }) });
     const question = { by, ...(queue !== undefined && { queue }), ...(days !== undefined && since(days)) };
     const found = await target.longhaul.statistics(question);
     if (call.flag('json')) printJson(found);
@@ -30,11 +38,25 @@ export async function stats(call: Call): Promise<number> {
   });
 }
 
+async function throughput(call: Call, { longhaul }: Target, question: SeriesQuestion): Promise<number> {
+  const found = await longhaul.throughput(question);
+  if (call.flag('json')) printJson(found);
+  else if (found.length === 0) remark('nothing has ended in this time');
+  else for (const line of table(POINTS, found, screenOf())) print(line);
+  return 0;
+}
+
+const POINTS: readonly Column<SeriesPoint>[] = [
+  { title: 'FROM', isWhole: true, of: ({ at }) => `${new Date(at).toISOString().slice(0, 16)}Z` },
+  { title: 'IN', isWhole: true, of: ({ queue }) => queue },
+  { title: 'DONE', isWhole: true, of: ({ done }) => number(done) },
+  { title: 'FAILED', isWhole: true, of: ({ failed }) => ({ text: number(failed), colour: 'red' }) },
+];
+
 function since(days: number): Pick<StatisticsQuestion, 'from'> {
   return { from: new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10) };
 }
 
-const number = (count: number): string => (count === 0 ? '' : String(count));
 type Spread = DayStatistics['run'];
 const mean = ({ count, mean: ms }: Spread): string => (count === 0 ? '' : span(ms));
 

@@ -6,6 +6,7 @@
 import type { EndedState } from './job.ts';
 import type { FailureGroup } from './job-store.ts';
 import type { Prunable } from './prunable.ts';
+import type { SeriesPoint, Span } from './series.ts';
 import type { DayStatistics } from './statistics.ts';
 import type { QueueStorage } from './storage.ts';
 import { byText } from './text-order.ts';
@@ -17,6 +18,8 @@ export interface Insights {
   readonly failures: { readonly question: FailuresQuestion; readonly answer: readonly FailureGroup[] };
   /** By queue and day, the oldest day first, as long as they are kept. */
   readonly statistics: { readonly question: StatisticsQuestion; readonly answer: readonly DayStatistics[] };
+  /** How many ended, by minute or by hour, as far as that is kept; by queue, then by time. */
+  readonly series: { readonly question: SeriesQuestion; readonly answer: readonly SeriesPoint[] };
   /** What retention would take now, by queue and kind. */
   readonly prunable: { readonly question: { readonly queue?: string }; readonly answer: readonly Prunable[] };
   /** Jobs of a queue and a state by their end, the first first, from an end on. */
@@ -72,6 +75,14 @@ export interface ThrottleUse {
   readonly holders: readonly string[];
 }
 export const MOST_HOLDERS = 100;
+
+export interface SeriesQuestion {
+  readonly queue?: string;
+  /** By minute for two hours, or by hour for sixty days. */
+  readonly span: Span;
+  /** From this time on; as far as it goes by default. */
+  readonly from?: number;
+}
 
 export interface StatisticsQuestion {
   readonly queue?: string;

@@ -12,6 +12,7 @@ import { figuresText, readFigures } from './figures.ts';
 import type { HistoryRow } from './history.ts';
 import type { Job } from './job.ts';
 import type { StoredRecord } from './records.ts';
+import type { SeriesPage } from './series.ts';
 import type { CellKind } from './statistics.ts';
 import { byText } from './text-order.ts';
 
@@ -32,12 +33,13 @@ export interface MovedEdge {
   readonly isOpen: boolean;
 }
 
-/** A queue that has or had a job, and how far it has come: turns of its keys, and what core/rate.ts remembers. */
+/** A queue that has or had a job, and how far it has come: turns of its keys, what core/rate.ts remembers, its throughput. */
 export interface MovedQueue {
   readonly name: string;
   readonly turn: number;
   readonly rateAt: number;
   readonly turns: readonly (readonly [key: string, turn: number])[];
+  readonly series: readonly SeriesPage[];
 }
 
 /** The cells of one queue and day, by kind and name; figures as core/figures.ts writes them. */

@@ -9,6 +9,7 @@ import type { HistoryRow } from './history.ts';
 import type { TagCount } from './insight.ts';
 import type { EndedState, Job, JobState, RunningJob } from './job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from './job-store.ts';
+import type { SeriesPage, Span } from './series.ts';
 import type { QueueSettings } from './settings.ts';
 import type { Measurement, StoredCell } from './statistics.ts';
 import type { Held, QueueStorage } from './storage.ts';
@@ -144,10 +145,12 @@ export interface Table {
   resultsFrom(queue: string): number;
   setResultsFrom(queue: string, endedAt: number): void;
 
-  /** Counts it in the cells it belongs to. */
+  /** Counts it in the cells it belongs to, and what it ended in the series. */
   measure(measurement: Measurement): void;
   /** The cells of the days from..to, both among them; by day, then by kind and name. */
   statistics(queue: string, from: number, to: number): readonly StoredCell[];
+  /** The pages of a queue's throughput over time from one on, in any order. */
+  series(queue: string, span: Span, first: number): readonly SeriesPage[];
   /** The cells before a day, in numbers and in bytes as they are kept. */
   statisticsBefore(queue: string, day: number): Held;
   /** Forgets the cells before a day and the histograms before another, at most so many of each. */

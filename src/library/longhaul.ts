@@ -1,7 +1,7 @@
 /** A connection to a store, and everything that can be asked of jobs whatever their queue. */
 import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 import type { HistoryRow } from '../core/history.ts';
-import type { StatisticsQuestion, TagCount } from '../core/insight.ts';
+import type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/insight.ts';
 import type {
   Cancel,
   CancelResult,
@@ -24,6 +24,7 @@ import type { Refused } from '../core/refusal.ts';
 import { checkDestination, isAddress } from '../core/relay-order.ts';
 import type { JobSearch } from '../core/search-jobs.ts';
 import { searchJobs } from '../core/search-jobs.ts';
+import type { SeriesPoint } from '../core/series.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
@@ -158,6 +159,11 @@ export class Longhaul implements AsyncDisposable {
   /** By queue and UTC day, also by tag or worker; the oldest day first. */
   async statistics(question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
     return this.store.jobs.insight({ kind: 'statistics', ...question });
+  }
+
+  /** How many ended over time: in each minute of two hours, or each hour of sixty days; only those in which some did. */
+  async throughput(question: SeriesQuestion): Promise<readonly SeriesPoint[]> {
+    return this.store.jobs.insight({ kind: 'series', ...question });
   }
 
   /** What retention would delete now. */

@@ -3,11 +3,12 @@
 import type { AddOptions } from '../core/add-options.ts';
 import { toNewJob } from '../core/add-options.ts';
 import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
-import type { StatisticsQuestion } from '../core/insight.ts';
+import type { SeriesQuestion, StatisticsQuestion } from '../core/insight.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
 import { toJsonText } from '../core/json.ts';
 import { sameJson } from '../core/same-json.ts';
 import type { ScheduleInput } from '../core/schedule-input.ts';
+import type { SeriesPoint } from '../core/series.ts';
 import type { QueueSettings } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { checkQueueName } from '../core/settings-input.ts';
@@ -111,6 +112,11 @@ export class Queue<Data = unknown, Result = unknown> {
   /** By UTC day, the oldest first; also by tag or worker. */
   async statistics(question: Omit<StatisticsQuestion, 'queue'> = {}): Promise<readonly DayStatistics[]> {
     return this.#connection.store.jobs.insight({ kind: 'statistics', ...question, queue: this.name });
+  }
+
+  /** How many ended over time: in each minute of two hours, or each hour of sixty days; only those in which some did. */
+  async throughput(question: Omit<SeriesQuestion, 'queue'>): Promise<readonly SeriesPoint[]> {
+    return this.#connection.store.jobs.insight({ kind: 'series', ...question, queue: this.name });
   }
 
   /** Cancels every job of this queue, also the running ones, whose data equal these; answers one for each. */

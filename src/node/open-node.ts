@@ -32,8 +32,6 @@ import { openRouter } from './router/open-router.ts';
 import type { ScheduleKeeper } from './schedule-keeper.ts';
 import { startScheduleKeeper } from './schedule-keeper.ts';
 import { ScriptNode } from './script-node.ts';
-import type { Throughput } from './throughput.ts';
-import { startThroughput } from './throughput.ts';
 
 export interface NodeOptions {
   readonly home: Home;
@@ -62,7 +60,6 @@ export interface Node {
   readonly attachments: Attachments;
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
-  readonly throughput: Throughput;
   readonly relay: Relay;
   readonly hooks: Pick<Hooks, 'problems'>;
   readonly blobs: Blobs;
@@ -112,8 +109,6 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     load = () => node.load();
     undo.push(() => node.stop(ABSENCE_MS));
     await node.start();
-    const throughput = await measure(options);
-    undo.push(() => throughput.stop());
     const face = faceOf(options, node, member);
     const lane = { ...laneParts(options, face), drain: member.drain, newId: member.newId };
     const relay = await openRelay({ ...lane, uploads: face.uploads });
@@ -124,7 +119,6 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     const schedules = keepSchedules(options);
     return {
       ...face,
-      throughput,
       relay,
       hooks,
       wakeSchedules: () => schedules.wake(),
@@ -135,7 +129,6 @@ export async function openNode(options: NodeOptions): Promise<Node> {
         await hooks.stop();
         await relay.stop();
         await node.stop(absenceMs);
-        await throughput.stop();
         await member.stop();
         lock.release();
       },
@@ -157,7 +150,7 @@ async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promis
   }
 }
 
-type Face = Omit<Node, 'stop' | 'throughput' | 'wakeSchedules' | 'relay' | 'hooks'>;
+type Face = Omit<Node, 'stop' | 'wakeSchedules' | 'relay' | 'hooks'>;
 
 function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): Face {
   return {
@@ -219,11 +212,6 @@ function join({ store, home, settings, host, pid, version, onNews }: NodeOptions
     },
     load,
   );
-}
-
-function measure({ store, host, onNews }: NodeOptions): Promise<Throughput> {
-  const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
-  return startThroughput({ store, key: host, now: Date.now, onTrouble });
 }
 
 function keepSchedules({ store, onNews }: NodeOptions): ScheduleKeeper {

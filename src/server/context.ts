@@ -18,7 +18,6 @@ import type { NodeHealth } from '../node/node-health.ts';
 import type { Copies } from '../node/nodes/copies.ts';
 import type { OtherNodes } from '../node/nodes/other-nodes.ts';
 import type { Relay } from '../node/relay/open-relay.ts';
-import type { Throughput } from '../node/throughput.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageFiles } from './page-files.ts';
 
@@ -27,7 +26,6 @@ export interface NodeFace {
   readonly attachments: Attachments;
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
-  readonly throughput: Throughput;
   readonly relay: Pick<Relay, 'receiver' | 'remote' | 'source'>;
   readonly copies: Copies;
   /** The other nodes of the store. */

@@ -7,18 +7,23 @@ import type { QueueView } from '../wire/views.ts';
 import type { ServerContext } from './context.ts';
 import { storeNow } from './node-of.ts';
 import { allQueues } from './queue-views.ts';
+import { recentEnds } from './recent-ends.ts';
 import { usualRunOf } from './usual-runs.ts';
 
-const MINUTES = 60;
 const MINUTE_MS = 60_000;
 /** Of so many queues the next job is looked up; with more of them nobody reads that column anyway. */
 const MOST_LOOKED_INTO = 200;
 
 export async function lookOver(context: ServerContext): Promise<Overview> {
-  const { store, node } = context;
-  const [views, nodes] = await Promise.all([allQueues(context), listNodes(store, storeNow(context))]);
+  const [views, nodes, ends] = await Promise.all([
+    allQueues(context),
+    listNodes(context.store, storeNow(context)),
+    recentEnds(context),
+  ]);
   const deep = new Set(views.filter(({ counts }) => counts.waiting > 0).slice(0, MOST_LOOKED_INTO));
-  const queues = await Promise.all(views.map((view) => rowOf(context, view, { isDeep: deep.has(view) })));
+  const queues = await Promise.all(
+    views.map((view) => rowOf(context, view, { isDeep: deep.has(view), minutes: ends.minutes(view.name) })),
+  );
   const sum = (count: (row: QueueRow) => number): number => queues.reduce((all, row) => all + count(row), 0);
   return {
     now: context.now(),
@@ -26,16 +31,20 @@ export async function lookOver(context: ServerContext): Promise<Overview> {
     scheduled: sum((row) => row.scheduled),
     running: sum((row) => row.running),
     failed: sum((row) => row.failed),
-    doneToday: node?.throughput.doneToday() ?? 0,
-    minutes: node?.throughput.minutes(MINUTES).done ?? [],
+    doneToday: ends.doneToday,
+    minutes: ends.minutes(),
     nodes: nodes.filter(({ goneAt }) => goneAt === null).length,
     queues,
   };
 }
 
-async function rowOf(context: ServerContext, view: QueueView, { isDeep }: { isDeep: boolean }): Promise<QueueRow> {
+interface Look {
+  readonly isDeep: boolean;
+  readonly minutes: readonly number[];
+}
+
+async function rowOf(context: ServerContext, view: QueueView, { isDeep, minutes }: Look): Promise<QueueRow> {
   const { name, problem, counts, settings } = view;
-  const minutes = context.node?.throughput.minutes(MINUTES, name).done ?? [];
   const waiting = counts.waiting - counts.scheduled;
   const usual = isDeep || counts.running > 0 ? await usualRunOf(context, name) : null;
   const left = { waiting: waiting + counts.running, minutes, now: context.now() };

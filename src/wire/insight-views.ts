@@ -1,13 +1,15 @@
 /** What the API answers of insight: statistics, tags, tracked jobs, what a search found, what settings mean. */
 import { anything, fields, listOf, oneOf, orNull, text } from '../core/check.ts';
 import { SETTING_NAMES, SETTING_SOURCES } from '../core/global-settings.ts';
-import { dayStatistics, held, prunableJobs, storageFields, tagCounts } from './port-answers.ts';
-import { ms, word } from './port-checks.ts';
+import { dayStatistics, held, prunableJobs, seriesPoints, storageFields, tagCounts } from './port-answers.ts';
+import { ms, seriesSpan, word } from './port-checks.ts';
 import { jobView } from './views.ts';
 
 const MOST = 10_000;
 
 export const statisticsView = fields({ days: dayStatistics });
+export const throughputView = fields({ now: ms, span: seriesSpan, points: seriesPoints });
+export type ThroughputView = ReturnType<typeof throughputView>;
 export const prunableView = fields({ jobs: prunableJobs });
 export const storageView = fields({
   queues: listOf(fields({ ...storageFields, logs: orNull(held), attachments: orNull(held) }), MOST),

@@ -161,9 +161,14 @@ const brake = anyOf('by', {
   throttle: fields({ by: oneOf('throttle'), address: word, held: whole, max: whole }),
 });
 
+/** Of a thousand queues, each minute. */
+const MOST_POINTS = 200_000;
+export const seriesPoints = listOf(fields({ queue: word, at: ms, done: whole, failed: whole }), MOST_POINTS);
+
 const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
   statistics: dayStatistics,
+  series: seriesPoints,
   tags: tagCounts,
   prunable: prunableJobs,
   ended: listOf(fields({ id: word, endedAt: ms }), MOST),

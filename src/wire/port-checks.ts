@@ -15,6 +15,8 @@ import { LABELS } from '../core/label.ts';
 import { jobId, queueName } from '../core/names.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
 import { dependencyRule, priority } from '../core/policy-input.ts';
+import type { Span } from '../core/series.ts';
+import { SPAN_NAMES } from '../core/series.ts';
 
 const MAX_MS = 8.64e15;
 /** Items of one call. The library and the workers put a thousand together. */
@@ -184,6 +186,8 @@ export const day: Check<string> = text({
 });
 export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneOf('queue', 'tag', 'worker') };
 
+export const seriesSpan: Check<Span> = oneOf(...SPAN_NAMES);
+
 const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   failures: fields({ kind: oneOf('failures') }, { queue: queueName, past: flag }),
   prunable: fields({ kind: oneOf('prunable') }, { queue: queueName }),
@@ -197,6 +201,7 @@ const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
   storage: fields({ kind: oneOf('storage') }, { queue: queueName }),
   tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
   statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
+  series: fields({ kind: oneOf('series'), span: seriesSpan }, { queue: queueName, from: ms }),
   throttles: fields({ kind: oneOf('throttles') }),
   brakes: fields({ kind: oneOf('brakes'), ids: listOf(jobId, MOST) }),
 };

@@ -34,6 +34,7 @@ import { recordContract } from './records.ts';
 import { requeueContract } from './requeue.ts';
 import { retentionContract } from './retention.ts';
 import { scheduleContract } from './schedules.ts';
+import { seriesContract } from './series.ts';
 import { settleContract } from './settle.ts';
 import { staleTokenContract } from './stale-tokens.ts';
 import { statisticsContract } from './statistics.ts';
@@ -78,6 +79,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   lists: listContract,
   'counts and failure groups': overviewContract,
   statistics: statisticsContract,
+  'throughput over time': seriesContract,
   history: historyContract,
   records: recordContract,
   storage: storageContract,

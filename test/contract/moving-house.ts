@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { RunningJob } from '../../src/core/job.ts';
 import type { GivenNumbers, MovedPart, MovedRow, Standing } from '../../src/core/moving.ts';
 import { MOVED_PARTS } from '../../src/core/moving.ts';
+import { EVERY_QUEUE } from '../../src/core/settings.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Open } from './contract.ts';
 import { aJob, complete, fail, outcomeOf, START, Workbench } from './workbench.ts';
@@ -160,6 +161,7 @@ async function furnished(): Promise<Workbench> {
   const bench = new Workbench(openMemoryStore({ clock: 'caller' }));
   const unique = { key: 'k\u001f', scope: 'queue', until: 'period', periodMs: 99_000 } as const;
   await bench.setQueue('limited', { keys: { by: ['n'], limit: 1 }, throttles: ['t'], rate: { count: 9, ms: 10_000 } });
+  await bench.setQueue(EVERY_QUEUE, { maxCrashes: 4 });
   await bench.records.put({ kind: 'throttle', key: 't', value: '{"max":1}' });
   await bench.records.put({ kind: 'audit', key: 'é\u{1F600}', value: '{"a":"\u001f"}', expiresAt: START + 5 });
   await bench.records.put({ kind: 'audit', key: '\uFFFF', value: '{}' });
@@ -261,6 +263,7 @@ async function looks(bench: Workbench): Promise<unknown> {
     tags: await jobs.insight({ kind: 'tags', limit: 9 }),
     failures: await jobs.insight({ kind: 'failures' }),
     statistics: rounded(await jobs.insight({ kind: 'statistics', by: 'queue', ...days })),
+    throughput: await jobs.insight({ kind: 'series', span: 'minute' }),
     duplicate: await bench.add({
       ...aJob({ id: 'rival' }),
       unique: { key: 'k\u001f', scope: 'queue', until: 'ended', periodMs: 0 },

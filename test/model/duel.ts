@@ -17,7 +17,7 @@ import { Model } from './model.ts';
 import * as calls from './model-calls.ts';
 import * as chores from './model-chores.ts';
 import * as looks from './model-looks.ts';
-import { nearly, statistics } from './model-statistics.ts';
+import { hourly, nearly, statistics } from './model-statistics.ts';
 import { ALL_QUEUES, FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
 import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
 
@@ -204,6 +204,9 @@ export class Duel {
         const expected = statistics(model, by, now);
         const actual = await jobs.insight({ kind: 'statistics', by, from: this.#firstDay }, time);
         this.#compare(`the statistics by ${by}`, expected, nearly(expected, actual));
+      }),
+      jobs.insight({ kind: 'series', span: 'hour', from: Date.parse(this.#firstDay) }, time).then((actual) => {
+        this.#compare('the throughput by hour', hourly(model, Date.parse(this.#firstDay), now), actual);
       }),
       jobs.workers(time).then((actual) => {
         const sorted = actual.map((worker) => ({ ...worker, running: [...worker.running].sort() }));

@@ -6,10 +6,13 @@ import { bucketOf, bucketStart } from '../../src/core/histogram.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import type { Job } from '../../src/core/job.ts';
 import type { FailureGroup } from '../../src/core/job-store.ts';
+import type { SeriesPoint } from '../../src/core/series.ts';
 import type { DayStatistics, SpreadView } from '../../src/core/statistics.ts';
 import type { Model } from './model.ts';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const KEPT_HOURS = 60 * 24;
 export type By = 'queue' | 'worker' | 'tag';
 
 export interface Fact {
@@ -81,6 +84,22 @@ export function statistics(model: Model, by: By, now: number): readonly DayStati
       interruptions: ends('interruptions'),
     };
   });
+}
+
+/** What ended, by queue and hour, from a time on. */
+export function hourly(model: Model, from: number, now: number): readonly SeriesPoint[] {
+  const hourOf = (at: number): number => Math.floor(at / HOUR_MS);
+  const isKept = (at: number): boolean => hourOf(at) <= hourOf(now) && hourOf(at) > hourOf(now) - KEPT_HOURS;
+  const facts = model.facts.filter(({ at }) => at >= from && isKept(at));
+  const ended = facts.filter(({ run, ends }) => run !== undefined || ends.includes('failures'));
+  const keys = [...new Set(ended.map(({ queue, at }) => `${queue} ${hourOf(at)}`))];
+  const points = keys.map((key) => {
+    const own = ended.filter(({ queue, at }) => `${queue} ${hourOf(at)}` === key);
+    const done = own.filter(({ run }) => run !== undefined).length;
+    const [queue = '', hour] = key.split(' ');
+    return { queue, at: Number(hour) * HOUR_MS, done, failed: own.length - done };
+  });
+  return points.sort((a, b) => order(a.queue, b.queue) || a.at - b.at);
 }
 
 /** The days of a failure group. */

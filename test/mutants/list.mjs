@@ -12,6 +12,7 @@ import { limits } from './limits.mjs';
 import { nodes } from './nodes.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
+import { series } from './series.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
@@ -28,4 +29,5 @@ export const mutants = [
   ...hooks,
   ...nodes,
   ...settings,
+  ...series,
 ];

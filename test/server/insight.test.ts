@@ -115,6 +115,30 @@ describe('finding jobs', () => {
   });
 });
 
+it('throughput is told by minute and by hour, and in the lines of the overview', async () => {
+  const server = await startTrial();
+  await post(server, '/api/jobs', [
+    { queue: 'mail', id: 'a' },
+    { queue: 'mail', id: 'b' },
+  ]);
+  await settleAll(server, { kind: 'complete' });
+  const { now, points } = (await get(server, '/api/throughput?queue=mail')) as { now: number; points: object[] };
+  expect(points).toEqual([{ queue: 'mail', at: expect.any(Number), done: 2, failed: 0 }]);
+  expect(now).toEqual(expect.any(Number));
+  expect(await get(server, '/api/throughput?span=hour')).toMatchObject({ span: 'hour', points: [{ done: 2 }] });
+  const { minutes, doneToday, queues } = (await get(server, '/api/overview')) as {
+    minutes: number[];
+    doneToday: number;
+    queues: { minutes: number[] }[];
+  };
+  for (const line of [minutes, queues[0]?.minutes ?? []]) {
+    expect(line).toHaveLength(60);
+    expect(line.reduce((sum, each) => sum + each, 0)).toBe(2);
+  }
+  expect(doneToday).toBe(2);
+  expect(await server.ask('GET', '/api/throughput?span=week')).toMatchObject({ status: 400 });
+});
+
 it('the settings of queues are told with their meaning and their default', async () => {
   const { settings } = (await get(await startTrial(), '/api/settings')) as {
     settings: { name: string; default: unknown }[];

@@ -29,7 +29,9 @@ describe('the page of a node with a past', () => {
     );
   });
 
-  it('draws waits and runs on logarithmic axes, and every day', { timeout: LONG }, async () => {
+  it('draws waits and runs on logarithmic axes, and throughput over the time one chooses', {
+    timeout: LONG,
+  }, async () => {
     const { page, troubles } = await web.open('/q/past');
     const numbers = new RegExp(`^Ran: ${RUNS} jobs, half within .* m?s, 95 % within .* m?s$`);
     const runs = page.getByRole('img', { name: numbers });
@@ -43,7 +45,15 @@ describe('the page of a node with a past', () => {
     const counted = titles.map((title) => Number(title.split(': ')[1]));
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(RUNS);
     await page.getByRole('img', { name: new RegExp(`^Waited: ${RUNS + 3} jobs`) }).waitFor();
-    await page.getByRole('img', { name: new RegExp(`^Throughput: ${RUNS} done and 3 failed in 7 days`) }).waitFor();
+    const throughput = (range: string) =>
+      page.getByRole('img', { name: new RegExp(`^Throughput: ${RUNS} done and 3 failed in ${range}`) });
+    await throughput('2 hours').waitFor();
+    expect(await throughput('2 hours').locator('title').count()).toBe(120);
+    await page.getByRole('radio', { name: '2 days' }).check();
+    await throughput('2 days').waitFor();
+    await page.getByRole('radio', { name: '60 days' }).check();
+    await throughput('60 days').waitFor();
+    expect(await throughput('60 days').locator('title').count()).toBe(60);
     await page.getByText('0 waiting, 0 running').waitFor();
     expect(troubles).toEqual([]);
   });

@@ -1,6 +1,7 @@
 /** Looking at jobs. */
 import { JOB_STATES } from '../../core/job.ts';
 import { LABELS } from '../../core/label.ts';
+import { SPAN_NAMES } from '../../core/series.ts';
 import type { CommandSpec } from '../command-spec.ts';
 import { JSON_OUTPUT, TARGET } from '../command-spec.ts';
 
@@ -78,16 +79,23 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'stats',
-    usage: ['[QUEUE] [--by tag|worker] [--days N]'],
+    usage: ['[QUEUE] [--by tag|worker] [--days N]', '[QUEUE] --every minute|hour'],
     summary: 'how long jobs waited and ran, day by day (UTC), and how often they ended badly',
     options: {
       by: { type: 'text', value: 'WHAT', completes: ['queue', 'tag', 'worker'], about: 'queue, tag or worker' },
       days: { type: 'text', value: 'N', about: 'only the last N days; as many as are kept by default' },
+      every: {
+        type: 'text',
+        value: 'SPAN',
+        completes: SPAN_NAMES,
+        about: 'how many ended, by minute for two hours or by hour for sixty days',
+      },
       ...JSON_OUTPUT,
       ...TARGET,
     },
     examples: [
       { line: 'longhaul stats films', says: 'one queue' },
+      { line: 'longhaul stats films --every minute', says: 'its throughput over time' },
       { line: 'longhaul stats --by worker --days 1', says: 'what each worker did today' },
     ],
     completes: 'queue',

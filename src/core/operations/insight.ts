@@ -6,7 +6,7 @@ import type { FailureGroup } from '../job-store.ts';
 import { dayOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
 import { prunable } from './retention.ts';
-import { keptCells, statistics } from './statistics.ts';
+import { keptCells, series, statistics } from './statistics.ts';
 import { brakes, throttles } from './throttle-looks.ts';
 
 type Answerer<Kind extends InsightKind> = (
@@ -18,6 +18,7 @@ type Answerer<Kind extends InsightKind> = (
 const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   failures,
   statistics,
+  series,
   prunable,
   ended: (table, { queue, state, from, limit }) =>
     table.oldestEnded(queue, state, { from, limit }).map(({ id, endedAt }) => ({ id, endedAt: endedAt ?? 0 })),

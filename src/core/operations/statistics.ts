@@ -1,9 +1,12 @@
 /** Statistics over a table: what is kept of them now, and forgetting the rest. */
 import type { Moment } from '../clock.ts';
 import type { QuestionOf } from '../insight.ts';
+import type { SeriesPoint } from '../series.ts';
+import { pageAt, pointsOf } from '../series.ts';
 import type { DayStatistics, StoredCell } from '../statistics.ts';
 import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics.ts';
 import type { Table } from '../table.ts';
+import { byText } from '../text-order.ts';
 
 export function statistics(
   table: Table,
@@ -35,4 +38,14 @@ export function keptCells(
 /** A round forgets so many of a queue at the most, besides what it does for jobs. */
 export function forgetStatistics(table: Table, queue: string, limit: number, now: number): void {
   table.forgetStatistics(queue, keptSince(table.settings(queue), now), limit);
+}
+
+export function series(
+  table: Table,
+  { queue, span, from = 0 }: QuestionOf<'series'>,
+  { now }: Moment,
+): readonly SeriesPoint[] {
+  const queues = queue === undefined ? table.queues().toSorted(byText) : [queue];
+  const first = pageAt(span, from);
+  return queues.flatMap((name) => pointsOf(name, table.series(name, span, first), { from, now }));
 }

@@ -110,7 +110,7 @@ async function writeEnded(
   try {
     const queues = [...new Set(ended.map(({ queue }) => queue))].map((name) => ({
       key: name,
-      value: { name, turn: 0, rateAt: 0, turns: [] },
+      value: { name, turn: 0, rateAt: 0, turns: [], series: [] },
     }));
     const numbers = await mover.numbers();
     await mover.write({ move: importId, part: 'queues', rows: queues, gone: [], numbers, done: null });

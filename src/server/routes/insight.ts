@@ -3,11 +3,19 @@ import { object, text } from '../../core/check.ts';
 import { jobId, queueName } from '../../core/names.ts';
 import { searchJobs } from '../../core/search-jobs.ts';
 import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
-import { prunableView, statisticsView, storageView, tagsView, trackedView } from '../../wire/insight-views.ts';
-import { STATISTICS_WORDS } from '../../wire/port-checks.ts';
+import {
+  prunableView,
+  statisticsView,
+  storageView,
+  tagsView,
+  throughputView,
+  trackedView,
+} from '../../wire/insight-views.ts';
+import { STATISTICS_WORDS, seriesSpan } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import type { ServerContext } from '../context.ts';
 import { findView, viewsOf } from '../job-views.ts';
+import { storeNow } from '../node-of.ts';
 import { mustBeOk } from '../one-result.ts';
 import { limitOf, pageLimit } from '../query-checks.ts';
 import { json } from '../reply.ts';
@@ -30,6 +38,20 @@ export const insightRoutes: readonly Route[] = [
     answer: statisticsView,
     handle: async ({ query, context }) =>
       json({ days: await context.store.jobs.insight({ kind: 'statistics', ...query }) }),
+  }),
+  route({
+    name: 'throughput',
+    method: 'GET',
+    path: '/api/throughput',
+    about:
+      'How many attempts were completed and how many jobs failed over time, by queue: in each minute of the last two hours (span=minute, the default) or each hour of the last sixty days (span=hour). Where nothing ended there is no point.',
+    role: 'read',
+    query: { queue: queueName, span: seriesSpan },
+    answer: throughputView,
+    handle: async ({ query: { queue, span = 'minute' }, context }) => {
+      const points = await context.store.jobs.insight({ kind: 'series', span, ...(queue !== undefined && { queue }) });
+      return json({ now: storeNow(context), span, points });
+    },
   }),
   route({
     name: 'prunable',

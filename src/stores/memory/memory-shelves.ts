@@ -19,6 +19,7 @@ import {
   STAYING_RECORDS,
 } from '../../core/moving.ts';
 import type { Shelves } from '../../core/operations/move-house.ts';
+import { inPageOrder, SPAN_NAMES } from '../../core/series.ts';
 import { dayOf } from '../../core/statistics.ts';
 import type { MemoryRecords } from './memory-records.ts';
 import type { MemoryTable } from './memory-table.ts';
@@ -88,14 +89,16 @@ export class MemoryShelves implements Shelves {
 
   #queue(name: string): MovedValues['queues'] {
     const turns = [...this.#table.turnsOf(name)].sort(([a], [b]) => keyOrder('queues', a, b));
-    return { name, turn: this.#table.turnServed(name), rateAt: this.#table.rateAt(name), turns };
+    const series = inPageOrder(SPAN_NAMES.flatMap((span) => this.#table.series(name, span, 0)));
+    return { name, turn: this.#table.turnServed(name), rateAt: this.#table.rateAt(name), turns, series };
   }
 
-  #putQueue({ name, turn, rateAt, turns }: MovedValues['queues']): void {
+  #putQueue({ name, turn, rateAt, turns, series }: MovedValues['queues']): void {
     this.#table.addQueue(name);
     if (turn > 0) this.#table.serveTurn(name, turn);
     if (rateAt > 0) this.#table.setRateAt(name, rateAt);
     for (const [key, given] of turns) this.#table.giveTurn(name, key, given);
+    for (const page of series) this.#table.putPage(name, page);
   }
 
   #days(queue: string): readonly MovedRow[] {

@@ -14,12 +14,14 @@ import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts'
 import { claimOrder, keyAddress } from '../../core/lifecycle.ts';
 import type { MovedJob } from '../../core/moving.ts';
 import { isWanted } from '../../core/operations/read.ts';
+import type { SeriesPage, Span } from '../../core/series.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { Held, QueueStorage } from '../../core/storage.ts';
 import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
 import { failureGroups, storageIn, topTags } from './memory-looks.ts';
+import { MemorySeries } from './memory-series.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
 import { MemoryThrottles } from './memory-throttles.ts';
 import { SortedList } from './sorted-list.ts';
@@ -46,6 +48,7 @@ export class MemoryTable implements Table {
   readonly #claims = new Map<string, LastClaim>();
   readonly #workers = new Map<string, WorkerRow>();
   readonly #statistics = new MemoryStatistics();
+  readonly #series = new MemorySeries();
   #seq = 0;
   #token = 0;
   #claimedAt = 0;
@@ -351,10 +354,19 @@ export class MemoryTable implements Table {
 
   measure(measurement: Measurement): void {
     this.#statistics.measure(measurement);
+    this.#series.measure(measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
     return this.#statistics.statistics(queue, from, to);
+  }
+
+  series(queue: string, span: Span, first: number): readonly SeriesPage[] {
+    return this.#series.pages(queue, span, first);
+  }
+
+  putPage(queue: string, page: SeriesPage): void {
+    this.#series.put(queue, page);
   }
 
   statisticsBefore(queue: string, day: number): Held {
@@ -419,6 +431,7 @@ export class MemoryTable implements Table {
     this.#lanes.clear();
     this.#keys.clear();
     this.#statistics.clear();
+    this.#series.clear();
     this.#throttles.clear();
   }
 

@@ -13,9 +13,10 @@ import { WORK_EVENTS } from '../../core/job-store.ts';
 import { MOST_NEEDS, PATIENCE_MS } from '../../core/needs.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
 import { MOST_LOOKED_AT } from '../../core/prunable.ts';
+import { SPAN_NAMES, SPANS } from '../../core/series.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
 import { MAX_CELLS } from '../../core/statistics.ts';
-import { EVENT_LETTERS } from './layout.ts';
+import { EVENT_LETTERS, SPAN_LETTERS } from './layout.ts';
 
 /** From the twelfth crash on the delay no longer grows. */
 const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
@@ -45,6 +46,11 @@ const STORE_SETTINGS = [
   'needs',
 ] as const;
 
+const LUA_SPANS = SPAN_NAMES.map((span) => {
+  const { ms, cells, slots } = SPANS[span];
+  return { letter: SPAN_LETTERS[span], ms, cells, slots };
+});
+
 export function constantsText(): string {
   const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
   const values = {
@@ -71,6 +77,7 @@ export function constantsText(): string {
   return [
     `local K = ${luaLiteral(values)}`,
     `function K.defaults() return ${luaLiteral(defaults)} end`,
+    `function K.spans() return ${luaLiteral(LUA_SPANS)} end`,
     `function K.workEvents() return ${luaLiteral(Object.fromEntries(WORK_EVENTS.map((type) => [type, true])))} end`,
     `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
   ].join('\n');
@@ -79,7 +86,8 @@ export function constantsText(): string {
 /** The few that lua/tally.lua and lua/swift.lua need, which come before the others are made. */
 export function everydayText(): string {
   const { state, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  return `local EVERYDAY = ${luaLiteral({ state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY, MAX_CELLS })}\n`;
+  const values = { state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
+  return `local EVERYDAY = ${luaLiteral(values)}\n`;
 }
 
 /** Null becomes nil: an entry that is not there. */

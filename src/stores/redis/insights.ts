@@ -2,8 +2,9 @@
 import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../../core/insight.ts';
 import { MOST_HOLDERS } from '../../core/insight.ts';
 import { dayNumber } from '../../core/statistics.ts';
+import { SPAN_LETTERS } from './layout.ts';
 import { readEnds, readFailures, readPrunable, readStorage, readTags } from './read-groups.ts';
-import { KIND_LETTERS, readStatistics } from './read-statistics.ts';
+import { KIND_LETTERS, readSeries, readStatistics } from './read-statistics.ts';
 import { readBrake, readThrottles } from './read-throttles.ts';
 import { type Ask, listOf } from './script-runner.ts';
 
@@ -20,6 +21,10 @@ const ANSWERERS: { readonly [Kind in InsightKind]: Answerer<Kind> } = {
   statistics: async (ask, { queue, from, to, by = 'queue' }) => {
     const days = [from === undefined ? 0 : dayNumber(from), to === undefined ? '' : dayNumber(to)];
     return readStatistics(await ask('statistics', [KIND_LETTERS[by], ...days.map(String), ...(queue ? [queue] : [])]));
+  },
+  series: async (ask, question) => {
+    const { queue, span, from = 0 } = question;
+    return readSeries(await ask('series', [SPAN_LETTERS[span], String(from), ...(queue ? [queue] : [])]), question);
   },
   throttles: async (ask) => readThrottles(await ask('throttles', [String(MOST_HOLDERS)])),
   brakes: async (ask, { ids }) => listOf(await ask('brakes', ids)).map(readBrake),

@@ -6,6 +6,7 @@
  */
 import type { HistoryEvent } from '../../core/history.ts';
 import type { JobState } from '../../core/job.ts';
+import type { Span } from '../../core/series.ts';
 
 /** Another layout gets another number, and a store opens only what it can read. */
 export const SCHEMA = '1';
@@ -64,3 +65,6 @@ export function unescapeText(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replaceAll(`${ESCAPE}2`, FIELD).replaceAll(`${ESCAPE}1`, PART).replaceAll(`${ESCAPE}0`, ESCAPE);
 }
+
+/** The spans of throughput over time, as they stand in the addresses of its pages (lua/tally.lua). */
+export const SPAN_LETTERS: Readonly<Record<Span, string>> = { minute: 'm', hour: 'h' };

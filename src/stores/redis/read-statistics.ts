@@ -1,5 +1,8 @@
 /** Reads the cells of statistics as the scripts answer them (lua/statistics.lua, lua/tally.lua). */
 import { readFigures } from '../../core/figures.ts';
+import type { SeriesQuestion } from '../../core/insight.ts';
+import type { SeriesPoint } from '../../core/series.ts';
+import { pointsOf, readCounts } from '../../core/series.ts';
 import type { CellKind, DayStatistics, StoredCell } from '../../core/statistics.ts';
 import { CELL_KINDS, cellOrder, statisticsOf } from '../../core/statistics.ts';
 import { byText } from '../../core/text-order.ts';
@@ -24,4 +27,16 @@ function readCell(line: string): QueueCell {
   const [queue = '', day = '', name = '', figures = ''] = line.split(FIELD);
   const kind = CELL_KINDS.find((each) => KIND_LETTERS[each] === name[0]) ?? 'queue';
   return { queue, day: Number(day), kind, name: unescapeText(name.slice(1)), figures: readFigures(figures) };
+}
+
+/** The first line is the time. */
+export function readSeries(answer: ScriptAnswer, { span, from = 0 }: SeriesQuestion): SeriesPoint[] {
+  const [now, ...lines] = linesOf(answer, PART);
+  const pages = lines.map((line) => line.split(FIELD));
+  const queues = [...new Set(pages.map(([queue = '']) => queue))].sort(byText);
+  return queues.flatMap((queue) => {
+    const own = pages.filter(([of]) => of === queue);
+    const read = own.map(([, page, counts = '']) => ({ span, page: Number(page), counts: readCounts(counts) }));
+    return pointsOf(queue, read, { from, now: Number(now) });
+  });
 }

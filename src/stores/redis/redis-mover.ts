@@ -22,9 +22,11 @@ import {
   STAYING_RECORDS,
 } from '../../core/moving.ts';
 import { sameJson } from '../../core/same-json.ts';
+import type { SeriesPage } from '../../core/series.ts';
+import { countsText, inPageOrder, readCounts, SPAN_NAMES, slotOf } from '../../core/series.ts';
 import { CELL_KINDS } from '../../core/statistics.ts';
 import { byText } from '../../core/text-order.ts';
-import { escapeText, FIELD, unescapeText } from './layout.ts';
+import { escapeText, FIELD, PART, SPAN_LETTERS, unescapeText } from './layout.ts';
 import { movedJobArguments, readMovedJobs } from './moved-job.ts';
 import { KIND_LETTERS } from './read-statistics.ts';
 import { readRecord } from './redis-records.ts';
@@ -112,13 +114,20 @@ async function kindsOf(read: Read): Promise<readonly string[]> {
 async function readQueues(read: Read, after: string | null, limit: number): Promise<MovedPage> {
   const answer = await read('queues', after ?? '', String(limit));
   const rows: MovedRow<'queues'>[] = [];
-  for (let at = 0; at < answer.length; at += 4) {
-    const [name = '', turn = '', rateAt = '', words = ''] = answer.slice(at, at + 4);
+  for (let at = 0; at < answer.length; at += 5) {
+    const [name = '', turn = '', rateAt = '', words = '', pages = ''] = answer.slice(at, at + 5);
     const turns = pairsOf(words).map(([key, given]) => [unescapeText(key), Number(given)] as const);
     const sorted = turns.sort(([a], [b]) => byText(a, b));
-    rows.push({ key: name, value: { name, turn: Number(turn), rateAt: Number(rateAt), turns: sorted } });
+    const series = inPageOrder(pages === '' ? [] : pages.split(PART).map(readPage));
+    rows.push({ key: name, value: { name, turn: Number(turn), rateAt: Number(rateAt), turns: sorted, series } });
   }
   return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
+}
+
+function readPage(words: string): SeriesPage {
+  const [page = '', counts = ''] = words.slice(1).split(FIELD);
+  const span = SPAN_NAMES.find((each) => SPAN_LETTERS[each] === words[0]) ?? 'minute';
+  return { span, page: Number(page), counts: readCounts(counts) };
 }
 
 function pairsOf(words: string): readonly (readonly [string, string])[] {
@@ -160,11 +169,14 @@ const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => str
     key,
     [version, expiresAt ?? '', updatedAt, value].join(FIELD),
   ],
-  queues: ({ name, turn, rateAt, turns }) => [
+  queues: ({ name, turn, rateAt, turns, series }) => [
     name,
     String(turn),
     String(rateAt),
     turns.map(([key, given]) => `${escapeText(key)}${FIELD}${given}${FIELD}`).join(''),
+    series
+      .map(({ span, page, counts }) => `${SPAN_LETTERS[span]}${slotOf(span, page)} ${page} ${countsText(counts)}`)
+      .join(PART),
   ],
   statistics: ({ queue, day, cells }) =>
     cells.flatMap(({ kind, name, figures }) => {

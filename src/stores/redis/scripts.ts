@@ -36,6 +36,7 @@ export const LOOKING_SCRIPTS = [
   'peek',
   'count',
   'failures',
+  'series',
   'statistics',
   'prunable',
   'storage',

@@ -18,6 +18,7 @@ import type {
 } from '../../core/moving.ts';
 import { canonicalCells, keyOfDay, keyOfRecord, partsOfKey, STAYING_RECORDS } from '../../core/moving.ts';
 import type { Shelves } from '../../core/operations/move-house.ts';
+import { inPageOrder, SPAN_NAMES } from '../../core/series.ts';
 import type { CellKind } from '../../core/statistics.ts';
 import { byText } from '../../core/text-order.ts';
 import { unpackRows } from './history-text.ts';
@@ -43,6 +44,7 @@ export const MOVED_TABLES = [
   'equals',
   'folds',
   'statistics',
+  'series',
   'queues',
 ] as const;
 
@@ -138,16 +140,19 @@ export class SqliteShelves implements Shelves {
     return names.map(([name]) => {
       const turns = allRows<readonly [string, number]>(this.#sql('SELECT key, turn FROM turns WHERE queue = ?'), name);
       const sorted = [...turns].sort(([a], [b]) => byText(a, b));
-      return { key: name, value: { name, turn: table.turnServed(name), rateAt: table.rateAt(name), turns: sorted } };
+      const series = inPageOrder(SPAN_NAMES.flatMap((span) => table.series(name, span, 0)));
+      const value = { name, turn: table.turnServed(name), rateAt: table.rateAt(name), turns: sorted, series };
+      return { key: name, value };
     });
   }
 
-  #putQueue({ name, turn, rateAt, turns }: MovedValues['queues']): void {
+  #putQueue({ name, turn, rateAt, turns, series }: MovedValues['queues']): void {
     const { table } = this.#options;
     table.knowQueue(name);
     if (turn > 0) table.serveTurn(name, turn);
     if (rateAt > 0) table.setRateAt(name, rateAt);
     for (const [key, given] of turns) table.giveTurn(name, key, given);
+    for (const page of series) table.putPage(name, page);
   }
 
   #days([queue, day]: readonly [string, string], limit: number): readonly MovedRow[] {

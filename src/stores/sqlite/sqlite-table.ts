@@ -13,6 +13,7 @@ import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
 import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
 import { keyAddress } from '../../core/lifecycle.ts';
 import type { MovedJob } from '../../core/moving.ts';
+import type { SeriesPage, Span } from '../../core/series.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import { type Held, type QueueStorage, storageOf } from '../../core/storage.ts';
@@ -25,6 +26,7 @@ import { JobSearch } from './job-search.ts';
 import { LeasedJobs } from './leased-jobs.ts';
 import { PaceRows } from './pace-rows.ts';
 import { QueueCounters } from './queue-counters.ts';
+import { SeriesRows } from './series-rows.ts';
 import type { Database } from './sqlite-database.ts';
 import { StatisticsRows } from './statistics-rows.ts';
 import type { StoreNumbers } from './store-numbers.ts';
@@ -54,6 +56,7 @@ export class SqliteTable implements Table {
   readonly #ended: EndedJobs;
   readonly #search: JobSearch;
   readonly #statistics: StatisticsRows;
+  readonly #series: SeriesRows;
   readonly #edges: JobEdges;
   readonly #folds: FoldRows;
   readonly #keys: UniqueKeys;
@@ -74,6 +77,7 @@ export class SqliteTable implements Table {
     this.#ended = new EndedJobs(db, this.#counters);
     this.#search = new JobSearch(db, this.#counters);
     this.#statistics = new StatisticsRows(db);
+    this.#series = new SeriesRows(db);
     this.#edges = new JobEdges(db);
     this.#folds = new FoldRows(db);
     this.#keys = new UniqueKeys(db);
@@ -86,6 +90,7 @@ export class SqliteTable implements Table {
   save(clock: ClockMemory): void {
     this.#counters.save();
     this.#statistics.save();
+    this.#series.save();
     this.#numbers.save(clock);
   }
 
@@ -94,15 +99,18 @@ export class SqliteTable implements Table {
     this.#jobs.forget();
     this.#counters.forget();
     this.#statistics.forget();
+    this.#series.forget();
   }
 
   /** Before a savepoint: answers what to do when it is undone. */
   mark(): () => void {
     const [restoreCounts, restoreStatistics] = [this.#counters.mark(), this.#statistics.mark()];
+    const restoreSeries = this.#series.mark();
     return () => {
       this.#jobs.forget();
       restoreCounts();
       restoreStatistics();
+      restoreSeries();
     };
   }
 
@@ -378,10 +386,19 @@ export class SqliteTable implements Table {
 
   measure(measurement: Measurement): void {
     this.#statistics.measure(measurement);
+    this.#series.measure(measurement);
   }
 
   statistics(queue: string, from: number, to: number): readonly StoredCell[] {
     return this.#statistics.statistics(queue, from, to);
+  }
+
+  series(queue: string, span: Span, first: number): readonly SeriesPage[] {
+    return this.#series.pages(queue, span, first);
+  }
+
+  putPage(queue: string, page: SeriesPage): void {
+    this.#series.put(queue, page);
   }
 
   statisticsBefore(queue: string, day: number): Held {

@@ -1,10 +1,10 @@
-/** How long a queue's jobs waited and ran, and how many it did day by day. */
+/** How long a queue's jobs waited and ran, and how many it did over time. */
 import type { DayStatistics } from '../../../src/core/statistics.ts';
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
-import { DailyBars } from './daily-bars.tsx';
 import { DurationHistogram } from './duration-histogram.tsx';
 import { spreadOf } from './log-bins.ts';
+import { ThroughputBars } from './throughput-bars.tsx';
 
 const SLOWLY_MS = 30_000;
 
@@ -19,7 +19,7 @@ export function QueueStatistics({ name }: { name: string }) {
     <section aria-label="Statistics" class="grid grid-cols-[minmax(0,1fr)] gap-3 max-sm:order-last lg:grid-cols-3">
       <DurationHistogram title="Waited" spread={spreadOf(days.map(({ wait }) => wait))} />
       <DurationHistogram title="Ran" spread={spreadOf(days.map(({ run }) => run))} />
-      <DailyBars days={days} />
+      <ThroughputBars name={name} />
     </section>
   );
 }

@@ -3,7 +3,7 @@
 --   standing    how it stands or '', and the last seq, token and version that were given
 --   kinds       cursor → the next cursor, and kinds of records
 --   records     kind, the key to go on from with = before it or '', limit → key and record of each
---   queues      the name to go on from or '', limit → for each: name, turn served, memory of its rate, and turns of keys
+--   queues      the name to go on from or '', limit → for each: name, turn served, memory of its rate, turns of keys, and throughput
 --   statistics  queue, the day to go on from or -1, limit of days → for each cell: day, letter and name, figures
 --   jobs        the seq to go on from, limit, most bytes → the seq to go on from or '', how many, for each what ties it,
 --               then what record.show says of each
@@ -33,16 +33,26 @@ function read.records()
   return answer
 end
 
+-- Its throughput over time: letter, page and counts of each page.
+local function seriesOf(queue)
+  local words = {}
+  for _, span in ipairs(K.spans()) do
+    for _, page in ipairs(census.pages(queue, span, 0, span.slots - 1)) do words[#words + 1] = span.letter .. page end
+  end
+  return table.concat(words, '\30')
+end
+
 function read.queues()
   local answer = {}
   for _, name in ipairs(census.byName()) do
-    if #answer == 4 * tonumber(second) then break end
+    if #answer == 5 * tonumber(second) then break end
     if first == '' or census.isByteBefore(first, name) then
       local turns = call('ZRANGE', P .. 'turns:' .. name, 0, -1, 'WITHSCORES')
       answer[#answer + 1] = name
       answer[#answer + 1] = call('HGET', P .. 'paces', name) or '0'
       answer[#answer + 1] = call('HGET', P .. 'rates', name) or '0'
       answer[#answer + 1] = table.concat(turns, '\31')
+      answer[#answer + 1] = seriesOf(name)
     end
   end
   return answer

@@ -1,7 +1,7 @@
 -- moving-write: rows of another store, as they are, with every index that belongs to them.
 -- ARGV: clock, the move, how the store is to stand afterwards or '', seq, token and version given there, part, then the rows:
 --   records     kind, key, record or '' for one that is gone
---   queues      name, turn served, memory of its rate, turns of keys
+--   queues      name, turn served, memory of its rate, turns of keys, throughput: letter and slot, page and counts of each
 --   statistics  queue, day, letter and name, eleven numbers, buckets with ; before them or ''
 --   jobs        id, record, how many texts stand apart, those, edges to parents, until when it holds its key, - or ''
 -- Returns ok, or no when the store is not the target of this move.
@@ -35,12 +35,17 @@ function put.records()
 end
 
 function put.queues()
-  local name, turn, rateAt, turns = unpack(args, at, at + 3)
-  at = at + 4
+  local name, turn, rateAt, turns, series = unpack(args, at, at + 4)
+  at = at + 5
   if not call('ZSCORE', P .. 'queues', name) then write('ZADD', P .. 'queues', call('ZCARD', P .. 'queues') + 1, name) end
   if turn ~= '0' then write('HSET', P .. 'paces', name, turn) end
   if rateAt ~= '0' then write('HSET', P .. 'rates', name, rateAt) end
   for key, given in turns:gmatch('([^\31]*)\31(%d+)\31') do write('ZADD', P .. 'turns:' .. name, given, key) end
+  for address, page, counts in series:gmatch('(%a%d+) (%d+) ([^\30]*)') do
+    local words = { struct.pack('>d', tonumber(page)) }
+    for count in counts:gmatch('%d+') do words[#words + 1] = struct.pack('>I4', tonumber(count)) end
+    write('HSET', P .. 'j', '%' .. name .. '\31' .. address, table.concat(words))
+  end
 end
 
 function put.statistics()

@@ -3,7 +3,7 @@
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks, and `open` (see work.flush);
 --                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/moving.ts)
---   j               hash   id → record; @worker → that worker's last claim; #… → statistics; $queue → what its ended jobs take up
+--   j               hash   id → record; @worker → that worker's last claim; #… → statistics; %… → throughput; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
 --   queues          zset   every queue that has or had a job, by first appearance
@@ -189,6 +189,19 @@ census = later(function(census)
     local numbers = { struct.unpack('>ddddddddddd', words) }
     for i = 1, 11 do numbers[i] = text(numbers[i]) end
     return table.concat(numbers, ' ', 1, 11) .. (hasBuckets and words:sub(89) or '')
+  end
+
+  -- The pages of a queue's throughput over time (tally.lua) that stand where these pages would: number, and its counts.
+  function census.pages(queue, span, first, last)
+    local addresses, found = {}, {}
+    for page = first, last do addresses[#addresses + 1] = '%' .. queue .. '\31' .. span.letter .. page % span.slots end
+    local stored = call('HMGET', P .. 'j', unpack(addresses))
+    for i = 1, #addresses do
+      local words, counts = stored[i], {}
+      for at = 9, words and #words or 0, 4 do counts[#counts + 1] = ('%d'):format((struct.unpack('>I4', words, at))) end
+      if words then found[#found + 1] = text((struct.unpack('>d', words))) .. '\31' .. table.concat(counts, ' ') end
+    end
+    return found
   end
 
   -- The five sums of what a queue keeps: core/storage.ts.

@@ -6,7 +6,9 @@
 -- cells:<queue> by day, and while they have their histograms in buckets:<queue>, both before they are written.
 --
 -- What happened is first gathered by queue, worker and tags, which in most calls is one heap; then every cell of a heap
--- is read and written once, however many jobs there were. The sums of what a queue keeps (`$<queue>`) go the same way.
+-- is read and written once, however many jobs there were. The sums of what a queue keeps (`$<queue>`) go the same way,
+-- and so do the pages of its throughput over time: %<queue> \31 <letter of the span><slot>, the number of the page as a double,
+-- then done and failed of each of its cells in four bytes each.
 
 local tally
 tally = {
@@ -166,6 +168,40 @@ tally = {
     return true
   end,
 
+  -- The pages of throughput (core/series.ts) that are counted in: one a span for each queue of which something ended.
+  pages = function(now)
+    local ends, list = {}, {}
+    for i = 1, #tally.order do
+      local heap = tally.order[i]
+      local done = heap.r and heap.r.count or 0
+      if done + heap.failures > 0 then
+        local sums = ends[heap.queue] or { 0, 0 }
+        ends[heap.queue], sums[1], sums[2] = sums, sums[1] + done, sums[2] + heap.failures
+      end
+    end
+    for queue, sums in pairs(ends) do
+      for i = 1, 2 do
+        local span = EVERYDAY.SPANS[i]
+        local cell = math.floor(now / span.ms)
+        local page = math.floor(cell / span.cells)
+        list[#list + 1] = {
+          address = '%' .. queue .. '\31' .. span.letter .. page % span.slots,
+          page = page, cells = span.cells, at = 9 + 8 * (cell % span.cells), done = sums[1], failed = sums[2],
+        }
+      end
+    end
+    return list
+  end,
+
+  -- A page with more ends in it; nil where a later one stands in its slot.
+  count = function(words, page)
+    local known = words and struct.unpack('>d', words) or -1
+    if known > page.page then return nil end
+    if known < page.page then words = struct.pack('>d', page.page) .. ('\0'):rep(8 * page.cells) end
+    local at, done, failed = page.at, struct.unpack('>I4I4', words, page.at)
+    return words:sub(1, at - 1) .. struct.pack('>I4I4', done + page.done, failed + page.failed) .. words:sub(at + 8)
+  end,
+
   -- Adds what was gathered to the cells and puts them into `set`, which is about to be written with the records.
   flush = function(set, now)
     if tally.kept then tally.flushKept(set) end
@@ -173,6 +209,8 @@ tally = {
     local day = ('%d'):format(math.floor(now / tally.DAY_MS))
     local cells, addresses = tally.concerned(day), {}
     for i = 1, #cells do addresses[i] = cells[i].address end
+    local pages = tally.pages(now)
+    for i = 1, #pages do addresses[#cells + i] = pages[i].address end
     local known = call('HMGET', P .. 'j', unpack(addresses))
     for i = 1, #cells do
       local cell = cells[i]
@@ -189,6 +227,10 @@ tally = {
         set[#set + 1] = cell.address
         set[#set + 1] = tally.write(figures)
       end
+    end
+    for i = 1, #pages do
+      local words = tally.count(known[#cells + i], pages[i])
+      if words then set[#set + 1], set[#set + 2] = pages[i].address, words end
     end
     tally.clear()
   end,

@@ -1,0 +1,97 @@
+/** Throughput over time: what ended by minute and by hour, counted with the settlement and bounded by itself. */
+import { expect, test } from 'vitest';
+import type { SeriesQuestion } from '../../src/core/insight.ts';
+import { type SeriesPoint, SPANS } from '../../src/core/series.ts';
+import type { Open } from './contract.ts';
+import { complete, fail, release, retry, type Workbench } from './workbench.ts';
+
+const MINUTE = SPANS.minute.ms;
+const HOUR = SPANS.hour.ms;
+
+const ask = (bench: Workbench, question: SeriesQuestion): Promise<readonly SeriesPoint[]> =>
+  bench.jobs.insight({ kind: 'series', ...question });
+const short = (points: readonly SeriesPoint[]) => points.map(({ at, done, failed }) => [at, done, failed]);
+const begin = (at: number, ms: number): number => Math.floor(at / ms) * ms;
+
+async function done(bench: Workbench, id: string, queue = 'q'): Promise<void> {
+  await bench.settle(await bench.running({ id, queue }), complete);
+}
+
+export function seriesContract(open: Open): void {
+  test('What is done and what failed is counted in its minute and its hour, and nothing else is.', async () => {
+    const bench = await open();
+    bench.now = begin(bench.now, HOUR);
+    expect(await ask(bench, { span: 'minute' })).toEqual([]);
+    const first = bench.now;
+    await done(bench, 'a');
+    await bench.settle(await bench.running({ id: 'b' }), fail());
+    await bench.settle(await bench.running({ id: 'c', policy: { retries: 1 } }), retry(10 * HOUR));
+    await bench.settle(await bench.running({ id: 'd', queue: 'other' }), release);
+    await bench.add({ id: 'e' });
+    bench.pass(MINUTE);
+    await done(bench, 'f', 'third');
+    await bench.settle(await bench.claimOne({ queues: ['q'] }), complete);
+    expect(await ask(bench, { span: 'minute' })).toEqual([
+      { queue: 'q', at: first, done: 1, failed: 1 },
+      { queue: 'q', at: first + MINUTE, done: 1, failed: 0 },
+      { queue: 'third', at: first + MINUTE, done: 1, failed: 0 },
+    ]);
+    expect(await ask(bench, { span: 'hour', queue: 'q' })).toEqual([{ queue: 'q', at: first, done: 2, failed: 1 }]);
+    expect(await ask(bench, { span: 'hour', queue: 'nobody' })).toEqual([]);
+  });
+
+  test('A batch is counted whole, and a repeated settlement once.', async () => {
+    const bench = await open();
+    await bench.add(...Array.from({ length: 20 }, (_, at) => ({ id: `j${at}`, queue: at % 2 === 0 ? 'q' : 'r' })));
+    const jobs = await bench.claim({ queues: ['q', 'r'], limit: 20 });
+    const said = jobs.map(({ id, lease }) => ({ kind: 'complete' as const, id, token: lease.token }));
+    await bench.jobs.settle(said);
+    await bench.jobs.settle(said);
+    expect((await ask(bench, { span: 'minute' })).map((each) => [each.queue, each.done])).toEqual([
+      ['q', 10],
+      ['r', 10],
+    ]);
+  });
+
+  test('Minutes go after two hours, hours after sixty days, and each slot is taken anew.', async () => {
+    const bench = await open();
+    bench.now = begin(bench.now, 24 * HOUR);
+    const first = bench.now;
+    await done(bench, 'a');
+    bench.pass(119 * MINUTE);
+    await done(bench, 'b');
+    expect(short(await ask(bench, { span: 'minute' }))).toEqual([
+      [first, 1, 0],
+      [first + 119 * MINUTE, 1, 0],
+    ]);
+    bench.pass(MINUTE);
+    expect(short(await ask(bench, { span: 'minute' }))).toEqual([[first + 119 * MINUTE, 1, 0]]);
+    // The page that takes the first one's slot.
+    bench.now = first + SPANS.minute.cells * SPANS.minute.slots * MINUTE;
+    await done(bench, 'c');
+    expect(short(await ask(bench, { span: 'minute' }))).toEqual([
+      [first + 119 * MINUTE, 1, 0],
+      [bench.now, 1, 0],
+    ]);
+    bench.now = first + (SPANS.hour.kept - 1) * HOUR;
+    expect((await ask(bench, { span: 'hour' })).map(({ at }) => at)).toEqual([first, first + HOUR, first + 2 * HOUR]);
+    bench.pass(HOUR);
+    expect((await ask(bench, { span: 'hour' })).map(({ at }) => at)).toEqual([first + HOUR, first + 2 * HOUR]);
+    bench.now = first + SPANS.hour.cells * SPANS.hour.slots * HOUR;
+    await done(bench, 'd');
+    expect(short(await ask(bench, { span: 'hour' }))).toEqual([[bench.now, 1, 0]]);
+  });
+
+  test('A clock that is set back takes no later page away.', async () => {
+    const bench = await open();
+    bench.now = begin(bench.now, 24 * HOUR);
+    const later = bench.now + SPANS.minute.cells * SPANS.minute.slots * MINUTE;
+    const earlier = bench.now;
+    bench.now = later;
+    await done(bench, 'a');
+    bench.now = earlier;
+    await done(bench, 'b');
+    bench.now = later;
+    expect(short(await ask(bench, { span: 'minute' }))).toEqual([[later, 1, 0]]);
+  });
+}

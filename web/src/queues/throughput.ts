@@ -1,0 +1,36 @@
+/** Bars of throughput over time, made of the points that the store keeps: one for each step, also where nothing ended. Pure. */
+import type { ThroughputView } from '../../../src/wire/insight-views.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** What one can look at; a bar of the longest is a UTC day. */
+export const RANGES = [
+  { words: '2 hours', span: 'minute', stepMs: MINUTE_MS, bars: 120 },
+  { words: '2 days', span: 'hour', stepMs: HOUR_MS, bars: 48 },
+  { words: '60 days', span: 'hour', stepMs: DAY_MS, bars: 60 },
+] as const;
+export type Range = (typeof RANGES)[number];
+
+export interface Bar {
+  readonly at: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+/** The last one is still going on. */
+export function barsOf(
+  { points, now }: Pick<ThroughputView, 'points' | 'now'>,
+  { stepMs, bars }: Range,
+): readonly Bar[] {
+  const first = Math.floor(now / stepMs) - bars + 1;
+  const found = Array.from({ length: bars }, (_, place) => ({ at: (first + place) * stepMs, done: 0, failed: 0 }));
+  for (const { at, done, failed } of points) {
+    const bar = found[Math.floor(at / stepMs) - first];
+    if (bar === undefined) continue;
+    bar.done += done;
+    bar.failed += failed;
+  }
+  return found;
+}
