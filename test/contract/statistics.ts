@@ -311,7 +311,7 @@ export function statisticsContract(open: Open): void {
     }
     const thirds = (await ask(bench, { by: 'tag' })).reduce((sum, { run, failures }) => sum + run.count + failures, 0);
     expect(thirds).toBe((ids.length / size.batch) * Math.ceil(size.batch / 3));
-    const [where = ''] = expect.getState().currentTestName?.split(' > ') ?? [];
+    const where = (expect.getState().currentTestName ?? '').split(' > ').slice(0, -2).join(', ');
     const settled = told.filter(({ event }) => event !== 'claimed').length;
     process.stdout.write(
       `\nfigures: ${where}: statistics of ${settled} settlements over ${days.length} days equal the histories, variance within ${farthest.toExponential(1)}\n`,
