@@ -86,6 +86,7 @@ function startPeers(): Promise<readonly Peer[]> {
 
 function storeOver(peers: readonly Peer[], store: string): Store {
   let turn = 0;
+  let isHeard = false;
   const carry = (op: 'jobs' | 'records' | 'mover', name: string, args: readonly unknown[]): Promise<unknown> => {
     turn += 1;
     return (peers[turn % peers.length] as Peer).call(store, { op, name, args });
@@ -99,7 +100,9 @@ function storeOver(peers: readonly Peer[], store: string): Store {
     jobs: portOver(
       (name, argument, options) => carry('jobs', name, name === 'workers' ? [options] : [argument, options]) as never,
       (listener) => {
-        void first.call(store, { op: 'listen' });
+        // Once: every event would be told as often as it was asked for.
+        if (!isHeard) void first.call(store, { op: 'listen' });
+        isHeard = true;
         first.listenersOf(store).add(listener);
         return () => first.listenersOf(store).delete(listener);
       },
