@@ -132,6 +132,11 @@ describe('hooks', () => {
     );
     expect(await refused(['http://127.0.0.1:9/'])).toMatch(/^400 .*private address.*allowDestinations/);
     expect(await refused(['http://2852039166/'])).toMatch(/^400 .*169\.254\.169\.254 is a private address/);
+    const policy = { hooks: [{ url: 'http://127.0.0.1:9/', on: ['done'] }] };
+    const byPort = await node.ask('POST', '/api/store/add', {
+      argument: [{ id: 'p', queue: 'work', data: '0', policy }],
+    });
+    expect(JSON.stringify(byPort)).toMatch(/400.*private address/);
     const queue = await node.ask('PATCH', '/api/queues/work', { hooks: ['http://[::1]/'] });
     expect(JSON.stringify(queue)).toMatch(/400.*private address/);
     const taken = await node.ask('POST', '/api/jobs', { id: 'hook~done~1~x', queue: 'work', data: 0 });

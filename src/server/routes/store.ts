@@ -3,7 +3,7 @@
  * the answers are exactly the port's.
  */
 import type { Check } from '../../core/check.ts';
-import type { CallOptions } from '../../core/job-store.ts';
+import type { CallOptions, NewJob } from '../../core/job-store.ts';
 import type { CallName } from '../../core/operations/perform.ts';
 import { PORT_ANSWERS } from '../../wire/port-answers.ts';
 import { PORT_CHECKS } from '../../wire/port-checks.ts';
@@ -12,6 +12,7 @@ import { callAddress, EVENTS_ADDRESS } from '../../wire/store-addresses.ts';
 import type { StoreCall } from '../../wire/store-call.ts';
 import { storeCall } from '../../wire/store-call.ts';
 import type { ServerContext } from '../context.ts';
+import { mustBeCallable } from '../hook-addresses.ts';
 import { events, json } from '../reply.ts';
 import { type Route, route } from '../route.ts';
 import { BULK_LIMIT, callOptions } from '../store-call.ts';
@@ -62,6 +63,7 @@ const callRoutes = (Object.keys(ROLES) as CallName[]).map((name) => {
 async function carry(context: ServerContext, name: CallName, { argument, now }: StoreCall<unknown>): Promise<unknown> {
   const { jobs } = context.store;
   const options = callOptions(context, now);
+  if (name === 'add') for (const { policy } of argument as readonly NewJob[]) mustBeCallable(context, policy?.hooks);
   if (name === 'workers') return jobs.workers(options);
   return (jobs[name] as (argument: unknown, options: CallOptions) => Promise<unknown>)(argument, options);
 }
