@@ -2,12 +2,11 @@
  * The files of jobs over a node's HTTP: its socket, or its address with a token. Every call can be repeated, and a log
  * is read from an offset, so that a node that is restarted in between costs nothing but time.
  */
-import { createReadStream } from 'node:fs';
-import { basename } from 'node:path';
 import type { LogMatches } from '../runner/log-query.ts';
-import type { AttemptEnd, FileInfo, Files, LogPlace, OnBytes } from './files.ts';
+import type { AttemptEnd, FileInfo, Files, LogPlace } from './files.ts';
 import type { HttpCaller } from './http-caller.ts';
-import { counted, sizeOfFile, writeWhole } from './whole-file.ts';
+import { putFile } from './put-file.ts';
+import { counted, writeWhole } from './whole-file.ts';
 
 const MOST_BYTES = 1024 * 1024;
 const NOTHING = new Uint8Array();
@@ -56,21 +55,6 @@ export function openHttpFiles(caller: HttpCaller): Files {
 const jobPath = (id: string): string => `/api/jobs/${encodeURIComponent(id)}`;
 const logPath = ({ id, attempt }: LogPlace): string => `${jobPath(id)}/attempts/${attempt}/log`;
 const filePath = (id: string, name: string): string => `${jobPath(id)}/attachments/${encodeURIComponent(name)}`;
-
-interface Put {
-  readonly id: string;
-  readonly path: string;
-  readonly onBytes: OnBytes;
-}
-
-async function putFile(caller: HttpCaller, { id, path, onBytes }: Put): Promise<FileInfo> {
-  const size = await sizeOfFile(path);
-  const name = basename(path);
-  const headers = { 'content-type': 'application/octet-stream', 'content-length': String(size) };
-  const body = counted(createReadStream(path), (done) => onBytes(done, size));
-  const answer = await caller.call('PUT', filePath(id, name), { headers, body, expects: [201] });
-  return (await answer.json()) as FileInfo;
-}
 
 const filesIn = (answer: unknown): readonly FileInfo[] => (answer as { attachments: readonly FileInfo[] }).attachments;
 

@@ -1,9 +1,11 @@
 /** Commands beside a running node, over its socket: commands as jobs, logs as they are written, files, waiting. */
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
 import type { GuardedProcess } from '../support/guarded-process.ts';
+import { openHttpFaultProxy } from '../support/http-fault-proxy.ts';
 import { CliBench, eventually, type Serving, type Started } from './cli-bench.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -16,6 +18,8 @@ const serve = async (): Promise<void> => {
   node = served.child;
 };
 
+/** More than the buffers on the way hold. */
+const CUT_FILE = 24 * 1024 ** 2;
 const gateAt = (name: string): string => join(bench.folder, name);
 /** Bash that goes on once a file is there, and in no case for ever. */
 const until = (gate: string): string => `until [ -e ${gateAt(gate)} ] || [ $SECONDS -gt 120 ]; do sleep 0.05; done`;
@@ -297,6 +301,64 @@ describe('over TCP', () => {
       stdout: 'far\n',
     });
     expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_nobody' })).toMatchObject({ code: 2 });
+  });
+
+  it('a file goes on where the connection was cut or the command was killed, unless it is another file by now', async () => {
+    const proxy = await openHttpFaultProxy(Number(new URL(served.address()).port));
+    const env = { LONGHAUL_STORE: `http://127.0.0.1:${proxy.port}` };
+    const id = (await bench.run('add', 'films', '--draft')).stdout.trim();
+    let [sent, cutAt] = [0, CUT_FILE / 4];
+    let onCut: () => void = () => undefined;
+    proxy.onBody = (bytes) => {
+      sent += bytes;
+      if (sent < cutAt) return;
+      cutAt = Number.POSITIVE_INFINITY;
+      onCut();
+      proxy.cutAll();
+    };
+    const bytesOf = async (act: () => Promise<unknown>): Promise<number> => {
+      sent = 0;
+      await act();
+      return sent;
+    };
+    try {
+      // Cut once: the same call goes on.
+      const first = randomBytes(CUT_FILE);
+      writeFileSync(gateAt('cut.bin'), first);
+      const cut = await bytesOf(async () =>
+        expect(await over(['attach', id, 'cut.bin'], env)).toMatchObject({ code: 0 }),
+      );
+      expect(cut).toBeLessThan(CUT_FILE * 1.6);
+      // Killed: the next call goes on, and a third finds it whole.
+      writeFileSync(gateAt('killed.bin'), first);
+      const call = await bench.start(['attach', id, 'killed.bin'], env);
+      sent = 0;
+      cutAt = CUT_FILE / 2;
+      onCut = () => {
+        proxy.isDown = true;
+        call.child.signal('SIGKILL');
+      };
+      await call.ended;
+      proxy.isDown = false;
+      const rest = await bytesOf(async () =>
+        expect(await over(['attach', id, 'killed.bin'], env)).toMatchObject({ code: 0 }),
+      );
+      expect(rest).toBeLessThan(CUT_FILE);
+      expect(await bytesOf(() => over(['attach', id, 'killed.bin'], env))).toBeLessThan(10_000);
+      // Another one of the same name and size takes its place, whole.
+      const second = randomBytes(CUT_FILE);
+      writeFileSync(gateAt('killed.bin'), second);
+      expect(await over(['attach', id, 'killed.bin'], env)).toMatchObject({ code: 0 });
+      for (const [name, bytes] of [
+        ['cut.bin', first],
+        ['killed.bin', second],
+      ] as const) {
+        expect((await over(['attach', id, '--get', name, '-o', `got-${name}`])).code).toBe(0);
+        expect(readFileSync(gateAt(`got-${name}`)).equals(bytes)).toBe(true);
+      }
+    } finally {
+      await proxy.close();
+    }
   });
 });
 
