@@ -44,7 +44,7 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
   const waiting = fresh.filter(({ state }) => state === 'waiting' || state === 'running');
   const schedules = await newSchedules(store, found.recurring);
   if (!isDryRun) {
-    if (ended.length > 0) await writeEnded(ended, options);
+    if (ended.length > 0 || (await isLeftClosed(store))) await writeEnded(ended, options);
     unmapped.push(...(await addWaiting(waiting, store)));
     for (const each of schedules) await addSchedule(store, each);
   }
@@ -86,6 +86,15 @@ async function findAll({ jobs }: Store, wanted: readonly ForeignJob[]) {
   for (let at = 0; at < wanted.length; at += BATCH)
     found.push(...(await jobs.find(wanted.slice(at, at + BATCH).map(({ id }) => id))));
   return found.filter((job) => job !== null);
+}
+
+/** By an import that was killed, perhaps when it had written all that had ended. Over HTTP nobody can ask, or write it. */
+async function isLeftClosed({ mover }: Store): Promise<boolean> {
+  const standing = await mover.standing().catch((error: unknown) => {
+    if (error instanceof LonghaulError && error.code === 'refused') return null;
+    throw error;
+  });
+  return standing?.role === 'import';
 }
 
 /** The store is closed meanwhile: insertion numbers are given here. */
