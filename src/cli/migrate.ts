@@ -10,12 +10,14 @@ import { rowsOf } from '../node/moving/compare-stores.ts';
 import { runningJobs } from '../node/moving/left-behind.ts';
 import type { FilesResult } from '../node/moving/move-files.ts';
 import { moveFiles } from '../node/moving/move-files.ts';
-import type { MoveProgress, MoveResult } from '../node/moving/move-store.ts';
+import type { MoveResult } from '../node/moving/move-store.ts';
 import { moveStore } from '../node/moving/move-store.ts';
 import { bytes } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import { UsageError } from './command.ts';
-import { print, remark, screenOf } from './screen.ts';
+import type { ProgressLines } from './move-progress.ts';
+import { progressLines } from './move-progress.ts';
+import { print } from './screen.ts';
 import { toldToStop } from './told-to-stop.ts';
 
 interface Ends {
@@ -58,8 +60,9 @@ async function move(call: Call, ends: Ends): Promise<number> {
   if (call.flag('dry-run')) return say(call, { wouldMove: await contents(ends) }, 'nothing was moved');
   const told = toldToStop();
   const lines = progressLines(call.flag('json'));
+  const bring = filesOf(call, ends, { signal: told.signal, lines });
   try {
-    const files = await moveHomes(call, ends);
+    let files: FilesResult | null = null;
     const result = await moveStore({
       from: ends.from.store,
       to: ends.to.store,
@@ -71,12 +74,20 @@ async function move(call: Call, ends: Ends): Promise<number> {
       now: () => Date.now(),
       newId: () => randomUUID(),
       onProgress: lines.show,
+      bringFiles: async () => {
+        files = await bring();
+      },
     });
     lines.clear();
     return tell(call, ends, result, files);
   } catch (error) {
     if (!told.signal.aborted) throw error;
-    throw new LonghaulError('refused', 'stopped on the way: the same command goes on from here, --reopen gives it up');
+    lines.clear();
+    const where = lines.last === '' ? '' : ` (${lines.last})`;
+    throw new LonghaulError(
+      'refused',
+      `stopped on the way${where}: the same command goes on from here, --reopen gives it up`,
+    );
   } finally {
     lines.clear();
     told.release();
@@ -91,13 +102,15 @@ function waitOf(call: Call): number {
 }
 
 /** Files belong to the home of a node. Two stores of folders have a home each; else they are named. */
-async function moveHomes(call: Call, { from, to }: Ends): Promise<FilesResult | null> {
+function filesOf(
+  call: Call,
+  { from, to }: Ends,
+  { signal, lines }: { signal: AbortSignal; lines: ProgressLines },
+): () => Promise<FilesResult | null> {
   const [source, target] = [call.text('from-home') ?? from.home, call.text('to-home') ?? to.home];
-  if (source === null || target === null || source === target) return null;
-  const isTerminal = screenOf(process.stderr).isTerminal && !call.flag('json');
-  return moveFiles(homeAt(source), homeAt(target), (done, of) => {
-    if (isTerminal) process.stderr.write(`\r\u001b[Kfiles ${done} of ${of}`);
-  }).finally(() => isTerminal && process.stderr.write('\r\u001b[K'));
+  if (source === null || target === null || source === target) return async () => null;
+  const move = { from: homeAt(source), to: homeAt(target), known: new Map<string, string>(), signal };
+  return () => moveFiles({ ...move, onFile: lines.showFiles });
 }
 
 async function contents({ from }: Ends): Promise<Readonly<Record<string, number>>> {
@@ -108,26 +121,6 @@ async function contents({ from }: Ends): Promise<Readonly<Record<string, number>
   }
   const running = await runningJobs(from.store);
   return { ...counts, jobs: (counts['jobs'] ?? 0) - running.length, running: running.length };
-}
-
-const EVERY_ROWS = 10_000;
-
-/** One line that changes on a terminal, a line now and then elsewhere. */
-function progressLines(isSilent: boolean): { show(progress: MoveProgress): void; clear(): void } {
-  const { isTerminal } = screenOf(process.stderr);
-  let said = '';
-  return {
-    show({ step, part, rows }) {
-      const words = `${step === 'copy' ? 'copied' : 'compared'} ${part}: ${rows}`;
-      if (isTerminal && !isSilent) process.stderr.write(`\r\u001b[K${words}`);
-      const mark = `${step} ${part} ${Math.floor(rows / EVERY_ROWS)}`;
-      if (!isTerminal && !isSilent && mark !== said) remark(words);
-      said = mark;
-    },
-    clear: () => {
-      if (isTerminal && !isSilent) process.stderr.write('\r\u001b[K');
-    },
-  };
 }
 
 function tell(call: Call, { fromName, toName }: Ends, result: MoveResult, files: FilesResult | null): number {

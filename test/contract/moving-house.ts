@@ -162,6 +162,7 @@ async function furnished(): Promise<Workbench> {
   const unique = { key: 'k\u001f', scope: 'queue', until: 'period', periodMs: 99_000 } as const;
   await bench.setQueue('limited', { keys: { by: ['n'], limit: 1 }, throttles: ['t'], rate: { count: 9, ms: 10_000 } });
   await bench.setQueue(EVERY_QUEUE, { maxCrashes: 4 });
+  await bench.setQueue('hooked', { hooks: [{ url: 'https://a.example/', on: ['start', 'done'] }] });
   await bench.records.put({ kind: 'throttle', key: 't', value: '{"max":1}' });
   await bench.records.put({ kind: 'audit', key: 'é\u{1F600}', value: '{"a":"\u001f"}', expiresAt: START + 5 });
   await bench.records.put({ kind: 'audit', key: '\uFFFF', value: '{}' });
@@ -201,8 +202,13 @@ async function furnished(): Promise<Workbench> {
     { id: 'draft', draft: true, delayMs: 77, tags: ['d'] },
     ...['1', '2', '3', '1'].map((n, place) => ({ id: `limited-${place}`, queue: 'limited', data: `{"n":${n}}` })),
     { id: 'gone' },
+    { id: 'told', queue: 'hooked' },
+    { id: 'told-too', queue: 'hooked', policy: { hooks: [{ url: 'https://b.example/', on: ['done', 'failed'] }] } },
   );
   await bench.jobs.cancel([{ id: 'gone' }]);
+  // The word of its start waits for a node, and that of its end must come after it there too.
+  const [told] = await bench.claim({ queues: ['hooked'], limit: 1 });
+  if (told !== undefined) await bench.settle(told, { kind: 'release', reason: 'drain' });
   const [limited] = await bench.claim({ queues: ['limited'], limit: 3 });
   if (limited !== undefined) await bench.settle(limited, complete);
   await bench.jobs.change([{ id: 'tagged', note: 'a word' }]);
@@ -274,7 +280,7 @@ async function looks(bench: Workbench): Promise<unknown> {
 async function liveOn(bench: Workbench): Promise<void> {
   bench.pass(10);
   await bench.jobs.commit(['draft']);
-  for (const queue of ['q', 'limited', 'q']) {
+  for (const queue of ['q', 'limited', 'q', 'hooked', 'hooks', 'hooks']) {
     const claimed = await bench.claim({ queues: [queue], limit: 5 });
     for (const job of claimed) await bench.settle(job, complete);
   }

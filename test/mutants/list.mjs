@@ -9,6 +9,7 @@ import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
+import { moving } from './moving.mjs';
 import { nodes } from './nodes.mjs';
 import { redis } from './redis.mjs';
 import { schedules } from './schedules.mjs';
@@ -30,4 +31,5 @@ export const mutants = [
   ...nodes,
   ...settings,
   ...series,
+  ...moving,
 ];

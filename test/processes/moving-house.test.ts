@@ -1,18 +1,21 @@
 /** A store moves house by the command line: real processes, real servers, kill -9 on the way. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Job } from '../../src/core/job.ts';
 import { isRunning } from '../../src/core/job.ts';
 import type { NewJob, Settlement } from '../../src/core/job-store.ts';
 import { MOVED_PARTS, type MovedRow } from '../../src/core/moving.ts';
 import type { Store } from '../../src/core/store.ts';
+import type { Home } from '../../src/node/home.ts';
+import { homeAt } from '../../src/node/home.ts';
 import { rowsOf } from '../../src/node/moving/compare-stores.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { openRandom, type SeededRandom } from '../faults/seeded-random.ts';
-import { spawnGuarded } from '../support/guarded-process.ts';
+import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
 import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
@@ -22,6 +25,7 @@ vi.setConfig({ testTimeout: proofSize({ small: 120_000, full: 1_800_000 }), hook
 describeWithRedis('a store that moves house', () => {
   let folder: string;
   let server: RedisServer;
+  let round = 0;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'longhaul-moving-'));
     server = await startRedis();
@@ -111,6 +115,42 @@ describeWithRedis('a store that moves house', () => {
     });
   });
 
+  test('stopped by Ctrl-C while it waits it says where it stands, and goes on; files come from home to home, also late ones', async () => {
+    round += 1;
+    const [here, there] = [at(`waits-${round}`), redis(`waits-${round}`)];
+    const [from, to] = [homeAt(here), homeAt(at(`files-${round}`))];
+    const words = ['migrate', '--from', here, '--to', there, '--wait', '10m'];
+    const all = [...words, '--from-home', from.root, '--to-home', to.root];
+    const store = await openAt(here);
+    await store.jobs.add([{ id: 'runs', queue: 'q', data: '1' }]);
+    const [running] = (await claimAll(store, 1)) as readonly [Job];
+    const [early, log] = [await aBlob(from, 'early'), join(from.jobs, 'runs/attempts/1/log')];
+    await mkdir(dirname(log), { recursive: true });
+    await writeFile(log, 'begun\n');
+    const stopped = await told(all, 'waiting for 1 job to end', (run) => run.signal('SIGINT'));
+    expect(stopped).toMatchObject({ code: 1, stdout: '' });
+    expect(stopped.stderr).toContain(
+      'stopped on the way (waiting for 1 job to end): the same command goes on from here',
+    );
+    expect(await store.jobs.add([{ id: 'new', queue: 'q', data: '1' }])).toMatchObject([{ ok: false }]);
+    let late = '';
+    const moved = await told([...all, '--leave'], 'waiting for 1 job to end', async () => {
+      late = await aBlob(from, 'late');
+      await appendFile(log, 'ended\n');
+      await store.jobs.settle([{ id: 'runs', token: running.lease?.token ?? 0, kind: 'complete' }]);
+    });
+    await store.close();
+    expect(moved).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('files: 3, 21 B, each compared by its hash'),
+    });
+    expect(moved.stderr).toMatch(/copied jobs: 1 of 1, 100 %/);
+    for (const blob of [early, late])
+      expect(await readFile(join(to.blobs, blob))).toEqual(await readFile(join(from.blobs, blob)));
+    expect(await readFile(join(to.jobs, 'runs/attempts/1/log'), 'utf8')).toBe('begun\nended\n');
+    await within(there, async (target) => expect(await target.jobs.find(['runs'])).toMatchObject([{ state: 'done' }]));
+  });
+
   test('is refused where it would merge or lead nowhere, says what it would do, and can be given up', async () => {
     const [full, other, empty] = [at('full'), redis('other'), redis('empty')];
     for (const address of [full, other])
@@ -150,6 +190,34 @@ async function killedOnTheWay(words: readonly string[]): Promise<unknown> {
   const run = await spawnGuarded(process.execPath, [CLI, ...words]);
   run.stderr.once('data', () => run.signal('SIGKILL'));
   return run.ended;
+}
+
+/** At a word of its progress something happens. */
+async function told(
+  words: readonly string[],
+  word: string,
+  act: (run: GuardedProcess) => unknown,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const run = await spawnGuarded(process.execPath, [CLI, ...words]);
+  const said = { stdout: '', stderr: '' };
+  let done: unknown = null;
+  run.stdout.on('data', (chunk) => (said.stdout += String(chunk)));
+  run.stderr.on('data', (chunk) => {
+    said.stderr += String(chunk);
+    if (done === null && said.stderr.includes(word)) done = act(run) ?? 'done';
+  });
+  const { code } = await run.ended;
+  await done;
+  return { code, ...said };
+}
+
+/** Its place among the blobs. */
+async function aBlob({ blobs }: Home, text: string): Promise<string> {
+  const hash = createHash('sha256').update(text).digest('hex');
+  const place = join(hash.slice(0, 2), hash);
+  await mkdir(dirname(join(blobs, place)), { recursive: true });
+  await writeFile(join(blobs, place), text);
+  return place;
 }
 
 async function everythingIn({ mover }: Store): Promise<readonly MovedRow[]> {

@@ -31,17 +31,26 @@ export async function* rowsOf(mover: Mover, part: MovedPart, from: string | null
   }
 }
 
-/** `isWanted`: of the source; what is left behind is no difference. */
+export interface Comparing {
+  /** Of the source; what is left behind is no difference. */
+  readonly isWanted: Wanted;
+  /** Told now and then, and at the end, how many have been read. */
+  onRows(rows: number): void;
+}
+
 export async function compare(
   part: MovedPart,
   movers: { from: Mover; to: Mover },
-  isWanted: Wanted,
+  { isWanted, onRows }: Comparing,
 ): Promise<Compared> {
   const sums = { source: new Sum(part), target: new Sum(part) };
   const [missing, extra]: [MovedRow[], string[]] = [[], []];
   const there = rowsOf(movers.to, part);
   let other = await nextOf(there);
+  let rows = 0;
   for await (const row of rowsOf(movers.from, part)) {
+    rows += 1;
+    if (rows % PAGE === 0) onRows(rows);
     if (!isWanted(part, row)) continue;
     sums.source.add(row);
     for (; other !== null && keyOrder(part, other.key, row.key) < 0; other = await nextOf(there)) {
@@ -59,6 +68,7 @@ export async function compare(
     sums.target.add(other);
     extra.push(other.key);
   }
+  onRows(rows);
   return { source: sums.source.total, target: sums.target.total, missing, extra };
 }
 

@@ -16,13 +16,21 @@ export async function runningJobs(store: Store): Promise<readonly Job[]> {
   return listAll(store, { state: 'running' });
 }
 
+export interface Waiting {
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** Told how many still run, as long as they are waited for. */
+  onLook(running: number): void;
+}
+
 /** Those that still run when the time is over; lost leases are brought back meanwhile, as a claim would. */
-export async function waitForRunning(store: Store, waitMs: number, signal: AbortSignal): Promise<readonly Job[]> {
+export async function waitForRunning(store: Store, { waitMs, signal, onLook }: Waiting): Promise<readonly Job[]> {
   const endAt = performance.now() + waitMs;
   for (;;) {
     await store.jobs.maintain({ limit: 1_000 });
     const running = await runningJobs(store);
     if (running.length === 0 || performance.now() >= endAt) return running;
+    onLook(running.length);
     signal.throwIfAborted();
     await sleep(LOOK_EVERY_MS, undefined, { signal });
   }

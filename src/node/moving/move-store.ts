@@ -30,12 +30,20 @@ export interface MoveOptions {
   now(): number;
   newId(): string;
   onProgress(progress: MoveProgress): void;
+  /**
+   * Brings what belongs to the jobs and is no row. Called before anything is closed, so that most of it comes while the
+   * old store still works, and again when nothing changes any more, before the new one opens.
+   */
+  bringFiles(): Promise<void>;
 }
 
 export interface MoveProgress {
-  readonly step: 'copy' | 'compare';
+  /** `wait`: the rows are the jobs that still run. */
+  readonly step: 'wait' | 'copy' | 'compare';
   readonly part: MovedPart;
   readonly rows: number;
+  /** How many there are; null where nobody counts them, as they are few. */
+  readonly of: number | null;
 }
 
 export interface MoveResult {
@@ -56,9 +64,17 @@ export async function moveStore(options: MoveOptions): Promise<MoveResult> {
   const plan = planMove({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
   if (plan.kind === 'refuse') throw new LonghaulError('refused', plan.why);
   if (plan.kind === 'done') return { kind: 'already', move: source?.move ?? null, parts: [], left: [] };
-  if (plan.kind === 'rest') return new Moving(options, plan.move ?? '').rest(source as Standing);
   if (source?.role !== 'source') await mustBeStill(options);
+  await options.bringFiles();
+  if (plan.kind === 'rest') return new Moving(options, plan.move ?? '').rest(source as Standing);
   return new Moving(options, plan.move ?? options.newId()).all({ source, target, isFresh: plan.kind === 'begin' });
+}
+
+async function jobsIn({ jobs }: Store): Promise<number> {
+  let count = 0;
+  for (const { draft, waiting, running, done, failed, cancelled } of await jobs.count())
+    count += draft + waiting + running + done + failed + cancelled;
+  return count;
 }
 
 export async function isEmpty({ mover }: Store): Promise<boolean> {
@@ -102,29 +118,37 @@ class Moving {
   async all({ source, target, isFresh }: Found): Promise<MoveResult> {
     const { from, to } = this.#options;
     const closed = source?.role === 'source' ? source : await this.#stand(from, 'source', source);
-    const running = await waitForRunning(from, this.#options.waitMs, this.#options.signal);
+    const running = await this.#wait();
     if (running.length > 0 && !this.#options.leave) throw await this.#giveUp(closed, running, isFresh);
     this.#left = await leftWith(from, running);
     const filling = isFresh ? await this.#stand(to, 'target', target) : (target as Standing);
     if (filling.state === 'over') return this.#end(closed, filling, []);
     if (filling.done === null) await to.mover.clear(this.#move);
     await this.#copyAll(filling.done);
-    return this.#end(closed, (await to.mover.standing()) as Standing, await this.#settleAll());
+    const parts = await this.#settleAll();
+    await this.#options.bringFiles();
+    return this.#end(closed, (await to.mover.standing()) as Standing, parts);
   }
 
   /** What was left behind and has ended since follows. */
   async rest(source: Standing): Promise<MoveResult> {
     const { from, to } = this.#options;
-    const running = await waitForRunning(from, this.#options.waitMs, this.#options.signal);
-    const still = await leftWith(from, running);
+    const still = await leftWith(from, await this.#wait());
     const target = (await to.mover.standing()) as Standing;
     const filling: Standing = { ...target, state: 'moving' };
     if (target.state === 'over') await this.#swap(to, filling, target);
     const ended = source.left.filter((id) => !still.has(id));
     await this.#writeJobs(new Set(ended));
+    await this.#options.bringFiles();
     await this.#swap(from, { ...source, left: source.left.filter((id) => still.has(id)) }, source);
     await this.#swap(to, { ...filling, state: 'over' }, filling);
     return { kind: 'rest', move: this.#move, parts: [], left: source.left.filter((id) => still.has(id)) };
+  }
+
+  #wait(): Promise<readonly Job[]> {
+    const { from, waitMs, signal, onProgress } = this.#options;
+    const onLook = (rows: number): void => onProgress({ step: 'wait', part: 'jobs', rows, of: null });
+    return waitForRunning(from, { waitMs, signal, onLook });
   }
 
   async #writeJobs(ids: ReadonlySet<string>): Promise<void> {
@@ -166,8 +190,9 @@ class Moving {
   }
 
   async #copy(part: MovedPart, from: string | null): Promise<void> {
-    const { from: source, signal, onProgress } = this.#options;
-    let rows = 0;
+    const { from: source, to, signal, onProgress } = this.#options;
+    const of = await this.#countOf(part);
+    let rows = from !== null && part === 'jobs' ? await jobsIn(to) : 0;
     for (let after = from; ; ) {
       signal.throwIfAborted();
       const page = await source.mover.read(part, after, PAGE);
@@ -177,11 +202,16 @@ class Moving {
         [],
         page.next,
       );
-      rows += page.rows.length;
-      onProgress({ step: 'copy', part, rows });
+      rows = Math.min(rows + page.rows.length, of ?? Number.POSITIVE_INFINITY);
+      onProgress({ step: 'copy', part, rows, of });
       if (page.next === null) return;
       after = page.next;
     }
+  }
+
+  /** Only jobs are many. */
+  async #countOf(part: MovedPart): Promise<number | null> {
+    return part === 'jobs' ? jobsIn(this.#options.from) : null;
   }
 
   async #write(part: MovedPart, rows: readonly MovedRow[], gone: readonly string[], after?: string | null) {
@@ -204,9 +234,12 @@ class Moving {
 
   async #settle(part: MovedPart): Promise<Compared> {
     const { from, to, signal, onProgress } = this.#options;
-    signal.throwIfAborted();
-    const found = await compare(part, { from: from.mover, to: to.mover }, this.#isWanted);
-    onProgress({ step: 'compare', part, rows: found.source.rows });
+    const of = await this.#countOf(part);
+    const onRows = (rows: number): void => {
+      onProgress({ step: 'compare', part, rows, of });
+      signal.throwIfAborted();
+    };
+    const found = await compare(part, { from: from.mover, to: to.mover }, { isWanted: this.#isWanted, onRows });
     if (!isEqual(found)) await this.#write(part, found.missing, part === 'records' ? found.extra : []);
     return found;
   }
