@@ -49,6 +49,9 @@ const suites = [
 ];
 const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
 
+/** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
+const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli']);
+
 /** The programs of the model are drawn anew each time, so a second try there could hide a bug that the first one found. */
 function retriesOf(name: string): number {
   if (lastSuites.has(name)) return 2;
@@ -67,8 +70,8 @@ const project = (name: string, include: string[]) => ({
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
     retry: retriesOf(name),
-    // These hold nothing in their modules: a process runs file after file, and loads what they share once.
-    isolate: name !== 'unit' && name !== 'web',
+    // They hold nothing in their modules: a process runs file after file, and loads what they share once.
+    isolate: alone.has(name),
     ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
   },
 });
@@ -79,6 +82,8 @@ export default defineConfig({
     globalSetup: ['./test/support/built.ts'],
     // More than cores: many tests wait for time to pass, or for processes of their own.
     maxWorkers: 4,
+    // What one suite has had transformed need not be transformed again for the next.
+    experimental: { fsModuleCache: true, fsModuleCachePath: './node_modules/.cache/vitest-modules' },
     projects: [
       project('unit', ['src/**/*.test.ts', 'web/src/**/*.test.ts']),
       project('guard', ['test/server-guard/**/*.test.ts']),

@@ -4,7 +4,6 @@
  *
  * Tokens and insertion numbers are each one's own: tokens are translated, insertion numbers show in the order of lists.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Moment } from '../../src/core/clock.ts';
 import type { Job } from '../../src/core/job.ts';
 import type { FailureGroup, JobQuery, NewJob, StoreEvent } from '../../src/core/job-store.ts';
@@ -116,7 +115,7 @@ export class Duel {
     const expected = expectedOf(this.#model, call, moment);
     const actual = await this.#ask(call);
     if (call.name === 'claim') this.#learnTokens(expected, actual, where);
-    this.#compare(`${where} ${JSON.stringify(call)}`, expected, actual);
+    this.#compare(() => `${where} ${JSON.stringify(call)}`, expected, actual);
   }
 
   #ask({ name, argument }: PortCall): Promise<unknown> {
@@ -164,11 +163,13 @@ export class Duel {
     return token === FUTURE_TOKEN ? token : this.#tokens.indexOf(token) + 1;
   }
 
-  #compare(what: string, expected: unknown, actual: unknown): void {
-    const ours = rename(expected, (token) => token);
-    const theirs = rename(actual, (token) => this.#modelToken(token));
-    if (isDeepStrictEqual(ours, theirs)) return;
-    throw new Disagreement(`${what}\n  expected ${JSON.stringify(ours)}\n  received ${JSON.stringify(theirs)}`);
+  /** What it is called is worked out only when it is wrong. */
+  #compare(what: string | (() => string), expected: unknown, actual: unknown): void {
+    const named = (token: number): number => this.#modelToken(token);
+    if (isSame(expected, actual, named)) return;
+    const [ours, theirs] = [rename(expected, (token) => token), rename(actual, named)];
+    const where = typeof what === 'string' ? what : what();
+    throw new Disagreement(`${where}\n  expected ${JSON.stringify(ours)}\n  received ${JSON.stringify(theirs)}`);
   }
 
   async #compareJobs(where: string): Promise<void> {
@@ -234,7 +235,7 @@ export class Duel {
       actual.push(...page.jobs);
       after = page.next;
     } while (after !== null && actual.length <= expected.length);
-    this.#compare(`${where} ${JSON.stringify(query)}`, expected, actual);
+    this.#compare(() => `${where} ${JSON.stringify(query)}`, expected, actual);
   }
 }
 
@@ -269,6 +270,38 @@ function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
     default:
       throw new Error(`${call.name} is compared elsewhere`);
   }
+}
+
+/** Whether the two are deeply equal once the store's tokens are renamed and insertion numbers are left out. */
+function isSame(ours: unknown, theirs: unknown, named: (token: number) => number): boolean {
+  if (typeof ours !== 'object' || ours === null) return Object.is(ours, theirs);
+  if (typeof theirs !== 'object' || theirs === null || Array.isArray(ours) !== Array.isArray(theirs)) return false;
+  if (Array.isArray(ours)) {
+    const others = theirs as readonly unknown[];
+    return ours.length === others.length && ours.every((item, at) => isSame(item, others[at], named));
+  }
+  return hasSameFields(ours as Fields, theirs as Fields, named);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function hasSameFields(ours: Fields, theirs: Fields, named: (token: number) => number): boolean {
+  let left = fieldsIn(theirs);
+  for (const name in ours) {
+    const [own, other] = [ours[name], theirs[name]];
+    if (name === 'seq' || own === undefined) continue;
+    if (other === undefined) return false;
+    left -= 1;
+    const isToken = name === 'token' && typeof other === 'number';
+    if (isToken ? !Object.is(own, named(other)) : !isSame(own, other, named)) return false;
+  }
+  return left === 0;
+}
+
+function fieldsIn(value: Fields): number {
+  let count = 0;
+  for (const name in value) if (name !== 'seq' && value[name] !== undefined) count += 1;
+  return count;
 }
 
 /** The same value with every token renamed and without insertion numbers. */

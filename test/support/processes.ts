@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
 import { type Ended, type GuardedProcess, spawnGuarded } from './guarded-process.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -38,10 +37,11 @@ const defaultTimeoutMs = 10_000;
 const stderrKept = 4_000;
 const running = new Set<GuardedProcess>();
 
-afterAll(async () => {
+/** Called at the end of every test file: this module may have been loaded by an earlier one of the same process. */
+export async function endFixtures(): Promise<void> {
   for (const child of running) child.signal('SIGKILL');
   await Promise.all([...running].map((child) => child.ended));
-});
+}
 
 export async function startFixture(
   file: string,

@@ -3,7 +3,7 @@
  * All workers are stopped at the end of their test.
  */
 import { randomUUID } from 'node:crypto';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Job } from '../../src/core/job.ts';
 import type { NewJob } from '../../src/core/job-store.ts';
 import type { QueueSettings } from '../../src/core/settings.ts';
@@ -34,13 +34,6 @@ export interface TrialOptions extends Partial<Omit<WorkerOptions, 'store'>> {
   readonly settings?: Partial<QueueSettings>;
 }
 
-const workers = new Set<Worker>();
-
-afterEach(async () => {
-  await Promise.all([...workers].map((worker) => worker.stop({ force: true })));
-  workers.clear();
-});
-
 export async function startWorker(options: TrialOptions = {}): Promise<TrialWorker> {
   const trial = trialWorker(options);
   await trial.worker.start();
@@ -64,7 +57,7 @@ export function trialWorker({ settings, store: given, ...options }: TrialOptions
     store,
     onEvent: inbox.receive,
   });
-  workers.add(worker);
+  onTestFinished(() => worker.stop({ force: true }));
   return {
     worker,
     store,
