@@ -1,13 +1,17 @@
 /**
  * Maintenance by whoever works: every few seconds one bounded step, and more while there is more to do.
  *
- * A store does one thing at a time, so a settlement waits behind a step: steps are short, a millisecond or two, and others
- * come in between. Where a node runs it does the same; two at it do no harm, since each step is atomic.
+ * A store does one thing at a time, so a settlement may have to wait behind a step: steps are short, about a millisecond,
+ * and each is followed by a pause as long as it took. Who does not get through in time takes larger ones, so that a store
+ * is kept at its size whatever comes in. Where a node runs it does the same; two at it do no harm, since each step is atomic.
  */
 import type { Store } from '../core/store.ts';
+import { monotonicMs } from './monotonic.ts';
 
 const EVERY_MS = 10_000;
-const STEP = 50;
+const STEP = 20;
+/** Twice as large for each time that it should have been through already, up to this. */
+const LARGEST_STEP = 320;
 
 export interface Upkeep {
   stop(): void;
@@ -16,9 +20,14 @@ export interface Upkeep {
 export function startUpkeep(store: Store, onTrouble: (error: unknown) => void, everyMs = EVERY_MS): Upkeep {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
+  /** When there began to be more than one step could do. */
+  let behindSince: number | null = null;
   const step = async (): Promise<void> => {
-    const { more } = await store.jobs.maintain({ limit: STEP });
-    plan(more ? 0 : everyMs);
+    const startedAt = monotonicMs();
+    behindSince ??= startedAt;
+    const { more } = await store.jobs.maintain({ limit: stepAfter(startedAt - behindSince, everyMs) });
+    if (!more) behindSince = null;
+    plan(more ? monotonicMs() - startedAt : everyMs);
   };
   const plan = (ms: number): void => {
     if (isStopped) return;
@@ -37,4 +46,8 @@ export function startUpkeep(store: Store, onTrouble: (error: unknown) => void, e
       clearTimeout(timer);
     },
   };
+}
+
+export function stepAfter(behindMs: number, everyMs: number): number {
+  return Math.min(LARGEST_STEP, STEP * 2 ** Math.floor(behindMs / everyMs));
 }

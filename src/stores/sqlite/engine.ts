@@ -3,8 +3,9 @@
  *
  *     message ──▶ queued ──drain──▶ looks answered ──▶ one group written ──▶ replies and events ──▶ drain …
  *
- * What comes while a group is being written is the next group. While another process holds the write lock, the
- * group waits and looks go on; after five seconds its callers hear who holds it.
+ * What comes while a group is being written is the next group. Chores wait for a moment in which nobody else wants to
+ * write. While another process holds the write lock, the group waits and looks go on; when that takes too long its
+ * callers hear who holds it (lock-patience.ts).
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../core/job-store.ts';
@@ -12,14 +13,15 @@ import type { Call, User } from './engine-users.ts';
 import { EngineUsers } from './engine-users.ts';
 import { lockedError } from './file-holders.ts';
 import type { GroupWriter, Outcome } from './group-writer.ts';
+import { LockPatience } from './lock-patience.ts';
 import type { ToEngine } from './messages.ts';
 import { isLook } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
 import { explain, isBusy } from './sqlite-problem.ts';
 
-const MAX_BLOCKED_MS = 5_000;
-const RETRY_MS = 1;
+/** Where somebody always wants to write, chores go along with a group after so long. */
+const MAX_PUT_OFF_MS = 25;
 
 export interface EngineParts {
   readonly session: Session;
@@ -35,9 +37,12 @@ export class Engine {
   readonly #users = new EngineUsers();
   #looks: Call[] = [];
   #writes: Call[] = [];
+  #chores: Call[] = [];
+  #choresDueAt = 0;
+  #pauseMs = 0;
   #isScheduled = false;
   #isClosing = false;
-  #blockedSince: number | undefined;
+  readonly #patience = new LockPatience();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -79,8 +84,23 @@ export class Engine {
   }
 
   #queue(call: Call): void {
-    if (isLook(call.request[1])) this.#looks.push(call);
+    const [, name] = call.request;
+    if (isLook(name)) this.#looks.push(call);
+    else if (name === 'maintain') this.#putOff(call);
     else this.#writes.push(call);
+  }
+
+  #putOff(call: Call): void {
+    if (this.#chores.length === 0) this.#choresDueAt = performance.now() + MAX_PUT_OFF_MS;
+    this.#chores.push(call);
+  }
+
+  /** In a group of their own whoever comes in the meantime waits for them and for their way to the disk; in that of others all of those do. */
+  #admitChores(): void {
+    if (this.#chores.length === 0) return;
+    if (this.#writes.length > 0 && performance.now() < this.#choresDueAt) return;
+    this.#writes.push(...this.#chores);
+    this.#chores = [];
   }
 
   #schedule(delayMs = 0): void {
@@ -93,9 +113,10 @@ export class Engine {
   #drain(): void {
     this.#isScheduled = false;
     this.#answerLooks();
+    this.#admitChores();
     if (this.#writes.length > 0) this.#writeGroup();
     this.#users.reply();
-    if (this.#writes.length > 0) this.#schedule(this.#blockedSince === undefined ? 0 : RETRY_MS);
+    if (this.#writes.length + this.#chores.length > 0) this.#schedule(this.#pauseMs);
     else if (this.#isClosing) this.#end();
   }
 
@@ -127,7 +148,7 @@ export class Engine {
     try {
       const { outcomes, events } = this.#parts.writer.write(calls.map(({ request }) => request));
       this.#writes = calls.slice(outcomes.length);
-      this.#blockedSince = undefined;
+      this.#goOn();
       for (const [place, outcome] of outcomes.entries()) this.#users.answer(calls[place] as Call, outcome);
       if (events.length > 0) this.#publish(events);
     } catch (error) {
@@ -142,13 +163,20 @@ export class Engine {
   }
 
   #wait(): void {
-    const now = performance.now();
-    this.#blockedSince ??= now;
-    if (now - this.#blockedSince < MAX_BLOCKED_MS) return;
     const { path, others } = this.#parts.session;
-    this.#refuse(this.#writes, lockedError(path, others.pids, MAX_BLOCKED_MS));
+    const next = this.#patience.refused(performance.now(), others.progress);
+    if ('pauseMs' in next) {
+      this.#pauseMs = next.pauseMs;
+      return;
+    }
+    this.#refuse(this.#writes, lockedError(path, others.pids, next.lockedMs));
     this.#writes = [];
-    this.#blockedSince = undefined;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#patience.end();
+    this.#pauseMs = 0;
   }
 
   #refuse(calls: readonly Call[], error: unknown): void {

@@ -2,10 +2,10 @@
 import type { ClockSource } from '../../core/clock.ts';
 import { Ballast } from './ballast.ts';
 import type { Durability } from './connection.ts';
-import { OPENING_TIMEOUT_MS } from './connection.ts';
 import { Engine } from './engine.ts';
 import { lockedError } from './file-holders.ts';
 import { GroupWriter } from './group-writer.ts';
+import { LockPatience } from './lock-patience.ts';
 import { Session } from './session.ts';
 import { explain, isBusy, isFull } from './sqlite-problem.ts';
 import { StoreClock } from './store-clock.ts';
@@ -48,12 +48,28 @@ export function openEngine({ path, clock, durability }: EngineOptions): Engine {
   return engine;
 }
 
+/** Where many processes write, whoever is new may have to wait for his turn as they do. */
 function enter(session: Session, ballast: Ballast): void {
+  const patience = new LockPatience();
   try {
-    enterEvenWhenFull(session, ballast);
+    while (!hasEntered(session, ballast)) {
+      const next = patience.refused(performance.now(), session.others.progress);
+      if ('lockedMs' in next) throw lockedError(session.path, [], next.lockedMs);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, next.pauseMs);
+    }
   } catch (error) {
     session.close();
-    throw isBusy(error) ? lockedError(session.path, [], OPENING_TIMEOUT_MS) : explain(error, session.path);
+    throw explain(error, session.path);
+  }
+}
+
+function hasEntered(session: Session, ballast: Ballast): boolean {
+  try {
+    enterEvenWhenFull(session, ballast);
+    return true;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return false;
   }
 }
 

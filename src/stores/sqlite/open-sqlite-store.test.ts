@@ -36,6 +36,34 @@ function openFilesUnder(folder: string): readonly string[] {
   });
 }
 
+describe('maintenance', () => {
+  it('goes behind whatever else is asked for at the same time', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    const order: string[] = [];
+    await Promise.all([
+      store.jobs.maintain({ limit: 10 }).then(() => order.push('maintenance')),
+      store.jobs.add([aJob('a')]).then(() => order.push('add')),
+    ]);
+    expect(order).toEqual(['add', 'maintenance']);
+    await store.close();
+  });
+
+  it('has its turn though others never stop writing, and before the end', async () => {
+    const store = await openSqliteStore({ path: await aDatabasePath() });
+    let isDone = false;
+    const lane = async (name: string) => {
+      for (let n = 0; !isDone; n += 1) await store.jobs.add([aJob(`${name}-${n}`)]);
+    };
+    const lanes = ['a', 'b', 'c', 'd'].map(lane);
+    expect(await store.jobs.maintain({ limit: 10 })).toMatchObject({ more: false });
+    isDone = true;
+    await Promise.all(lanes);
+    const last = store.jobs.maintain({ limit: 10 });
+    await store.close();
+    expect(await last).toMatchObject({ more: false });
+  });
+});
+
 describe('calls that are made at once', () => {
   it('end in few commits', async () => {
     const path = await aDatabasePath();

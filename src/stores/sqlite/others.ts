@@ -61,6 +61,15 @@ export class Others {
     this.#clockFile.close();
   }
 
+  /** Another one whenever one of them wrote; undefined while the log is being recovered, which is getting on too. */
+  get progress(): number | undefined {
+    try {
+      return this.#version();
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Whether one of them wrote since the last `hear`. */
   haveWritten(): boolean {
     return this.#version() !== this.#seenVersion;

@@ -82,10 +82,10 @@ export class Session {
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
 
-  /** Becomes one of those that have the file open. */
+  /** Becomes one of those that have the file open. Throws when another one writes; then nothing was done. */
   enter(): void {
-    this.#transact(() => this.others.enter());
     stopWaiting(this.#db);
+    this.#transact(() => this.others.enter());
   }
 
   /** The opposite. Waits for a moment: a row that stays makes others write for nobody. */
