@@ -40,6 +40,20 @@ export interface BuiltInQueue {
   readonly run: RunAttempt;
 }
 
+/**
+ * What is set for every queue is meant for those that people fill: limits, needs and times of theirs would hold up calls
+ * and relays, or end them. What somebody sets for a built-in queue itself counts, and retention is inherited as ever.
+ */
+const NOT_OF_EVERY_QUEUE: Partial<QueueSettings> = {
+  maxRunning: null,
+  throttles: [],
+  rate: null,
+  needs: '',
+  maxRuntimeMs: null,
+  maxSilenceMs: null,
+  hooks: [],
+};
+
 /** The net under events that were lost. */
 const LOOK_EVERY_MS = 15_000;
 const MOST_OWN = 1_000;
@@ -108,7 +122,7 @@ export class BuiltInLane {
     const { records } = this.#parts.store;
     const record = await records.get(QUEUE_RECORD, queue);
     const before = record === null ? {} : (JSON.parse(record.value) as Partial<QueueSettings>);
-    const value = JSON.stringify({ ...defaults, ...before });
+    const value = JSON.stringify({ ...NOT_OF_EVERY_QUEUE, ...defaults, ...before });
     if (value !== record?.value)
       await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: record?.version ?? 0 });
   }
