@@ -11,7 +11,16 @@ export function newJobOptions(call: Call, more: readonly ('delay' | 'unique')[] 
     const value = call.text(name);
     return value === undefined ? [] : [[name, value]];
   });
-  return { ...(Object.fromEntries(texts) as AddOptions), ...sharedJobOptions(call) };
+  return { ...(Object.fromEntries(texts) as AddOptions), ...sharedJobOptions(call), ...needsGiven(call) };
+}
+
+function needsGiven(call: Call): Pick<AddOptions, 'needs'> {
+  const needs = call.list('needs').map((word) => {
+    const [, unit, count] = /^([^=]+)=(\d+)$/.exec(word) ?? [];
+    if (unit === undefined) throw new UsageError(`--needs ${word} must be a unit and how many of it, such as gpu=1`);
+    return [unit, Number(count)];
+  });
+  return needs.length === 0 ? {} : { needs: Object.fromEntries(needs) as Record<string, number> };
 }
 
 /** Those that also the jobs of a schedule may have. */

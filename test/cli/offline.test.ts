@@ -44,6 +44,14 @@ describe('a job without a node', () => {
       expect(shown.stdout).toContain(words);
   });
 
+  it('says what it needs of a worker, and why it waits when nobody has it', async () => {
+    await bench.run('add', 'models', '--create', '--id', 'film-gpu', '--needs', 'gpu=1', '--needs', 'cpu=2');
+    const why = 'needs cpu=2, gpu=1, and no worker there is offers as much';
+    expect(await bench.json<JobView>('show', 'film-gpu')).toMatchObject({ label: 'throttled', reason: why });
+    await refused(2, '--needs gpu must be a unit and how many of it, such as gpu=1', 'add', 'films', '--needs', 'gpu');
+    await refused(2, 'must be named with letters', 'add', 'films', '--needs', '3d=1');
+  });
+
   it('is a table in as many columns as the terminal has, with the id whole', async () => {
     const { ended } = await bench.start(['ls'], { COLUMNS: '40' });
     const lines = (await ended).stdout.trimEnd().split('\n');

@@ -12,6 +12,7 @@ const NEW_JOB: OptionSpecs = {
   tag: { type: 'list', value: 'TAG', about: 'a tag to find it by; may be repeated' },
   priority: { type: 'text', value: 'N', about: 'lower runs first' },
   retries: { type: 'text', value: 'N', about: 'how often it is tried again after a failure' },
+  needs: { type: 'list', value: 'UNIT=N', about: 'what it needs of its worker, such as gpu=1; may be repeated' },
 };
 
 const ADD: OptionSpecs = {
@@ -67,6 +68,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: `longhaul add films '{"param1":"hello"}' --json`, says: 'adds a job and prints it' },
       { line: 'longhaul add films --id film-1 --attach notes.txt', says: 'adds a job with a file' },
       { line: 'longhaul add films --after film-2', says: 'adds a job that waits for another' },
+      { line: 'longhaul add films --needs cpu=2 --needs gpu=1', says: 'adds a job for a worker that has these free' },
       {
         line: 'longhaul add films --hook failed,slow=https://example.com/alarm',
         says: 'tells that address when it goes wrong',
