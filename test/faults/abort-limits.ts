@@ -23,6 +23,24 @@ const parked: Scenario['prepare'] = async (bench) => {
   await bench.claim();
 };
 
+/** Jobs that need more than the first worker had free. */
+const needing: Scenario['prepare'] = async (bench) => {
+  const needs = ['cpu=4', 'cpu=1', 'cpu=4', 'cpu=2,gpu=1', 'cpu=1'];
+  await bench.add(...needs.map((each, place) => ({ id: `n-${place}`, policy: { needs: each } })));
+};
+const unfitting: Scenario['prepare'] = async (bench) => {
+  await needing(bench);
+  await bench.claim({ offers: { whole: 'cpu=1', free: 'cpu=1' } });
+};
+const claimWith = (free: string) => (bench: Workbench) =>
+  bench.jobs.claim({
+    worker: 'w',
+    queues: ['q'],
+    limit: 20,
+    requestId: 'the-same',
+    offers: { whole: 'cpu=8,gpu=1', free },
+  });
+
 const LONG = JSON.stringify('x'.repeat(5_000));
 const started = { key: 'k', scope: 'queue', until: 'started', periodMs: 0 } as const;
 const equals: Scenario['prepare'] = async (bench) => {
@@ -39,6 +57,15 @@ const leader = { id: 'e-1', token: 1 };
 
 const DRAWN: readonly (Omit<Scenario, 'answersAlike'> & { readonly answersAlike?: boolean })[] = [
   { name: 'claim', which: 'jobs that find no slot', prepare: limited, call: claimAll },
+  { name: 'claim', which: 'jobs that need more than there is', prepare: needing, call: claimWith('cpu=3') },
+  { name: 'claim', which: 'jobs that fitted nowhere before', prepare: unfitting, call: claimWith('cpu=6,gpu=1') },
+  {
+    name: 'delete',
+    which: 'the last one that fits nowhere',
+    prepare: unfitting,
+    call: (bench) => bench.jobs.delete(['n-0', 'n-2', 'n-3']),
+    answersAlike: false,
+  },
   {
     name: 'settle',
     which: 'jobs for whose slot others wait',

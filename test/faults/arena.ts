@@ -18,6 +18,7 @@ import {
   type WorkOptions,
 } from '../../src/library/index.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
+import { proofSize } from '../support/proof.ts';
 import { checkHistory, type JobStory, type Verdict } from './check-history.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { type HandlerRun, type Mark, readMarks, runsOf } from './witness.ts';
@@ -54,6 +55,8 @@ const KEEP_ALL: SettingsInput = {
   maxCrashes: 1_000_000,
 };
 const LOOK_EVERY_MS = 25;
+/** At full size dozens of processes start at once. */
+const READY_MS = proofSize({ small: 20_000, full: 180_000 });
 const STORIES_AT_ONCE = 500;
 
 export async function openArena(options: ArenaOptions): Promise<Arena> {
@@ -92,7 +95,7 @@ export class Arena {
   /** Resolved when it claims jobs. */
   async startWorker(plan: WorkerPlan = {}): Promise<Fixture> {
     const worker = await this.#start('proof-worker.mjs', { queues: [QUEUE], ...plan });
-    await worker.next(({ type }) => type === 'ready', 20_000);
+    await worker.next(({ type }) => type === 'ready', READY_MS);
     return worker;
   }
 
@@ -103,7 +106,7 @@ export class Arena {
   /** Resolved when it is ready to add; it begins with the next line. */
   async startAdder(plan: Readonly<Record<string, unknown>>): Promise<Fixture> {
     const adder = await this.#start('proof-adder.mjs', { queue: QUEUE, ...plan });
-    await adder.next(({ type }) => type === 'ready', 20_000);
+    await adder.next(({ type }) => type === 'ready', READY_MS);
     return adder;
   }
 

@@ -148,6 +148,7 @@ function placesOf({ job, place, parked }: Found): [string, string, number][] {
     const score = job.returnedAt === null ? job.priority : Number.NEGATIVE_INFINITY;
     places.push([`parked:${queue}`, readyMember(job), score], [`park:${queue}:${parked}`, readyMember(job), score]);
     places.push([`parks:${parked}`, queue, 0]);
+    if (parked.startsWith('n:')) places.push([`needs:${queue}`, parked, 0]);
   }
   for (const address of job.slots) places.push([`slots:${address}`, hex(seq), 0]);
   if (place === 'r') places.push([`running:${queue}`, hex(seq), job.lease?.until ?? 0]);
@@ -160,7 +161,7 @@ function placesOf({ job, place, parked }: Found): [string, string, number][] {
 }
 
 const INDEXES =
-  /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag|parked|parks?|slots|equals|folds):/;
+  /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag|parked|parks?|needs|slots|equals|folds):/;
 
 function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(jobs.flatMap(placesOf).map(([key, member, score]) => [`${key} ${member}`, score]));
