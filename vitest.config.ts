@@ -65,8 +65,10 @@ const project = (name: string, include: string[]) => ({
     include,
     pool: 'forks' as const,
     setupFiles: [`${root}/test/support/end-with-vitest.ts`],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Limits for what hangs, and no measure of anything: they cost nothing where they are not reached.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 50 } },
     sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
     retry: retriesOf(name),

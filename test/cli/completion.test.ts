@@ -1,9 +1,8 @@
 /** Completion as a shell does it: the script is loaded, Tab is pressed, and what it offers is looked at. */
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { hasProgram } from '../processes/runner-workbench.ts';
 import { CliBench } from './cli-bench.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const bench = new CliBench();
 
 beforeAll(async () => {

@@ -1,9 +1,8 @@
 /** Every example of every help, typed into a shell beside a running node, in the order of the table. */
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { CliBench } from './cli-bench.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const bench = new CliBench();
 const SERVE = 'longhaul serve --home ./longhaul';
 

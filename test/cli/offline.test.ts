@@ -1,11 +1,10 @@
 /** Every command on a home where no node runs: it goes to the store itself, or says what is missing. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
 import { CliBench } from './cli-bench.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const bench = new CliBench();
 
 beforeAll(async () => {

@@ -2,13 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
 import type { GuardedProcess } from '../support/guarded-process.ts';
 import { openHttpFaultProxy } from '../support/http-fault-proxy.ts';
 import { CliBench, eventually, type Serving, type Started } from './cli-bench.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 const bench = new CliBench();
 let node: GuardedProcess | null = null;
 let served: Serving;

@@ -1,9 +1,8 @@
 /** What only a terminal gets: colours, the live screen, a question before something that cannot be taken back. */
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { hasProgram } from '../processes/runner-workbench.ts';
 import { CliBench, eventually, type Said } from './cli-bench.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const bench = new CliBench();
 
 beforeAll(async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', join(folder, tarball), '-C', unpacked(), '--strip-components=1']);
   symlinkSync(join(root, 'node_modules'), join(unpacked(), 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('has what a program needs: a job goes through it.', async () => {

@@ -31,4 +31,4 @@ test('A script becomes a queue, its job is added and followed, and any command i
   expect(stdout).toContain('first\n');
   expect(stdout).toContain('made thumbnails of {"film":"a.mov"}');
   expect(stdout).toContain('packed\n');
-}, 90_000);
+});

@@ -24,7 +24,6 @@ describeWithRedis('over Redis', () => {
     async (otherIs) => {
       await fenceTheFrozen(await anArena(`frozen-${otherIs}`), 'Redis', otherIs);
     },
-    60_000,
   );
 
   it(

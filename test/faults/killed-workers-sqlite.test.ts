@@ -10,7 +10,6 @@ describe('over SQLite', () => {
     async (otherIs) => {
       await fenceTheFrozen(await anArena(), 'SQLite', otherIs);
     },
-    60_000,
   );
 
   it(

@@ -51,7 +51,6 @@ describeWithRedis('listening to a Redis store', () => {
       await speakUntil(() => events > 0);
       expect(proxy.cuts).toBe(1);
     },
-    30_000,
   );
 
   it('goes on after the connection was lost', async () => {
@@ -63,7 +62,7 @@ describeWithRedis('listening to a Redis store', () => {
     proxy.mode = 'open';
     const before = events;
     await speakUntil(() => events > before);
-  }, 30_000);
+  });
 
   it('keeps no call waiting while there is no way to the server', async () => {
     const { proxy, store } = await aStore();
@@ -81,5 +80,5 @@ describeWithRedis('listening to a Redis store', () => {
     );
     printFigures('a call while listening cannot begin', { code: error.code, ms: performance.now() - startedAt });
     expect(error.code).toBe('store-unavailable');
-  }, 30_000);
+  });
 });

@@ -33,5 +33,5 @@ describeWithRedis('a claim whose answer was lost just before the server went awa
     // A forgotten lease would last for a minute.
     expect(await job.finished({ signal: AbortSignal.timeout(15_000) })).toBe(1);
     printFigures('an unanswered claim', { attempt: 1, doneAfterMs: performance.now() - openedAt, cuts: proxy.cuts });
-  }, 60_000);
+  });
 });

@@ -56,32 +56,28 @@ async function serveOnBrokenDisk(bench: Bench, when: number) {
 
 // Where no system call can be made to fail there is no broken disk to be had.
 describe.skipIf(!hasStrace)('a disk that fails an fsync', () => {
-  it.each(WHEN)(
-    'ends the node, not with 0, at the %s. time, and takes nothing that was acknowledged',
-    async (when) => {
-      const bench = aBench();
-      // A start that was good: a database that cannot be made is another matter.
-      expect(bench.run('add', 'mail', '--create', '--store', bench.home)).toMatchObject({ code: 0 });
-      const { node, lines, url } = await serveOnBrokenDisk(bench, when);
-      const acked: string[] = [];
-      const refused: number[] = [];
-      for (let each = 0; url !== null && each < 500 && node.isAlive; each += 1) {
-        const id = `job-${each}`;
-        const answer = await post(url, '/api/store/add', { argument: [{ id, queue: 'mail', data: '1' }] }).catch(
-          () => null,
-        );
-        if (answer === null) break;
-        if (answer.status === 200) {
-          expect(refused).toEqual([]);
-          acked.push(id);
-        } else refused.push(answer.status);
-      }
-      const { code } = await node.ended;
-      expect({ code, lines: lines.slice(-5) }).not.toMatchObject({ code: 0 });
-      const longhaul = await bench.longhaul();
-      const found = await longhaul.store.jobs.find(acked);
-      expect(found.filter((job) => job === null)).toEqual([]);
-    },
-    90_000,
-  );
+  it.each(WHEN)('ends the node, not with 0, at the %s. time, and takes nothing that was acknowledged', async (when) => {
+    const bench = aBench();
+    // A start that was good: a database that cannot be made is another matter.
+    expect(bench.run('add', 'mail', '--create', '--store', bench.home)).toMatchObject({ code: 0 });
+    const { node, lines, url } = await serveOnBrokenDisk(bench, when);
+    const acked: string[] = [];
+    const refused: number[] = [];
+    for (let each = 0; url !== null && each < 500 && node.isAlive; each += 1) {
+      const id = `job-${each}`;
+      const answer = await post(url, '/api/store/add', { argument: [{ id, queue: 'mail', data: '1' }] }).catch(
+        () => null,
+      );
+      if (answer === null) break;
+      if (answer.status === 200) {
+        expect(refused).toEqual([]);
+        acked.push(id);
+      } else refused.push(answer.status);
+    }
+    const { code } = await node.ended;
+    expect({ code, lines: lines.slice(-5) }).not.toMatchObject({ code: 0 });
+    const longhaul = await bench.longhaul();
+    const found = await longhaul.store.jobs.find(acked);
+    expect(found.filter((job) => job === null)).toEqual([]);
+  });
 });

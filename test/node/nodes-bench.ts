@@ -85,7 +85,7 @@ export class NodeBench {
   }
 }
 
-export async function untilState(longhaul: Longhaul, id: string, state: string, ms = 20_000): Promise<void> {
+export async function untilState(longhaul: Longhaul, id: string, state: string, ms = 30_000): Promise<void> {
   await eventually(
     async () => (await longhaul.find(id))?.state,
     (now) => now === state,

@@ -95,31 +95,27 @@ async function endsWell(place: Place): Promise<void> {
 }
 
 describe.skipIf(!hasStrace)('a kill at each call', () => {
-  it.each(ADDS)(
-    'of %s',
-    async (step) => {
-      const moments = await eachMoment(step, { hasBlob: false, fault: 'signal=KILL' }, async (place, { said }) => {
-        const isThere = (await (await place.blobs()).stat(sha256)) !== null;
-        if (said?.type === 'done') expect(isThere).toBe(true);
-        await endsWell(place);
-      });
-      expect(moments).toBeGreaterThan(8);
-    },
-    60_000,
-  );
+  it.each(ADDS)('of %s', async (step) => {
+    const moments = await eachMoment(step, { hasBlob: false, fault: 'signal=KILL' }, async (place, { said }) => {
+      const isThere = (await (await place.blobs()).stat(sha256)) !== null;
+      if (said?.type === 'done') expect(isThere).toBe(true);
+      await endsWell(place);
+    });
+    expect(moments).toBeGreaterThan(8);
+  });
 
   it('of an add over a blob that is there already', async () => {
     await eachMoment('addFromStream', { hasBlob: true, fault: 'signal=KILL', calls: /fsync|rename/ }, async (place) => {
       expect(await (await place.blobs()).verify(sha256)).toBe('intact');
       await endsWell(place);
     });
-  }, 60_000);
+  });
 
   it('of staging leaves the blob as it was', async () => {
     await eachMoment('stage', { hasBlob: true, fault: 'signal=KILL' }, async (place) => {
       expect(await (await place.blobs()).verify(sha256)).toBe('intact');
     });
-  }, 60_000);
+  });
 
   it('of a sweep leaves the blob whole or gone, and the next one finishes', async () => {
     const moments = await eachMoment('sweep', { hasBlob: true, fault: 'signal=KILL' }, async (place, { said }) => {
@@ -128,14 +124,14 @@ describe.skipIf(!hasStrace)('a kill at each call', () => {
       expect(filesBelow(place.home)).toEqual([]);
     });
     expect(moments).toBeGreaterThan(3);
-  }, 60_000);
+  });
 
   it('of a sweep that must put the blob back never loses it', async () => {
     const moments = await eachMoment('sweepInVain', { hasBlob: true, fault: 'signal=KILL' }, async (place) => {
       expect(await (await place.blobs()).verify(sha256)).toBe('intact');
     });
     expect(moments).toBeGreaterThan(4);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!hasStrace)('a disk that fails', () => {
@@ -150,7 +146,7 @@ describe.skipIf(!hasStrace)('a disk that fails', () => {
       await endsWell(place);
     });
     expect(moments).toBeGreaterThan(3);
-  }, 60_000);
+  });
 
   it('at any write for want of space makes the add fail as store-full', async () => {
     const how = { hasBlob: false, fault: 'error=ENOSPC', calls: /pwrite/ };
@@ -160,7 +156,7 @@ describe.skipIf(!hasStrace)('a disk that fails', () => {
       await endsWell(place);
     });
     expect(moments).toBeGreaterThan(2);
-  }, 60_000);
+  });
 
   it('in the midst of a large upload makes it fail as well, and what may be lost is given up', async () => {
     const place = await aPlace();

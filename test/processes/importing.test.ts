@@ -2,12 +2,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { ask, describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 
 const BLUEQUE = [

@@ -64,7 +64,7 @@ describe('limits', () => {
 });
 
 describe('accounting', () => {
-  it('samples a running tree, keeps the series, and adds up', { timeout: 60_000 }, async () => {
+  it('samples a running tree, keeps the series, and adds up', async () => {
     const home = aHome();
     const text = `perl -e 'my $x = "x" x (60 * 1024 * 1024); my $until = time + 5; my $n = 0; $n++ while time < $until;' & head -c 20000000 /dev/zero > out; wait`;
     const attempt = await started(aRunner(), home, { text });
@@ -99,7 +99,7 @@ describe('accounting', () => {
 });
 
 describe('a log that is being written', () => {
-  it('is read, searched and indexed while it grows, and complete at the end', { timeout: 60_000 }, async () => {
+  it('is read, searched and indexed while it grows, and complete at the end', async () => {
     const lines = proofSize({ small: 30_000, full: 600_000 });
     const runner = aRunner();
     const before = process.memoryUsage().rss;
@@ -131,7 +131,7 @@ describe('a log that is being written', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB);
   });
 
-  it('is cut at its cap while the script goes on', { timeout: 60_000 }, async () => {
+  it('is cut at its cap while the script goes on', async () => {
     const text = `perl -e '$| = 1; for (1 .. 200000) { print "line $_ ", "." x 90, "\\n" } sleep 2; print "the very last\\n"'`;
     const attempt = await started(aRunner(), aHome(), { text, maxLogBytes: MB });
     const { exit } = await attempt.end;
@@ -162,7 +162,7 @@ describe('a log that is being written', () => {
 });
 
 describe('a script that says far too much', () => {
-  it('costs neither memory nor the others their turn', { timeout: 60_000 }, async () => {
+  it('costs neither memory nor the others their turn', async () => {
     const home = aHome();
     const runner = aRunner();
     const before = process.memoryUsage().rss;

@@ -132,7 +132,7 @@ export function aShim(folder: string, script: string, home = shimHome): ChildPro
 export const logOf = ({ folder }: { folder: string }): string => readFileSync(join(folder, 'log'), 'utf8');
 
 /** Polls for something that no event tells of. Rejects with what it saw last. */
-export async function eventually<T>(look: () => T | Promise<T>, isSo: (seen: T) => boolean, ms = 10_000): Promise<T> {
+export async function eventually<T>(look: () => T | Promise<T>, isSo: (seen: T) => boolean, ms = 30_000): Promise<T> {
   const until = performance.now() + ms;
   for (;;) {
     const seen = await look();

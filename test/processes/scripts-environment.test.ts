@@ -1,11 +1,10 @@
 /** What a script is given, by value: every RQ_ variable, their twins, files, stdin, nice level; and RQ's own sample. */
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new Bench();
 const home = realpathSync(bench.home);
 const code = join(home, 'code');
@@ -57,7 +56,7 @@ beforeAll(async () => {
   const served = await bench.serve([], { LONGHAUL_TOKEN: 'of the node', NODE_OPTIONS: '--no-warnings', TZ: 'UTC' });
   await served.says('queue legacy: fsync is taken and does nothing');
   await served.says('queue legacy: ordering is taken and does nothing');
-}, 60_000);
+});
 
 function aQueueOfRq(name: string, config: object): void {
   mkdirSync(join(bench.queues, name));

@@ -2,11 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const root = join(import.meta.dirname, '../..');
 const bench = new Bench();
 const own = join(bench.home, 'scripts');
@@ -25,7 +24,7 @@ beforeAll(async () => {
   for (const [name, path] of Object.entries(scripts)) bench.settings(name, { script: join(own, path) });
   bench.queue('copies', 'true');
   await bench.serve();
-}, 60_000);
+});
 
 /** It is also held to its types, as strictly as our own code. */
 function compile(folder: string): void {

@@ -1,11 +1,10 @@
 /** Queues from files: changes are seen at once, what is wrong is said and loses nothing, and it recovers by itself. */
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench, eventually } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new Bench();
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 let node: Awaited<ReturnType<Bench['serve']>>;

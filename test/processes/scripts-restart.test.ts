@@ -2,12 +2,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { proofSize } from '../support/proof.ts';
 import { endAllOf } from './runner-workbench.ts';
 import { Bench, childOf, eventually, markedWith } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const many = proofSize({ small: 16, full: 50 });
 const bench = new Bench();
 const witness = join(bench.home, 'witness');

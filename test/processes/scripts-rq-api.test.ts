@@ -6,11 +6,10 @@
  */
 import { chmodSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new Bench();
 const home = realpathSync(bench.home);
 const code = join(home, 'code');
@@ -53,7 +52,7 @@ beforeAll(async () => {
   symlinkSync('linked.sh', join(code, 'link.sh'));
   chmodSync(join(code, 'barred.sh'), 0o644);
   await bench.serve([], { RUBYOPT: '-w' });
-}, 60_000);
+});
 
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 const run = async (queue: string, data: object = {}, options: object = {}): Promise<JobView> =>

@@ -1,12 +1,11 @@
 /** A stop that leaves nothing, whatever asked for it; limits; pause and continue; poison. */
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { proofSize } from '../support/proof.ts';
 import { Bench, eventually } from './scripts-workbench.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const bench = new Bench();
 const graceMs = 1_000;
 const each = proofSize({ small: 1, full: 5 });
@@ -45,7 +44,7 @@ beforeAll(async () => {
   );
   for (const folder of [bench.home, bench.queues]) chmodSync(folder, 0o711);
   await bench.serve();
-}, 60_000);
+});
 
 /** By everything that tells where a process is from: its environment, its folder, its open files. */
 function belongingTo(folder: string): number[] {

@@ -1,7 +1,7 @@
 /** RQ's script protocol, verb by verb and ending by ending, in five languages, through a node. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
@@ -54,13 +54,12 @@ report dup 0-X-test_nop; report done said in words`,
     for (const name of ['silent', 'close', 'done'])
       begun.set(`${language}-required/${name}`, await bench.add(`${language}-required`, { param1: name }));
   }
-}, 60_000);
+});
 
 const begun = new Map<string, string>();
 const idOf = (queue: string, name: string): string => begun.get(`${queue}/${name}`) ?? '';
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 
-vi.setConfig({ testTimeout: 90_000 });
 type Expected = { readonly state: string } & Record<string, unknown>;
 const endings: Record<string, Expected> = {
   done: { state: 'done', result: { status: 'all of it' }, failure: null },

@@ -127,7 +127,7 @@ export class Bench {
   }
 
   /** The job, once it is in this state. */
-  until(id: string, state: string | ((job: JobView) => boolean), ms = 15_000): Promise<JobView> {
+  until(id: string, state: string | ((job: JobView) => boolean), ms = 30_000): Promise<JobView> {
     const isSo = typeof state === 'string' ? (job: JobView) => job.state === state : state;
     return eventually(() => this.find(id), isSo, ms);
   }
@@ -186,7 +186,7 @@ function watchLines(child: GuardedProcess): Served {
     ended: child.ended,
     kill9: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
-    async says(words, timeoutMs = 10_000) {
+    async says(words, timeoutMs = 30_000) {
       const fits = (line: string) => (typeof words === 'string' ? line.includes(words) : words.test(line));
       const seen = await eventually(
         () => ({ found: lines.find(fits), tail: lines.slice(-10), isAlive: child.isAlive }),

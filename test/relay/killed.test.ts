@@ -3,15 +3,13 @@
  * step, and its answer is held back. Once all of them stand there, the sender or the receiver is killed and started again.
  * The other rows: fault-table.test.ts.
  */
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpFate, HttpFaultProxy, SeenRequest } from '../support/http-fault-proxy.ts';
 import { openHttpFaultProxy } from '../support/http-fault-proxy.ts';
 import { aFile, hashesOf } from './relay-bench.ts';
 import type { Step } from './relay-steps.ts';
 import { needsCut, STEPS } from './relay-steps.ts';
 import { ServedNode } from './serve-bench.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const FILE = { allowDestinations: ['127.0.0.0/8'], relay: { timeout: '60s' } };
 const files = [aFile('small', 1_000), aFile('large', 400_000)];

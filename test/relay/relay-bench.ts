@@ -156,7 +156,7 @@ export async function relay({ store, node }: TrialNode, { id, to, data = null, f
 }
 
 /** The job once it is so. */
-export function until(node: TrialNode, id: string, isSo: (job: Job) => boolean, ms = 15_000): Promise<Job> {
+export function until(node: TrialNode, id: string, isSo: (job: Job) => boolean, ms = 30_000): Promise<Job> {
   const look = async (): Promise<Job | null> => node.find(id);
   return eventually(look, (job) => job !== null && isSo(job), ms) as Promise<Job>;
 }

@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, flipBit, sha256Of } from '../processes/blobs-workbench.ts';
 import { FilesBench } from './files-bench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new FilesBench();
 const content = bytesOf(300_000);
 const sha256 = sha256Of(content);

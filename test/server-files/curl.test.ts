@@ -6,7 +6,6 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { bytesOf } from '../processes/blobs-workbench.ts';
 import { FilesBench } from './files-bench.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const bench = new FilesBench();
 const go = (): void => writeFileSync(join(bench.home, 'go'), '');
 

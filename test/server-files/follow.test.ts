@@ -1,11 +1,10 @@
 /** Logs as they grow: no byte is missed or told twice, also when the node goes and comes back, or the log reaches its cap. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually, FilesBench } from './files-bench.ts';
 import { type Message, textOf } from './stream-reader.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const MB = 1024 ** 2;
 const bench = new FilesBench();
 const events = (id: string): string => `/api/jobs/${id}/attempts/latest/log/events`;

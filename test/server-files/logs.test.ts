@@ -1,12 +1,11 @@
 /** The log of an attempt by HTTP: bytes, lines, searches; whatever a script prints is only ever text, and secrets are none of it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { LinesPage } from '../../src/node/log-lines.ts';
 import { eventually, FilesBench } from './files-bench.ts';
 import { textOf } from './stream-reader.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new FilesBench();
 const log = (id: string, more = ''): string => `/api/jobs/${id}/attempts/latest/log${more}`;
 const fileOf = (id: string): Buffer => readFileSync(join(bench.home, 'jobs', id, 'attempts', '1', 'log'));

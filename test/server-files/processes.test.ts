@@ -1,9 +1,8 @@
 /** The live processes of a job by HTTP: all that a cancel would end, each with what it runs, and no secret among it. */
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { JobProcesses } from '../../src/wire/processes.ts';
 import { eventually, FilesBench } from './files-bench.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const bench = new FilesBench();
 const processesOf = async (id: string) => (await bench.ask('GET', `/api/jobs/${id}/processes`)).json as JobProcesses;
 

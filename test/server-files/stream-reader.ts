@@ -58,7 +58,7 @@ export async function readEvents(address: Address): Promise<StreamReader> {
     get isOver() {
       return isOver;
     },
-    async next(fits, ms = 20_000) {
+    async next(fits, ms = 30_000) {
       const found = await eventually(
         () => messages.find(fits),
         (message) => message !== undefined,
@@ -66,7 +66,7 @@ export async function readEvents(address: Address): Promise<StreamReader> {
       );
       return found as Message;
     },
-    ended: async (ms = 20_000) => void (await eventually(() => isOver, Boolean, ms)),
+    ended: async (ms = 30_000) => void (await eventually(() => isOver, Boolean, ms)),
     pause: () => void response.pause(),
     resume: () => void response.resume(),
     close: () => void response.destroy(),

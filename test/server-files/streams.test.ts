@@ -1,10 +1,9 @@
 /** Events by HTTP: what happens comes at once and with enough to change a row; who was away gets what was missed, or is told. */
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { JobEvent } from '../../src/wire/job-event.ts';
 import { eventually, FilesBench } from './files-bench.ts';
 import type { Message } from './stream-reader.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const bench = new FilesBench();
 beforeAll(() => bench.start());
 

@@ -33,7 +33,8 @@ interface Waiter {
 }
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
-const defaultTimeoutMs = 10_000;
+/** For what hangs: on a machine that does other things too a process alone takes seconds to start. */
+const defaultTimeoutMs = 30_000;
 const stderrKept = 4_000;
 const running = new Set<GuardedProcess>();
 

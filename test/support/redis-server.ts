@@ -35,7 +35,7 @@ export interface RedisServer {
   restart(): Promise<void>;
 }
 
-const startDeadlineMs = 15_000;
+const startDeadlineMs = 30_000;
 const portTries = 8;
 // A cluster's bus listens 10,000 above; both stay below the ports that the system hands out by itself.
 const ports = { lowest: 10_500, count: 11_000, bus: 10_000 };

@@ -76,7 +76,7 @@ function eventInbox() {
     events.push(event);
     for (const look of looks) look();
   };
-  const next: TrialWorker['next'] = (type, fits = () => true, timeoutMs = 5_000) =>
+  const next: TrialWorker['next'] = (type, fits = () => true, timeoutMs = 20_000) =>
     new Promise((resolve, reject) => {
       const look = (): void => {
         const found = events.find((event) => !taken.has(event) && event.type === type && fits(event as never));

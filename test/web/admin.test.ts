@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('the page of an admin', () => {
   const web = new PageBench({

@@ -10,7 +10,7 @@ import { eventually } from '../processes/scripts-workbench.ts';
 import { hasRedis, startRedis } from '../support/redis-server.ts';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const PREFIX = '/tools/jobs';
 
 describe('the page elsewhere', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Bench, eventually, markedWith } from '../processes/scripts-workbench.ts';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 
 /** The first `serve` makes it, with the queue to try things with. */
 function noHome(): Bench {

@@ -8,7 +8,7 @@ const TAG = '"><img src=x onerror=alert(1)>';
 const ESCAPES = '\u001b]0;title\u0007\u001b[2J\u001b[31m';
 const TURNED = '\u202Egnirts\u2066';
 const HOSTILE = `${TAG}${TURNED}${ESCAPES}'};alert(2)//`;
-const LONG = 90_000;
+const LONG = 120_000;
 
 describe('hostile text', () => {
   const web = new PageBench({

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const RUNS = 25;
 
 describe('the page of a node with a past', () => {

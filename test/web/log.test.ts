@@ -4,7 +4,7 @@ import { waitFor } from '../../src/testing/index.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const MOST_ROWS = 60;
 const MEGABYTE = 1024 * 1024;
 

@@ -11,7 +11,7 @@ import { urlOf } from '../node/serve-bench.ts';
 import { Bench, type Served } from '../processes/scripts-workbench.ts';
 
 /** How long a page may take on a machine that does other things too. */
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 40_000;
 
 export interface Seen {
   readonly page: Page;
@@ -33,7 +33,7 @@ export class PageBench {
     beforeAll(async () => {
       this.#browser = await chromium.connect(browserEndpoint());
       await this.serve();
-    }, 60_000);
+    });
     afterAll(() => this.#browser?.close());
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ScheduleView } from '../../src/wire/schedule-view.ts';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('the page of schedules', () => {
   const web = new PageBench({ prepare: (bench) => void bench.queue('hello', 'echo hello') });

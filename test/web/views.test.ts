@@ -4,7 +4,7 @@ import type { Overview } from '../../src/wire/overview.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('the views of the page', () => {
   const web = new PageBench({

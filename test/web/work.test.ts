@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { PATIENCE_MS, PageBench } from './page-bench.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('the page of a node at work', () => {
   const web = new PageBench({
