@@ -10,7 +10,7 @@
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { openArena } from './frame/arena.mjs';
 import { contenders, isOurs } from './frame/contenders.mjs';
 import { createFigures } from './frame/figures.mjs';
@@ -84,7 +84,7 @@ async function measure({ part, title, names, isSteady, once }, { arena, figures 
 }
 
 function readArguments() {
-  const { values } = parseArgs({
+  const { values } = optionsOrEnd(import.meta.url, {
     options: {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -93,9 +93,10 @@ function readArguments() {
       part: { type: 'string', multiple: true },
       rounds: { type: 'string' },
     },
+    choices: { only: ['redis', 'sqlite'], part: measurements.map(({ part }) => part) },
+    numbers: ['rounds'],
   });
   const stores = ['redis', 'sqlite'].filter((each) => (values.only ?? each) === each);
-  if (stores.length === 0) throw new Error(`--only is redis or sqlite, not ${values.only}`);
   const chosen = measurements.filter(({ part }) => values.part?.includes(part) ?? true);
   return {
     ...values,

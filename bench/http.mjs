@@ -12,17 +12,18 @@ import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 
-const { values } = parseArgs({
+const { values } = optionsOrEnd(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     connections: { type: 'string' },
     seconds: { type: 'string' },
   },
+  numbers: ['connections', 'seconds'],
 });
 const say = values.json ? console.error : console.log;
 const connections = Number(values.connections ?? (values.quick ? 1_000 : 10_000));

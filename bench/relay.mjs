@@ -14,15 +14,16 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 
-const { values } = parseArgs({
+const { values } = optionsOrEnd(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     size: { type: 'string' },
   },
+  numbers: ['size'],
 });
 const say = values.json ? console.error : console.log;
 const megabytes = Number(values.size ?? (values.quick ? 100 : 1_000));

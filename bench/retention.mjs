@@ -13,18 +13,19 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { connect } from '../dist/library/index.js';
 import { startUpkeep } from '../dist/worker/upkeep.js';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 import { startRedis } from './frame/redis-server.mjs';
 
-const { values } = parseArgs({
+const { values } = optionsOrEnd(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
   },
+  choices: { only: ['redis', 'sqlite'] },
 });
 const say = values.json ? console.error : console.log;
 const total = values.quick ? 30_000 : 1_000_000;

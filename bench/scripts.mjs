@@ -2,6 +2,8 @@
  * `npm run bench -- scripts`: how many scripts a second a node gets done, beside GNU parallel and task-spooler with the
  * same script and as many at once. Those keep no history, no output from the first byte, and survive nothing.
  *
+ *   --quick   few scripts, one round      --rounds N   default 3      --json   the figures alone
+ *
  * Every script leaves a line in a file that only it writes: a run in which not each of them ran once is void.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -12,17 +14,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { connect } from '../dist/library/index.js';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({
+const { values } = optionsOrEnd(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     rounds: { type: 'string' },
   },
+  numbers: ['rounds'],
 });
 const say = values.json ? console.error : console.log;
 const count = values.quick ? 200 : 1_000;

@@ -7,21 +7,22 @@
  *   --json    the figures on stdout and nothing else there
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { connect } from '../dist/library/index.js';
 import { launchBrowser } from '../scripts/browser.mjs';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
+import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 import { firstContent, memoryOf, openPage, untilSeen, wheelFrames } from './web/look.mjs';
 import { endJobs, makeQueues } from './web/seed.mjs';
 
-const { values } = parseArgs({
+const { values } = optionsOrEnd(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     jobs: { type: 'string' },
     log: { type: 'string' },
   },
+  numbers: ['jobs', 'log'],
 });
 const say = values.json ? console.error : console.log;
 const jobs = Number(values.jobs ?? (values.quick ? 50_000 : 1_000_000));

@@ -3,11 +3,13 @@
  *
  * The peers are packages of bench/ alone and are installed there when they are missing; the product never sees them.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findRedis } from './find-redis.mjs';
-import { main, root, run, say, seconds, Trouble } from './house.mjs';
+import { helpOf, isHelpAsked, main, root, run, say, seconds, Trouble } from './house.mjs';
 import { setUp } from './setup.mjs';
+import { wrongUse } from './usage.mjs';
 
 const folder = join(root, 'bench');
 /** These measure Longhaul alone, without Redis. */
@@ -15,16 +17,33 @@ const withoutPeers = new Set(['http', 'web']);
 /** And this with a Redis server, but without the peers. */
 const withRedisAlone = new Set(['retention']);
 
-await main(import.meta.url, async (args) => {
+await main(import.meta.url, measure, { hasHelp: false });
+
+async function measure(args) {
   const [name, rest] = args[0] && !args[0].startsWith('-') ? [args[0], args.slice(1)] : ['core', args];
   const program = join(folder, `${name}.mjs`);
-  if (!existsSync(program)) throw new Trouble(`There is no bench/${name}.mjs.`, { exitCode: 2 });
+  const files = readdirSync(folder).filter((file) => file.endsWith('.mjs'));
+  const there = files
+    .map((file) => file.slice(0, -'.mjs'.length))
+    .filter(isProgram)
+    .join(', ');
+  if (!isProgram(name)) throw wrongUse(import.meta.url, `There is no benchmark ${name}; there are ${there}.`);
+  if (isHelpAsked(args)) {
+    say(args[0] === name ? helpOf(program) : `${helpOf(fileURLToPath(import.meta.url))}\n\nThere are: ${there}`);
+    return 0;
+  }
   // Whoever reads the rows from stdout wants nothing else there.
   if (rest.includes('--json')) console.log = console.error;
   await setUp({ allowTypeErrors: true });
   const env = withoutPeers.has(name) ? {} : await prepare({ hasPeers: !withRedisAlone.has(name) });
   return (await run(process.execPath, [program, ...rest], { show: true, env })).code;
-});
+}
+
+/** One of its own, and not a part of another: its help says how it is called. */
+function isProgram(name) {
+  const path = join(folder, `${name}.mjs`);
+  return existsSync(path) && helpOf(path).startsWith(`\`npm run bench -- ${name}\``);
+}
 
 async function prepare({ hasPeers }) {
   if (hasPeers) await installPeers();

@@ -1,8 +1,11 @@
 /**
  * `npm run check`: format, lint, types, unused code, layers and style. All of them run, also when one fails.
+ *
+ *   npm run check -- format types   some of them
  */
 import { bin, main, run, say, seconds } from './house.mjs';
 import { setUp } from './setup.mjs';
+import { wrongUse } from './usage.mjs';
 
 const checks = [
   { name: 'format', command: 'biome', args: ['check', '--linter-enabled=false', '--error-on-warnings', '.'] },
@@ -37,6 +40,10 @@ async function runCheck({ name, command, args }) {
 }
 
 await main(import.meta.url, async (only) => {
+  const names = checks.map(({ name }) => name);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw wrongUse(import.meta.url, `There is no check "${unknown}"; there are ${names.join(', ')}.`);
   await setUp({ allowTypeErrors: true });
   const failed = await check(only.length > 0 ? { only } : {});
   if (failed.length === 0) return 0;

@@ -3,7 +3,7 @@
  * Plain Node, no dependencies: these scripts run before anything is installed.
  */
 import { spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -79,11 +79,30 @@ export function run(command, args, { show = false, env = {}, cwd = root } = {}) 
 
 const signalNumber = (signal) => ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 })[signal] ?? 0;
 
-/** Runs `work` when this file is the program that was started, and turns trouble into words and an exit code. */
-export async function main(moduleUrl, work) {
+const HELP = ['--help', '-h'];
+
+/** The comment that opens a file, without its stars. */
+export function helpOf(path) {
+  const [, comment = ''] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(readFileSync(path, 'utf8')) ?? [];
+  return comment.replaceAll(/^ \* ?/gm, '');
+}
+
+/** Whether somebody asks for help; what follows a bare -- is for another program. */
+export function isHelpAsked(words) {
+  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+  return own.some((word) => HELP.includes(word));
+}
+
+/**
+ * Runs `work` when this file is the program that was started, and turns trouble into words and an exit code. What opens the
+ * file is its help, unless `hasHelp` says that the program it starts has one of its own.
+ */
+export async function main(moduleUrl, work, { hasHelp = true } = {}) {
   if (fileURLToPath(moduleUrl) !== realpathSync(process.argv[1])) return;
+  const args = process.argv.slice(2);
   try {
-    process.exitCode = (await work(process.argv.slice(2))) ?? 0;
+    if (hasHelp && isHelpAsked(args)) say(helpOf(fileURLToPath(moduleUrl)));
+    else process.exitCode = (await work(args)) ?? 0;
   } catch (error) {
     process.exitCode = error instanceof Trouble ? error.exitCode : 1;
     if (error.output) console.error(error.output.trimEnd());

@@ -24,6 +24,7 @@ import { mutants } from '../test/mutants/list.mjs';
 import { findRedis } from './find-redis.mjs';
 import { main, root, run, say, seconds, Trouble } from './house.mjs';
 import { recordMutants } from './proofs.mjs';
+import { readOptions } from './usage.mjs';
 
 const lanes = 2;
 /** Of the suites of one mutant; those of all mutants together, on code that is whole, may take longer. */
@@ -31,7 +32,8 @@ const timeoutMs = { mutant: 240_000, whole: 900_000 };
 const notCopied = new Set(['.git', 'node_modules', 'dist', 'build', 'coverage', 'docs', 'bench']);
 
 await main(import.meta.url, async (args) => {
-  const { only, by } = readArguments(args);
+  const word = { type: 'string', default: '' };
+  const { only, by } = readOptions(import.meta.url, { args, options: { only: word, by: word } }).values;
   const chosen = mutants
     .map((mutant) => ({ ...mutant, suites: mutant.suites.filter((suite) => suite.includes(by)) }))
     .filter(({ name, file, suites }) => suites.length > 0 && isOneOf(`${name} ${file}`, only));
@@ -56,20 +58,6 @@ await main(import.meta.url, async (args) => {
 
 function isOneOf(text, words) {
   return words.split(',').some((word) => text.includes(word.trim()));
-}
-
-function readArguments(args) {
-  const options = { only: '', by: '' };
-  for (let index = 0; index < args.length; index += 2) {
-    const name = args[index].replace(/^--/, '');
-    if (!(name in options) || args[index + 1] === undefined) {
-      throw new Trouble(`Unknown argument ${args[index]}. Use --only <word> and --by <part of a suite's path>.`, {
-        exitCode: 2,
-      });
-    }
-    options[name] = args[index + 1];
-  }
-  return options;
 }
 
 /** The results in the order of the items, whichever lane they were made in. */

@@ -5,13 +5,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { launchBrowser } from './browser.mjs';
 import { main, root, say, Trouble } from './house.mjs';
 import { addJobs, isSettled, makeQueues } from './screenshots/seed.mjs';
 import { smallPng } from './screenshots/small-png.mjs';
 import { makeHome, startNode } from './served-node.mjs';
 import { setUp } from './setup.mjs';
+import { readOptions } from './usage.mjs';
 
 const THEMES = ['light', 'dark'];
 const SIZE = { width: 1200, height: 750 };
@@ -28,7 +28,7 @@ const waitMs = 60_000;
 const options = { out: { type: 'string' }, hurry: { type: 'boolean', default: false } };
 
 await main(import.meta.url, async (args) => {
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const { values, positionals } = readOptions(import.meta.url, { args, options, allowPositionals: true });
   const names = positionals.length === 0 ? Object.keys(PAGES) : positionals;
   const unknown = names.filter((name) => !(name in PAGES));
   if (unknown.length > 0)

@@ -12,9 +12,10 @@ import { join } from 'node:path';
 import { check } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
-import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
+import { bin, cacheFolder, main, root, run, say, seconds } from './house.mjs';
 import { recordSuite } from './proofs.mjs';
 import { setUp } from './setup.mjs';
+import { wrongUse } from './usage.mjs';
 
 const limitMs = 8 * 60_000;
 const results = join(cacheFolder, 'results.json');
@@ -67,12 +68,7 @@ function readArguments(args) {
   const known = new Set(['--full', '--only', ...folders]);
   const unknown = own.filter((each) => !known.has(each));
   if (unknown.length === 0) return { isFull, folders, rest };
-  throw new Trouble(
-    `Unknown argument ${unknown.join(' ')}. Use --full, --only <folder …>, or -- and arguments of vitest.`,
-    {
-      exitCode: 2,
-    },
-  );
+  throw wrongUse(import.meta.url, `Unknown argument ${unknown.join(' ')}.`);
 }
 
 /** Those beside the sources, all at once, and each folder of test/ that has tests. */
