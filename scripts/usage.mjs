@@ -21,8 +21,8 @@ export function readOptions(moduleUrl, { args = process.argv.slice(2), choices =
     if (wrong !== undefined) throw wrongUse(moduleUrl, `--${name} is one of ${words.join(', ')}, not ${wrong}.`);
   }
   for (const name of numbers.filter((each) => values[each] !== undefined)) {
-    if (!(Number(values[name]) > 0)) throw wrongUse(moduleUrl, `--${name} is a number above 0, not ${values[name]}.`);
-    values[name] = Number(values[name]);
+    const given = String(values[name]);
+    if (!(Number(given) > 0)) throw wrongUse(moduleUrl, `--${name} is a number above 0, not ${given}.`);
   }
   return parsed;
 }

@@ -3,6 +3,7 @@
  * are done, after they are done, in their middle and in the middle of their replies, and which is slow now and then.
  * Every job is done exactly once.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
@@ -36,7 +37,7 @@ describeWithRedis('replies cut at random under load', () => {
       onTestFinished(() => proxy.close());
       const arena = await openArena({
         address: redis.url,
-        connect: { namespace: 'cuts' },
+        connect: { namespace: `cuts-${randomUUID()}` },
         settings: { lease: LEASE_MS },
       });
       const jobs = { everyMs: 4, atOnce: 20, maxMs: 20, longEvery: 100, longMs: LEASE_MS / 2 };

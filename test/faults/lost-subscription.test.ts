@@ -7,7 +7,7 @@ import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { printFigures, until } from './arena.ts';
 
-const HEARD_MS = 10_000;
+const HEARD_MS = 30_000;
 
 describeWithRedis('listening to a Redis store', () => {
   let redis: RedisServer;

@@ -24,14 +24,14 @@ describeWithRedis('a claim whose answer was lost just before the server went awa
 
     proxy.decide = ({ command }) => (command.startsWith('EVAL') ? 'lose-reply' : 'pass');
     const job = await direct.queue<null, number>('q').add(null);
-    await until('it is claimed', 10_000, async () => ((await direct.find(job.id))?.state === 'running' ? true : null));
+    await until('it is claimed', 30_000, async () => ((await direct.find(job.id))?.state === 'running' ? true : null));
     proxy.mode = 'down';
     proxy.decide = () => 'pass';
     await sleep(AWAY_MS);
     proxy.mode = 'open';
     const openedAt = performance.now();
     // A forgotten lease would last for a minute.
-    expect(await job.finished({ signal: AbortSignal.timeout(15_000) })).toBe(1);
+    expect(await job.finished({ signal: AbortSignal.timeout(30_000) })).toBe(1);
     printFigures('an unanswered claim', { attempt: 1, doneAfterMs: performance.now() - openedAt, cuts: proxy.cuts });
   });
 });

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import { ask, describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -42,14 +42,15 @@ describeWithRedis('an import', () => {
   let folder: string;
   beforeAll(async () => {
     server = await startRedis();
-    folder = await mkdtemp(join(tmpdir(), 'longhaul-import-'));
     for (const line of [...BLUEQUE, ...QLESS, ...WORQR]) await ask(server.port, line);
     await ask(server.port, 'ACL SETUSER reader on >secret ~* +@read +@connection +info');
   });
-  afterAll(async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+  afterAll(() => server.stop());
+  // Each try into homes of its own.
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'longhaul-import-'));
   });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function importInto(home: string, ...words: readonly string[]) {
     await mkdir(join(folder, home), { recursive: true });

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Job } from '../../src/core/job.ts';
 import { isRunning } from '../../src/core/job.ts';
 import type { NewJob, Settlement } from '../../src/core/job-store.ts';
@@ -27,15 +27,16 @@ describeWithRedis('a store that moves house', () => {
   let server: RedisServer;
   let round = 0;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'longhaul-moving-'));
     server = await startRedis();
   });
-  afterAll(async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+  afterAll(() => server.stop());
+  // Each try has stores of its own.
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'longhaul-moving-'));
   });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
   const at = (name: string): string => join(folder, name);
-  const redis = (name: string): string => `${server.url}?namespace=${name}`;
+  const redis = (name: string): string => `${server.url}?namespace=${name}-${basename(folder)}`;
   const openAt = (address: string): Promise<Store> =>
     address.startsWith('redis:')
       ? openRedisStore({ url: address })

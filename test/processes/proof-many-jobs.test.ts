@@ -2,6 +2,7 @@
  * Many jobs through a durable store, added by two processes and worked by three at the same time: each is done exactly
  * once, by the store's word and by the word of the handlers, and counts, states and histories agree for every job.
  */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Arena, aFolder, figuresOf, openArena, printFigures } from '../faults/arena.ts';
 import { isFullProof, proofSize } from '../support/proof.ts';
@@ -32,7 +33,10 @@ describeWithRedis(`${JOBS} jobs`, () => {
   it(
     'go through Redis, each done exactly once',
     async () => {
-      await allDoneOnce(await openArena({ address: redis.url, connect: { namespace: 'many' } }), 'Redis');
+      await allDoneOnce(
+        await openArena({ address: redis.url, connect: { namespace: `many-${randomUUID()}` } }),
+        'Redis',
+      );
     },
     2 * DEADLINE_MS,
   );

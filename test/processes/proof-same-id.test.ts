@@ -1,4 +1,5 @@
 /** The same id added 1,000 times at once from several processes is one job. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Arena, aFolder, openArena, printFigures } from '../faults/arena.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
@@ -21,7 +22,10 @@ describeWithRedis('the same id added 1,000 times at once', () => {
   afterAll(() => redis.stop());
 
   it('is one job over Redis', async () => {
-    await addedAtOnce(await openArena({ address: redis.url, connect: { namespace: 'same-id' } }), 'Redis');
+    await addedAtOnce(
+      await openArena({ address: redis.url, connect: { namespace: `same-id-${randomUUID()}` } }),
+      'Redis',
+    );
   });
 });
 

@@ -65,6 +65,8 @@ const improperly = (completion: string, exit: number): object =>
 
 describe('start', () => {
   it('the script path is resolved through its links at each start', async () => {
+    rmSync(join(code, 'link.sh'));
+    symlinkSync('linked.sh', join(code, 'link.sh'));
     expect(await run('linked')).toMatchObject(done('first'));
     writeFileSync(join(code, 'other.sh'), '#!/bin/bash\necho "done $RQ_SCRIPT $RQ_REALSCRIPT" >&3\n', { mode: 0o755 });
     rmSync(join(code, 'link.sh'));
@@ -73,10 +75,11 @@ describe('start', () => {
   });
 
   it('a script that is not executable is a script error', async () => {
+    chmodSync(join(code, 'barred.sh'), 0o644);
     const id = await bench.add('barred');
     const { store } = await bench.longhaul();
-    const problems = await store.records.list({ kind: 'queue-problem', prefix: 'barred/', limit: 10 });
-    expect(problems[0]?.value).toMatch(/script-error.*is not executable/);
+    const problems = () => store.records.list({ kind: 'queue-problem', prefix: 'barred/', limit: 10 });
+    await expect.poll(async () => (await problems())[0]?.value).toMatch(/script-error.*is not executable/);
     chmodSync(join(code, 'barred.sh'), 0o755);
     expect(await bench.until(id, ended, 30_000)).toMatchObject(done('let in'));
   });

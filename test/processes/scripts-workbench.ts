@@ -38,6 +38,7 @@ export interface Served {
   readonly pid: number;
   readonly lines: readonly string[];
   readonly ended: Promise<Ended>;
+  readonly isAlive: boolean;
   /** Waits for a line that it printed or will print. */
   says(words: string | RegExp, timeoutMs?: number): Promise<string>;
   kill9(): Promise<Ended>;
@@ -184,6 +185,9 @@ function watchLines(child: GuardedProcess): Served {
     pid: child.pid,
     lines,
     ended: child.ended,
+    get isAlive() {
+      return child.isAlive;
+    },
     kill9: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
     async says(words, timeoutMs = 30_000) {

@@ -75,7 +75,7 @@ function fateOf(cell: Cell | undefined, request: SeenRequest): HttpFate {
 
 it.each(cells)('$step, $fault: one job arrives, whole, and its sender is done', async (cell) => {
   const { id, host } = cell;
-  const sent = await until(a, id, ended, 25_000);
+  const sent = await until(a, id, ended, 60_000);
   expect(cell.isBroken).toBe(true);
   expect(sent).toMatchObject({ state: 'done', failure: null });
   const arrived = (await jobsIn(b, 'mail')).filter(({ data }) => data === JSON.stringify(id));

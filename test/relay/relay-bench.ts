@@ -42,7 +42,7 @@ export async function startNode(
   const settings = new SettingsKeeper(store);
   const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${String(error)}`);
   const access = openAccess({ store, now: Date.now, requireToken: options.requireToken ?? false, onTrouble });
-  const json = { allowDestinations: ['127.0.0.0/8'], relay: { timeout: '2s' }, ...file };
+  const json = { allowDestinations: ['127.0.0.0/8'], relay: { timeout: '20s' }, ...file };
   const live = { ...nodeSettings(JSON.stringify(json)) };
   await settings.change('relay', QUICK);
   writeFileSync(home.settings, JSON.stringify(json), { mode: 0o600 });

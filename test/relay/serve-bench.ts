@@ -118,7 +118,7 @@ export class ServedNode {
     return answer?.status === 200 ? (answer.json as SeenJob) : null;
   }
 
-  until(id: string, state: string, ms = 30_000): Promise<SeenJob | null> {
+  until(id: string, state: string, ms = 60_000): Promise<SeenJob | null> {
     return eventually(
       () => this.find(id),
       (job) => job?.state === state,

@@ -13,11 +13,12 @@ describe('the page of an admin', () => {
   });
 
   it('makes a queue with a script, which others are told they may not', { timeout: LONG }, async () => {
+    const queue = `made-${Date.now()}`;
     const operator = await web.open('/queues');
     await operator.page.getByRole('button', { name: 'New queue …' }).click();
     const refused = operator.page.getByRole('dialog');
     await refused.getByText('You have the role operate.').waitFor();
-    await refused.getByLabel('Name').fill('made');
+    await refused.getByLabel('Name').fill(queue);
     await refused.getByLabel('Script').fill(`${web.bench.queues}/hello`);
     await refused.getByRole('button', { name: 'Make the queue' }).click();
     await refused.getByRole('alert').waitFor();
@@ -26,33 +27,31 @@ describe('the page of an admin', () => {
     await page.getByRole('link', { name: 'Queues' }).click();
     await page.getByRole('button', { name: 'New queue …' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('made');
+    await dialog.getByLabel('Name').fill(queue);
     await dialog.getByLabel('Script').fill(`${web.bench.queues}/hello`);
     await dialog.getByRole('button', { name: 'Make the queue' }).click();
-    await page.waitForURL(/\/q\/made$/);
+    await page.waitForURL((url) => url.pathname === `/q/${queue}`);
     await page.getByText('This queue has no jobs').waitFor();
-    const made = await (await fetch(new URL('/api/queues/made', web.url))).json();
+    const made = await (await fetch(new URL(`/api/queues/${queue}`, web.url))).json();
     expect(made).toMatchObject({ settings: { script: `${web.bench.queues}/hello` } });
     expect(troubles).toEqual([]);
   });
 
   it('makes a token that is shown once, revokes it, and finds both in the audit', { timeout: LONG }, async () => {
+    const name = `for the build ${Date.now()}`;
     const kept = await web.bench.add('kept', { some: 'bytes' });
     await web.bench.until(kept, 'done');
     const { page, troubles } = await web.openAsAdmin();
     await page.getByRole('link', { name: 'Settings' }).click();
     const tokens = page.getByRole('region', { name: 'Tokens' }).first();
-    await tokens.getByLabel('Name').fill('for the build');
+    await tokens.getByLabel('Name').fill(name);
     await tokens.getByLabel('Role').selectOption('read');
     await tokens.getByRole('button', { name: 'Make a token' }).click();
     const secret = await tokens.getByRole('status').locator('code').innerText();
     const asIt = () => fetch(new URL('/api/me', web.url), { headers: { authorization: `Bearer ${secret}` } });
     expect(await (await asIt()).json()).toMatchObject({ role: 'read' });
-    await tokens
-      .getByRole('row', { name: /for the build/ })
-      .getByRole('button', { name: 'Revoke' })
-      .click();
-    await tokens.getByRole('row', { name: /for the build/ }).waitFor({ state: 'detached' });
+    await tokens.getByRole('row', { name }).getByRole('button', { name: 'Revoke' }).click();
+    await tokens.getByRole('row', { name }).waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('cell', { name: 'tokens.revoke' }).first().waitFor();
     const storage = page.getByRole('table', { name: 'Storage by queue' });

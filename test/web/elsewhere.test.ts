@@ -16,10 +16,11 @@ const PREFIX = '/tools/jobs';
 describe('the page elsewhere', () => {
   const web = new PageBench({
     prepare: (bench) => {
-      bench.queue('slow', 'echo begun; sleep 300');
+      // Room for those of a try that came to no end.
+      bench.queue('slow', 'echo begun; sleep 300', { concurrency: 9 });
       bench.queue('file', 'mkdir -p out; echo made > out/made.txt');
       bench.queue('broken', 'exit 3');
-      bench.queue('far', 'echo "told from afar"; echo "progress 70 half the way" >&3; sleep 300');
+      bench.queue('far', 'echo "told from afar"; echo "progress 70 half the way" >&3; sleep 300', { concurrency: 9 });
       writeFileSync(join(bench.home, 'node.json'), JSON.stringify({ allowDestinations: ['127.0.0.1'] }), {
         mode: 0o600,
       });
@@ -49,13 +50,14 @@ describe('the page elsewhere', () => {
   });
 
   it('works behind a sub-path: links, reload, live log, actions, files, log-in', { timeout: LONG }, async () => {
+    const name = `behind a proxy ${Date.now()}`;
     const made = await web.bench.add('file', null, { name: 'with a file' });
-    const slow = await web.bench.add('slow', null, { name: 'behind a proxy' });
+    const slow = await web.bench.add('slow', null, { name });
     await web.bench.until(made, 'done');
     const { page, troubles } = await web.open(outside);
     const asked: string[] = [];
     page.on('request', (each) => asked.push(each.url()));
-    await page.getByRole('link', { name: 'behind a proxy' }).click();
+    await page.getByRole('link', { name }).click();
     await page.waitForURL(`${outside}q/slow/${slow}`);
     await page.reload();
     await page.getByRole('region', { name: 'Lines of the log' }).getByText('begun').waitFor();

@@ -19,6 +19,7 @@ describe('the page of an empty node', () => {
   it('leads to a first job whose progress and log move by themselves, and whose cancel ends every process', {
     timeout: LONG,
   }, async () => {
+    await forgetAll(web.bench);
     const { page, troubles } = await web.open('/');
     await page.getByRole('button', { name: 'Start a job' }).click();
     await page.waitForURL(/\/q\/sample\/[^/]+$/);
@@ -49,3 +50,13 @@ describe('the page of an empty node', () => {
     expect(troubles).toEqual([]);
   });
 });
+
+/** What an earlier try has left: this is about a node without jobs. */
+async function forgetAll(bench: Bench): Promise<void> {
+  const longhaul = await bench.longhaul();
+  for (const { id } of (await longhaul.list()).jobs) {
+    await longhaul.cancel(id);
+    await bench.until(id, ({ state }) => state !== 'running');
+    await longhaul.delete(id);
+  }
+}

@@ -21,7 +21,7 @@ describe('the log viewer', () => {
         `wait_for() { until [ -e "$(dirname "$0")/$LONGHAUL_JOB_ID.$1~" ]; do sleep 0.1; done; }
 seq 1 200 | sed "s/^/early /"; wait_for go
 yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cut"; sleep 300`,
-        { limits: { log: '1MB' } },
+        { limits: { log: '1MB' }, concurrency: 9 },
       );
       bench.queue(
         'groups',
@@ -97,7 +97,7 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     web.bench.queue(`${id}.go~`, 'true');
     // What is written before the cut goes with it.
     await waitFor('the cut', () => web.bench.log(id).includes('bytes of output were dropped here'), {
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
     });
     web.bench.queue(`${id}.on~`, 'true');
     await lines.getByText('after the cut').waitFor();

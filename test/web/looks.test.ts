@@ -41,6 +41,7 @@ describe('every page', () => {
       bench.queue(
         'lively',
         'echo "\u001b[32mgreen\u001b[0m and \u001b[33myellow"; echo "progress 40 well" >&3; sleep 300',
+        { concurrency: 9 },
       );
       bench.queue('broken', 'echo "some error"; exit 3');
     },

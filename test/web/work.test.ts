@@ -1,5 +1,5 @@
 /** What people do on the page every day: find what failed and run it again, send files, filter, come back after a restart. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -14,16 +14,19 @@ describe('the page of a node at work', () => {
       // Fails until somebody has mended what was wrong.
       bench.queue('mend', 'if [ -e "$0.mended~" ]; then echo mended; else echo "group broken pipe" >&3; exit 4; fi');
       bench.queue('copy', 'mkdir -p out; tr a-z A-Z < attach/letter.txt > out/shouted.txt');
-      bench.queue('slow', 'echo begun; sleep 300');
+      // Room for those of a try that came to no end.
+      bench.queue('slow', 'echo begun; sleep 300', { concurrency: 9 });
     },
   });
 
   it('shows a failed job in its group, from where it is run again', { timeout: LONG }, async () => {
-    const id = await web.bench.add('mend', null, { name: 'the pipe' });
+    const name = `the pipe ${Date.now()}`;
+    rmSync(join(web.bench.queues, 'mend.mended~'), { force: true });
+    const id = await web.bench.add('mend', null, { name });
     await web.bench.until(id, 'failed');
     const { page, troubles } = await web.open('/failures');
     await page.getByRole('link', { name: 'broken pipe' }).click();
-    await page.getByRole('link', { name: 'the pipe' }).waitFor();
+    await page.getByRole('link', { name }).waitFor();
     expect(new URL(page.url()).searchParams.get('group')).toBe('broken pipe');
 
     web.bench.queue('mend.mended~', 'true');
@@ -101,13 +104,17 @@ describe('the page of a node at work', () => {
   });
 
   it('says calmly that the node is away, and comes back by itself after its restart', { timeout: LONG }, async () => {
-    const id = await web.bench.add('slow', null, { name: 'patience' });
+    const name = `patience ${Date.now()}`;
+    const id = await web.bench.add('slow', null, { name });
     const { page, troubles } = await web.open('/');
-    await page.getByRole('link', { name: 'patience' }).waitFor();
+    await page.getByRole('link', { name }).waitFor();
     await web.served.terminate();
-    await page.getByText('The node does not answer.').waitFor();
-    await page.getByRole('link', { name: 'patience' }).waitFor();
-    await web.serve();
+    try {
+      await page.getByText('The node does not answer.').waitFor();
+      await page.getByRole('link', { name }).waitFor();
+    } finally {
+      await web.serve();
+    }
     await page.getByText('The node does not answer.').waitFor({ state: 'hidden' });
     await web.post('/api/jobs', { queue: `made-${Date.now()}`, delay: '1h', name: 'after the restart' });
     await page
@@ -187,7 +194,8 @@ describe('the page of a node at work', () => {
       name: 'plan',
       data: { a: 1 },
     });
-    await web.post('/api/queues', { name: 'elsewhere' });
+    const elsewhere = `elsewhere-${Date.now()}`;
+    await web.post('/api/queues', { name: elsewhere });
     const { page } = await web.open(`/q/later/${id}`);
     await page.getByRole('button', { name: 'Change …' }).click();
     await page.getByRole('dialog').getByLabel('Priority').fill('-5');
@@ -195,9 +203,9 @@ describe('the page of a node at work', () => {
     await page.getByRole('button', { name: 'Change it' }).click();
     await page.getByText('soon, red').waitFor();
     await page.getByRole('button', { name: 'Move …' }).click();
-    await page.getByRole('dialog').getByLabel('Queue').selectOption('elsewhere');
+    await page.getByRole('dialog').getByLabel('Queue').selectOption(elsewhere);
     await page.getByRole('button', { name: 'Move it' }).click();
-    await web.bench.until(id, (job) => job.queue === 'elsewhere' && job.priority === -5);
+    await web.bench.until(id, (job) => job.queue === elsewhere && job.priority === -5);
     await page.getByRole('button', { name: 'Duplicate …' }).click();
     await page.getByRole('dialog').getByLabel('Data (JSON)').fill('{"a": ');
     await page.getByRole('button', { name: 'Add the job' }).click();
