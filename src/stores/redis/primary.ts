@@ -65,19 +65,25 @@ export class Primary {
   /** Where it is said to be, the place that most of those say who were asked first. */
   async places(): Promise<readonly Place[]> {
     if (this.#layout === 'single') return this.#settings.address.places;
+    const { connectTimeoutMs } = this.#settings;
     const asked = [...this.#known.values()].slice(0, MOST_ASKED);
-    const answers = await Promise.allSettled(asked.map((place) => this.#ask(place)));
-    const heard = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    this.#forgetSilent(asked.filter((_, index) => answers[index]?.status === 'rejected'));
+    const hurried = await this.#askAll(asked, Math.min(ANSWER_MS, connectTimeoutMs));
+    // Where all are slow it is the way or the machine: they are given more time before nobody is found.
+    const heard = hurried.length > 0 ? hurried : await this.#askAll(asked, connectTimeoutMs);
     this.#learn(heard.flatMap(({ others }) => others));
     return byVotes(heard.flatMap(({ primary }) => (primary === null ? [] : [primary])));
   }
 
-  async #ask(place: Place): Promise<Whereabouts> {
-    const { address, sentinel, connectTimeoutMs } = this.#settings;
+  async #askAll(asked: readonly Place[], answerMs: number): Promise<readonly Whereabouts[]> {
+    const answers = await Promise.allSettled(asked.map((place) => this.#ask(place, answerMs)));
+    this.#forgetSilent(asked.filter((_, index) => answers[index]?.status === 'rejected'));
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  async #ask(place: Place, answerMs: number): Promise<Whereabouts> {
+    const { address, sentinel } = this.#settings;
     const login: Login = this.#layout === 'sentinel' ? { ...sentinel, db: 0 } : { ...address, db: 0 };
     const opening = this.#openWire(place, login);
-    const answerMs = Math.min(ANSWER_MS, connectTimeoutMs);
     // Whatever opens too late is closed by this as well.
     const closing = () => opening.then((wire) => wire.destroy()).catch(() => undefined);
     try {
