@@ -50,8 +50,11 @@ function tell(call: Call, result: ImportResult): number {
     print(JSON.stringify(result));
     return 0;
   }
-  const { imported, known, unmapped } = result;
-  const words = Object.entries(imported).map(([what, count]) => `${count} ${what}`);
+  const { imported, known, besides, unmapped } = result;
+  const { tracked, throttles, records } = besides;
+  const more = { 'tracked marks': tracked, throttles, 'records of settings': records };
+  const others = Object.entries(more).filter(([, count]) => count > 0);
+  const words = [...Object.entries(imported), ...others].map(([what, count]) => `${count} ${what}`);
   print(`${call.flag('dry-run') ? 'would import' : 'imported'} ${words.join(', ')}; ${known} were here already`);
   for (const why of unmapped) print(`left out: ${why}`);
   return 0;

@@ -30,6 +30,17 @@ const QLESS = [
   'HSET ql:j:q-5 jid q-5 klass Job data {} state running queue work worker w expires 1700000099 time 1700000000',
   'HSET ql:r:r-1 jid r-1 klass Job data {} queue work interval 60 state recur',
   'HSET ql:s:stats:1700000000:work failed 1',
+  `HSET ql:j:q-6 jid q-6 klass Job data {} state complete queue '' throttles '["gpu","ql:q:work"]' time 1700000070`,
+  // As qless packs it: [1700000000, "put", {q: "work"}], [1700000010, "popped", {worker: "w"}].
+  ...[
+    '\\x93\\xce\\x65\\x53\\xf1\\x00\\xa3put\\x81\\xa1q\\xa4work',
+    '\\x93\\xce\\x65\\x53\\xf1\\x0a\\xa6popped\\x81\\xa6worker\\xa1w',
+  ].map((row) => `RPUSH ql:j:q-6-history "${row}"`),
+  'ZADD ql:tracked 1700000000 q-1 1700000000 gone',
+  'HSET ql:config heartbeat 120 application mine',
+  'HSET ql:th:gpu id gpu maximum 2',
+  'ZADD ql:th:gpu-locks 1 q-5',
+  'HSET ql:th:ql:q:work id ql:q:work maximum 7',
 ];
 const WORQR = [
   'LPUSH worqr:queues:films w-one w-two',
@@ -52,6 +63,10 @@ describeWithRedis('an import', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
+  /** A new one for each try. */
+  let homes = 0;
+  const aHome = (): string => `home-${(homes += 1)}`;
+
   async function importInto(home: string, ...words: readonly string[]) {
     await mkdir(join(folder, home), { recursive: true });
     const address = `redis://reader:secret@127.0.0.1:${server.port}`;
@@ -63,7 +78,7 @@ describeWithRedis('an import', () => {
     const { code } = await run.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toContain('secret');
-    return JSON.parse(stdout) as { imported: unknown; known: number; unmapped: readonly string[] };
+    return JSON.parse(stdout) as { imported: unknown; known: number; besides: unknown; unmapped: readonly string[] };
   }
   const within = async (home: string, ids: readonly string[]) => {
     const store = await openSqliteStore({ path: join(folder, home, 'store.db') });
@@ -71,26 +86,30 @@ describeWithRedis('an import', () => {
       const histories = await Promise.all(ids.map((id) => store.jobs.history(id)));
       const claim = { worker: 'w', queues: ['films', 'work'], limit: 9, requestId: 'r' };
       const schedules = await store.records.list({ kind: 'schedule', limit: 9 });
-      return { jobs: await store.jobs.find(ids), histories, next: (await store.jobs.claim(claim)).jobs, schedules };
+      const kinds = ['qless', 'throttle', 'tracked'].map((kind) => store.records.list({ kind, limit: 9 }));
+      const others = (await Promise.all(kinds)).flat().map(({ kind, key, value }) => [kind, key, value]);
+      const { jobs: next } = await store.jobs.claim(claim);
+      return { jobs: await store.jobs.find(ids), histories, next, schedules, others };
     } finally {
       await store.close();
     }
   };
 
   test('from Blueque keeps ids, parameters, order, ends and times; a second one adds nothing', async () => {
-    const dry = await importInto('blueque', '--from-blueque', '--dry-run');
+    const home = aHome();
+    const dry = await importInto(home, '--from-blueque', '--dry-run');
     expect(dry.imported).toEqual({ waiting: 3, done: 1, failed: 1, schedules: 0 });
-    const first = await importInto('blueque', '--from-blueque');
+    const first = await importInto(home, '--from-blueque');
     expect(first).toMatchObject({ imported: { waiting: 3, done: 1, failed: 1, schedules: 0 }, known: 0 });
     expect(first.unmapped).toEqual([
       'task b-7: it has no queue, or the unknown status undefined',
       'b-5 of mail: it runs there; import again when it has ended, or say --running',
     ]);
-    expect(await importInto('blueque', '--from-blueque')).toMatchObject({
+    expect(await importInto(home, '--from-blueque')).toMatchObject({
       imported: { waiting: 0, done: 0, failed: 0, schedules: 0 },
       known: 5,
     });
-    const { jobs, histories, next } = await within('blueque', ['b-3', 'b-4', 'b-6']);
+    const { jobs, histories, next } = await within(home, ['b-3', 'b-4', 'b-6']);
     expect(jobs).toMatchObject([
       {
         queue: 'films',
@@ -111,29 +130,42 @@ describeWithRedis('an import', () => {
   });
 
   test('from qless turns priorities round, keeps what waits for what, and makes schedules of recurring jobs', async () => {
-    const { imported, unmapped } = await importInto('qless', '--from-qless');
-    expect(imported).toEqual({ waiting: 2, done: 1, failed: 1, schedules: 1 });
+    const home = aHome();
+    const { imported, besides, unmapped } = await importInto(home, '--from-qless');
+    expect(besides).toEqual({ tracked: 1, throttles: 1, records: 1 });
+    expect(imported).toEqual({ waiting: 2, done: 2, failed: 1, schedules: 1 });
     expect(unmapped).toEqual([
       '1 keys of statistics: they are counted anew',
       expect.stringContaining('q-5 of work: it runs there'),
     ]);
-    const { jobs, next, schedules } = await within('qless', ['q-1', 'q-2', 'q-3', 'q-4']);
+    const { jobs, next, schedules, others } = await within(home, ['q-1', 'q-2', 'q-3', 'q-4', 'q-6']);
     expect(jobs).toMatchObject([
       { name: 'Job', data: '{"a":1}', priority: -5, tags: ['x'], policy: { retries: 3 }, dependents: 1 },
       { state: 'waiting', parents: { of: 1, open: 1, bad: 0 } },
       { state: 'done', queue: 'work' },
       { state: 'failed', failure: { group: 'boom', message: 'no' } },
+      { state: 'done', queue: 'work', attempt: 1, createdAt: 1_700_000_000_000, policy: { throttles: ['gpu'] } },
     ]);
+    expect(others).toEqual([
+      ['qless', 'config', '{"heartbeat":120,"application":"mine","work-max-concurrency":7}'],
+      ['throttle', 'gpu', '{"max":2}'],
+      ['tracked', 'q-1', '{}'],
+    ]);
+    expect(await importInto(home, '--from-qless')).toMatchObject({
+      known: 5,
+      besides: { tracked: 0, throttles: 0, records: 0 },
+    });
     expect(next.map(({ id }) => id)).toEqual(['q-1']);
     expect(schedules.map(({ key }) => key)).toEqual(['r-1']);
   });
 
   test('from Worqr takes tasks in their order, and what runs when that is said', async () => {
-    const { imported, unmapped } = await importInto('worqr', '--from-worqr', '--running');
+    const home = aHome();
+    const { imported, unmapped } = await importInto(home, '--from-worqr', '--running');
     expect(imported).toEqual({ waiting: 3, done: 0, failed: 0, schedules: 0 });
     expect(unmapped).toEqual(['1 locks of unique tasks: give the job a unique key instead']);
-    const { next } = await within('worqr', []);
+    const { next } = await within(home, []);
     expect(next.map(({ data }) => data)).toEqual(['"w-one"', '"w-two"', '"w-three"']);
-    expect(await importInto('worqr', '--from-worqr', '--running')).toMatchObject({ known: 3 });
+    expect(await importInto(home, '--from-worqr', '--running')).toMatchObject({ known: 3 });
   });
 });

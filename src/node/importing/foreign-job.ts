@@ -19,12 +19,18 @@ export interface ForeignJob {
   readonly result: string | null;
   readonly failure: Failure | null;
   readonly dependsOn: readonly string[];
+  readonly throttles: readonly string[];
 }
 
 export interface ForeignStore {
   readonly jobs: readonly ForeignJob[];
   /** Rules that make jobs again and again. */
   readonly recurring: readonly ForeignSchedule[];
+  /** Ids of jobs that somebody keeps an eye on. */
+  readonly tracked: readonly string[];
+  readonly throttles: readonly { readonly name: string; readonly max: number }[];
+  /** Settings of the system, for its door here. */
+  readonly records: readonly { readonly kind: string; readonly key: string; readonly value: string }[];
   /** What there is and has no place in ours, in words. */
   readonly unmapped: readonly string[];
 }
@@ -43,6 +49,7 @@ export interface ForeignSchedule {
 export interface ForeignKeys {
   hash(key: string): Promise<Readonly<Record<string, string>>>;
   list(key: string): Promise<readonly string[]>;
+  bytes(key: string): Promise<readonly Uint8Array[]>;
   set(key: string): Promise<readonly string[]>;
   sorted(key: string): Promise<readonly (readonly [string, number])[]>;
   keys(prefix: string): Promise<readonly string[]>;
@@ -60,7 +67,11 @@ export const PLAIN_JOB: Omit<ForeignJob, 'id' | 'queue' | 'data' | 'state'> = {
   result: null,
   failure: null,
   dependsOn: [],
+  throttles: [],
 };
+
+/** Of a system that has jobs and nothing else. */
+export const JOBS_ALONE = { recurring: [], tracked: [], throttles: [], records: [] } as const;
 
 /** Seconds as a text, as these systems keep times; null where there is none. */
 export function secondsOf(text: string | undefined): number | null {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Store } from '../../core/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
 import type { ForeignJob, ForeignStore } from './foreign-job.ts';
-import { PLAIN_JOB } from './foreign-job.ts';
+import { JOBS_ALONE, PLAIN_JOB } from './foreign-job.ts';
 import { importJobs } from './import-jobs.ts';
 
 const many = (state: ForeignJob['state'], count: number): readonly ForeignJob[] =>
@@ -15,7 +15,7 @@ const many = (state: ForeignJob['state'], count: number): readonly ForeignJob[] 
     ...(state === 'done' && { endedAt: 5, attempt: 1 }),
   }));
 
-const FOUND: ForeignStore = { jobs: [...many('done', 450), ...many('waiting', 3)], recurring: [], unmapped: [] };
+const FOUND: ForeignStore = { jobs: [...many('done', 450), ...many('waiting', 3)], ...JOBS_ALONE, unmapped: [] };
 const into = (store: Store) =>
   importJobs(FOUND, { store, origin: 'there', takesRunning: false, isDryRun: false, now: 9, importId: 'import-1' });
 

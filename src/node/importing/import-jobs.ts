@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS } from '../../core/settings.ts';
 import type { Store } from '../../core/store.ts';
 import { setSchedule } from '../schedule-book.ts';
 import { findSchedule } from '../schedule-records.ts';
+import { addBesides } from './add-besides.ts';
 import type { ForeignJob, ForeignSchedule, ForeignStore } from './foreign-job.ts';
 
 export interface ImportOptions {
@@ -30,6 +31,8 @@ export interface ImportResult {
   readonly imported: Readonly<Record<'waiting' | 'done' | 'failed' | 'schedules', number>>;
   /** Here already, by id. */
   readonly known: number;
+  /** What came besides jobs, and was not here. */
+  readonly besides: Readonly<Record<'tracked' | 'throttles' | 'records', number>>;
   readonly unmapped: readonly string[];
 }
 
@@ -48,6 +51,7 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
     unmapped.push(...(await addWaiting(waiting, store)));
     for (const each of schedules) await addSchedule(store, each);
   }
+  const besides = await addBesides(found, options, unmapped);
   const count = (state: ForeignJob['state']) => ended.filter((job) => job.state === state).length;
   const imported = {
     waiting: waiting.length,
@@ -55,7 +59,7 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
     failed: count('failed'),
     schedules: schedules.length,
   };
-  return { imported, known: known.size, unmapped };
+  return { imported, known: known.size, besides, unmapped };
 }
 
 /** What ours can hold, and why not the others. */
@@ -149,7 +153,8 @@ function rowOf(
   return { key: String(seq), value };
 }
 
-function newJob({ id, queue, data, name, priority, tags, retries, runAt, state }: ForeignJob): NewJob {
+function newJob(job: ForeignJob): NewJob {
+  const { id, queue, data, name, priority, tags, retries, throttles, runAt, state } = job;
   return {
     id,
     queue,
@@ -157,7 +162,9 @@ function newJob({ id, queue, data, name, priority, tags, retries, runAt, state }
     ...(name !== null && { name }),
     ...(priority !== 0 && { priority }),
     ...(tags.length > 0 && { tags }),
-    ...(retries !== null && { policy: { retries } }),
+    ...((retries !== null || throttles.length > 0) && {
+      policy: { ...(retries !== null && { retries }), ...(throttles.length > 0 && { throttles }) },
+    }),
     ...(runAt !== null && state === 'waiting' && { runAt }),
   };
 }

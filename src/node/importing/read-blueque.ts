@@ -1,6 +1,6 @@
 /** Blueque's keys: the lists say in which order tasks wait, the hash of each task says everything else. */
 import type { ForeignJob, ForeignKeys, ForeignStore } from './foreign-job.ts';
-import { PLAIN_JOB, secondsOf } from './foreign-job.ts';
+import { JOBS_ALONE, PLAIN_JOB, secondsOf } from './foreign-job.ts';
 
 const STATES: Readonly<Record<string, ForeignJob['state']>> = {
   scheduled: 'waiting',
@@ -23,7 +23,7 @@ export async function readBlueque(keys: ForeignKeys): Promise<ForeignStore> {
     if (typeof job === 'string') unmapped.push(job);
     else jobs.push(job);
   }
-  return { jobs, recurring: [], unmapped };
+  return { jobs, ...JOBS_ALONE, unmapped };
 }
 
 /** The ids that wait, the next one first: tasks enter a list at its head and leave it at its tail. */

@@ -1,7 +1,7 @@
 /** Worqr's keys. A task is a text in a list and has no id of its own: it gets one from its queue and its text. */
 import { createHash } from 'node:crypto';
 import type { ForeignJob, ForeignKeys, ForeignStore } from './foreign-job.ts';
-import { PLAIN_JOB } from './foreign-job.ts';
+import { JOBS_ALONE, PLAIN_JOB } from './foreign-job.ts';
 
 export async function readWorqr(keys: ForeignKeys, prefix = 'worqr'): Promise<ForeignStore> {
   const jobs: ForeignJob[] = [];
@@ -18,7 +18,7 @@ export async function readWorqr(keys: ForeignKeys, prefix = 'worqr'): Promise<Fo
   const locks = await keys.keys(`${prefix}:uniqueTasks:`);
   const unmapped =
     locks.length === 0 ? [] : [`${locks.length} locks of unique tasks: give the job a unique key instead`];
-  return { jobs, recurring: [], unmapped };
+  return { jobs, ...JOBS_ALONE, unmapped };
 }
 
 /** Enqueued at the head, taken from the tail. Of equal tasks each is told by how many of them stand before it. */

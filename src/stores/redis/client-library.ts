@@ -15,6 +15,8 @@ export type Library = typeof Redis;
 export interface Wire {
   readonly place: Place;
   send(args: readonly string[]): Promise<unknown>;
+  /** As `send`, for what is no text. */
+  sendForBytes(args: readonly string[]): Promise<unknown>;
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
   /** Calls back once when the connection is lost; never for `destroy`. */
   onLost(listener: () => void): void;
@@ -75,6 +77,7 @@ export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
     return {
       place,
       send: (args) => client.sendCommand(args),
+      sendForBytes: (args) => client.sendCommand(args, { typeMapping: { [library.RESP_TYPES.BLOB_STRING]: Buffer } }),
       subscribe: (channel, listener) => client.subscribe(channel, listener),
       onLost: (listener) => void client.once('terminated', listener),
       destroy: () => client.destroy(),

@@ -7,6 +7,8 @@ import { toProblem } from './problem.ts';
 export interface KeyReader {
   hash(key: string): Promise<Readonly<Record<string, string>>>;
   list(key: string): Promise<readonly string[]>;
+  /** A list of what is no text. */
+  bytes(key: string): Promise<readonly Uint8Array[]>;
   set(key: string): Promise<readonly string[]>;
   /** Members with their scores. */
   sorted(key: string): Promise<readonly (readonly [string, number])[]>;
@@ -34,6 +36,7 @@ function readerOver(wire: Wire): KeyReader {
   return {
     hash: async (key) => Object.fromEntries(pairsOf(await texts('HGETALL', key))),
     list: (key) => texts('LRANGE', key, '0', '-1'),
+    bytes: async (key) => (await wire.sendForBytes(['LRANGE', key, '0', '-1'])) as readonly Uint8Array[],
     set: async (key) => [...(await texts('SMEMBERS', key))].sort(),
     sorted: async (key) =>
       pairsOf(await texts('ZRANGE', key, '0', '-1', 'WITHSCORES')).map(([member, score]) => [member, Number(score)]),
