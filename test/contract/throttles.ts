@@ -50,6 +50,19 @@ export function throttleContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['both']);
   });
 
+  test('A slot that comes back in a later queue of a claim calls who was set aside in an earlier one.', async () => {
+    const bench = await open();
+    await setMax(bench, 'db', 1);
+    await bench.add({ ...withThrottles('holder', 'db'), queue: 'late' });
+    await bench.claimOne({ queues: ['late'] });
+    await bench.jobs.cancel([{ id: 'holder' }]);
+    await bench.add(withThrottles('waits', 'db'));
+    bench.pass(LEASE_MS);
+    expect(await bench.claimIds({ queues: ['q', 'late'] })).toEqual([]);
+    expect(await bench.states('holder')).toEqual(['cancelled']);
+    expect(await bench.claimIds({ queues: ['q', 'late'] })).toEqual(['waits']);
+  });
+
   test('A throttle without a maximum holds nobody back; one that is set later counts who runs already.', async () => {
     const bench = await open();
     await bench.add(...['a', 'b', 'c'].map((id) => withThrottles(id, 'db')));

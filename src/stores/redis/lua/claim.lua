@@ -184,6 +184,8 @@ local function takeFrom(queue)
   -- Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew.
   if clock.isBehind and throttles.unpark('parked:' .. queue, math.huge) > 0 then work.flush() end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
+  -- A slot that comes back with a lost lease is for whoever was parked in a queue before: he must stand there by then.
+  if parked > 0 and leaseEnd and leaseEnd <= clock.now then work.flush() end
   if leaseEnd and leaseEnd <= clock.now and loss.overtake(queue, K.MAX_OVERTAKEN) > 0 then
     -- What failed with them may have set free what waited for it, also in queues that were looked at before.
     runAts, runAt = {}, soonest('later:' .. queue)
