@@ -52,6 +52,23 @@ it('an upload that a node finished and did not live to attach only wants its end
   expect(await uploads.unfinished('job')).toBeNull();
 });
 
+it('what came whole keeps no draft waiting when its sender, who did not hear of it, began once more and was cut', async () => {
+  const { store, uploads, attachments, file } = await aBench();
+  const sent = { offset: 0, size: 10_000, sha256: sha256Of(content) };
+  const cut = () => {
+    throw new Error('cut');
+  };
+  await uploads.put(file(content, sent));
+  await expect(uploads.put(file(content, { ...sent, source: cut }))).rejects.toThrow('cut');
+  expect(await uploads.state('job', 'x')).toEqual({ offset: 0, size: 10_000 });
+  expect(await uploads.unfinished('job')).toBeNull();
+  expect(await attachments.list('job')).toMatchObject([{ name: 'x', sha256: sha256Of(content) }]);
+  expect(await store.records.list({ kind: UPLOAD_RECORD, limit: 10 })).toEqual([]);
+  // Another content is another matter.
+  await expect(uploads.put(file(content, { ...sent, sha256: '0'.repeat(64), source: cut }))).rejects.toThrow('cut');
+  expect(await uploads.unfinished('job')).toMatchObject({ refusal: { code: 'wrong-state' } });
+});
+
 it('a disk without room refuses before a byte is asked for, and leaves nothing behind', async () => {
   const { uploads, file } = await aBench({ reserveBytes: Number.MAX_SAFE_INTEGER });
   let isAsked = false;

@@ -66,12 +66,28 @@ export class AttachmentUploads {
 
   /** Why this draft cannot be committed yet: something that was begun is not whole. Null when nothing is. */
   async unfinished(id: string): Promise<Refused | null> {
-    const [name] = await this.#records.names(id);
-    if (name === undefined) return null;
-    const { offset, size } = (await this.state(id, name)) ?? { offset: 0, size: null };
-    const { refusal } = refuse('wrong-state', `job ${id}`);
-    const words = `attachment ${name} of job ${id} is not whole: ${offset} of ${size ?? 'unknown'} bytes have come`;
-    return { ok: false, refusal: { ...refusal, message: words } };
+    for (const name of await this.#records.names(id)) {
+      if (await this.#isHere(id, name)) continue;
+      const { offset, size } = (await this.state(id, name)) ?? { offset: 0, size: null };
+      const { refusal } = refuse('wrong-state', `job ${id}`);
+      const words = `attachment ${name} of job ${id} is not whole: ${offset} of ${size ?? 'unknown'} bytes have come`;
+      return { ok: false, refusal: { ...refusal, message: words } };
+    }
+    return null;
+  }
+
+  /**
+   * Whether the very bytes that were announced have come before. Their sender did not hear of it, began once more and was
+   * cut; when it looks again it finds them here and sends no more, so that upload would never end.
+   */
+  async #isHere(id: string, name: string): Promise<boolean> {
+    const known = await this.#records.get(id, name);
+    if (known === null) return true;
+    const { sha256, upload } = known.begun;
+    const found = sha256 === null ? null : await this.#attachments.get(id, name, directionBy(null));
+    if (found?.sha256 !== sha256 || sha256 === null) return false;
+    await this.#forget(id, name, upload);
+    return true;
   }
 
   /** Throws `store-full`, and what the source says when it is cut; what has come by then is kept for the next put. */
