@@ -224,7 +224,7 @@ describe('a running job', () => {
   });
 
   it('leaves files and a log that can be had and searched', async () => {
-    mkdirSync(gateAt('got'));
+    mkdirSync(gateAt('got'), { recursive: true });
     expect(await bench.run('attach', 'film-8', '--get', 'film.txt', '-o', 'got/film.txt')).toMatchObject({ code: 0 });
     expect(readFileSync(gateAt('got/film.txt'), 'utf8')).toBe('made\n');
     expect((await bench.run('logs', 'film-8', '--search', 'frame 2')).stdout).toBe('2: frame 2\n');

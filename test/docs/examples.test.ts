@@ -59,13 +59,13 @@ async function compile(name: string): Promise<string> {
 }
 
 test('The example of jobs that wait for others prints what its comments say.', async () => {
-  const { stdout } = await run(process.execPath, [await compile('dependencies')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('dependencies')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('waits for 3 of 3 jobs\n60\n');
 });
 
 test('The hello world has at most six lines, is sound in its types, greets, and ends.', async () => {
   expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
-  const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('Hello, world!\n');
 });
 
@@ -97,30 +97,30 @@ test('Its types are inferred: a wrong field of the data and a wrong use of the r
 });
 
 test('The long job of the README runs and answers what its comment says.', async () => {
-  const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('{ frames: 48 }\n');
 });
 
 test("The guide's example of a test moves three days in a moment.", async () => {
-  const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('sent to ada\n');
 });
 
 test("The examples of Worqr's, Blueque's and qless's doors do what they print.", async () => {
-  const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 20_000 });
+  const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 60_000 });
   expect(worqr.stdout).toBe('sent a letter\n');
-  const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 20_000 });
+  const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 60_000 });
   expect(blueque.stdout).toBe('complete did {"film": 7}\n');
-  const qless = await run(process.execPath, [await compile('qless')], { cwd: folder, timeout: 20_000 });
+  const qless = await run(process.execPath, [await compile('qless')], { cwd: folder, timeout: 60_000 });
   expect(qless.stdout).toBe('popped 7f urgent\n7f: put in frames, done, put in sound\ncomplete\n');
 });
 
 test('The examples of docs/schedules.md make and run what the page says.', async () => {
-  const { stdout } = await run(process.execPath, [await compile('schedules')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('schedules')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('every day at 03:30 (Europe/Berlin)\nunchanged\nevery 15 minutes, 5m past\nreport backup\n');
 });
 
 test('The nights of docs/schedules.md in which clocks change are as the page says.', async () => {
-  const { stdout } = await run(process.execPath, [await compile('clock-changes')], { cwd: folder, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [await compile('clock-changes')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('nightly@2030-03-31T01:00:00Z\nnightly@2030-04-01T00:30:00Z\n');
 });

@@ -17,7 +17,7 @@ test('The examples of docs/http.md answer what the page says.', async () => {
   const script = examples
     .map(([, commands = '']) => commands.replaceAll(':3333', `:${port}`))
     .join(`printf '${mark}'\n`);
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { timeout: 20_000 });
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { timeout: 60_000 });
   const heard = stdout.split(mark).map((text) => lastJson(text));
   for (const [place, [, , expected = '']] of examples.entries()) {
     expect(heard[place]).toMatchObject(JSON.parse(expected) as object);

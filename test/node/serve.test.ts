@@ -77,7 +77,7 @@ test('The three commands that it prints work when they are pasted, in a folder a
       cwd: '/',
       encoding: 'utf8',
       env: { PATH: process.env['PATH'] },
-      timeout: 20_000,
+      timeout: 60_000,
     });
   const [id = ''] = paste(commands[0] ?? '')
     .trim()
