@@ -29,6 +29,8 @@ describeWithRedis('two nodes on one Redis', () => {
   let redis: RedisServer;
   let longhaul: Longhaul;
   let [here, there]: NodeBench[] = [];
+  /** The job whose log and files the second one alone has. */
+  let follows = '';
   const [a, b] = [() => here as NodeBench, () => there as NodeBench];
   /** Of this try: another one must not find what it has left. */
   const fresh = (name: string) => `${name}-${Date.now()}`;
@@ -64,11 +66,12 @@ describeWithRedis('two nodes on one Redis', () => {
   it('a file given to one follows the job to the other, and what comes of it is read through the first', async () => {
     const bytes = randomBytes(3 * 1024 * 1024);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    await a().addWithFile('theirs', 'follows', { name: 'input.bin', bytes });
-    await untilState(longhaul, 'follows', 'done');
-    const log = await a().get('/api/jobs/follows/attempts/1/log');
+    follows = fresh('follows');
+    await a().addWithFile('theirs', follows, { name: 'input.bin', bytes });
+    await untilState(longhaul, follows, 'done');
+    const log = await a().get(`/api/jobs/${follows}/attempts/1/log`);
     expect(log).toMatchObject({ status: 200, text: expect.stringContaining(`${sha256}  attach/input.bin`) });
-    const copy = await fetch(new URL('/api/jobs/follows/attachments/copy.bin', a().url));
+    const copy = await fetch(new URL(`/api/jobs/${follows}/attachments/copy.bin`, a().url));
     expect(
       createHash('sha256')
         .update(new Uint8Array(await copy.arrayBuffer()))
@@ -244,10 +247,10 @@ describeWithRedis('two nodes on one Redis', () => {
     expect(two).toMatchObject({ name: 'two', state: 'stopped', goneAt: expect.any(Number), held: [] });
     expect(two?.holds?.jobs).toBeGreaterThan(0);
     for (const path of ['attempts/1/log', 'attachments/own.txt']) {
-      const away = await a().get(`/api/jobs/follows/${path}`);
+      const away = await a().get(`/api/jobs/${follows}/${path}`);
       expect([away.status, away.text]).toEqual([503, expect.stringMatching(/held by node two, gone since 20/)]);
     }
-    const { attempts } = await a().json<{ attempts: readonly unknown[] }>('/api/jobs/follows/attempts');
+    const { attempts } = await a().json<{ attempts: readonly unknown[] }>(`/api/jobs/${follows}/attempts`);
     expect(attempts).toMatchObject([{ node: { name: 'two', goneAt: expect.any(Number) }, log: null }]);
     expect(a().bench.run('nodes', 'forget', 'one')).toMatchObject({
       code: 1,
@@ -257,7 +260,7 @@ describeWithRedis('two nodes on one Redis', () => {
     await expect.poll(() => statesAt(a())).toEqual(['one up']);
     // What the registry says is believed for half a second.
     await eventually(
-      async () => (await a().get('/api/jobs/follows/attachments/own.txt')).text,
+      async () => (await a().get(`/api/jobs/${follows}/attachments/own.txt`)).text,
       (text) => text.includes('held by a node that was forgotten'),
     );
   });
