@@ -4,7 +4,7 @@
  *
  * Invariant: a mark is whole, or its attempt was never started: the order is given after it.
  */
-import { copyFileSync, linkSync, rmSync } from 'node:fs';
+import { copyFileSync, linkSync, unlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
@@ -41,7 +41,7 @@ export class RunningMarks {
   remove(which: Which): void {
     const name = nameOf(which);
     this.#found.delete(name);
-    rmSync(join(this.#folder, name), { force: true });
+    removeIfThere(join(this.#folder, name));
   }
 
   /** Also makes the folder: a node looks here before it begins anything. */
@@ -69,6 +69,15 @@ export async function markedIn(home: Pick<Home, 'root'>): Promise<readonly Which
     const [, attempt, id] = /^(\d+)@(.+)$/.exec(name) ?? [];
     return attempt === undefined || id === undefined ? [] : [{ id, attempt: Number(attempt) }];
   });
+}
+
+/** By the one call it takes: `rm` looks twice before. */
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 const nameOf = ({ id, attempt }: Which): string => `${attempt}@${id}`;
