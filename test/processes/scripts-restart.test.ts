@@ -150,6 +150,12 @@ it('a script that ends while node and runner are away has its words, status, res
   expect((await store.jobs.find([id]))[0]?.checkpoint).toBe('{"at":9}');
   expect(await store.records.get('attachment', `${id}/out/made.txt`)).not.toBeNull();
   expect(await copies()).toBe(before + 1);
+  // The next test counts what runs.
+  await eventually(
+    async () => (await store.jobs.count(['copies']))[0],
+    (counts) => counts?.done === before + 1,
+    30_000,
+  );
 });
 
 it('a node that was away for longer than the lease, with nobody else about, takes its script up again', async () => {
@@ -163,9 +169,11 @@ it('a node that was away for longer than the lease, with nobody else about, take
   const { lease } = await bench.find(id);
   await eventually(Date.now, (now) => now > (lease?.until ?? 0) + 500);
   expect(await bench.find(id)).toMatchObject({ state: 'running', label: 'stalled' });
+  const counts = await (await bench.longhaul()).store.jobs.count(['counter', 'away', 'copies', 'leased', 'shimless']);
+  const running = counts.reduce((sum, each) => sum + each.running, 0);
   node = await bench.serve();
-  // A copy that the test before had made may still run too.
-  await node.says(/took up \d+ running job/);
+  // Each of them once.
+  await node.says(`took up ${running} running job`);
   writeFileSync(file('leased'), '');
   expect(await bench.until(id, 'done', 30_000)).toMatchObject({
     attempt: 1,
