@@ -44,8 +44,9 @@ async function compile() {
   const { code, output } = await run(bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next]);
   copyAssets(source, next);
   await bundleEntries(source, next);
-  replaceDifferingFiles();
-  removeStaleFiles();
+  const made = filesUnder(next);
+  replaceDifferingFiles(made);
+  removeStaleFiles(new Set(made));
   rmSync(next, { recursive: true, force: true });
   if (code === 0) writeFileSync(stamp, print);
   else rmSync(stamp, { force: true });
@@ -63,8 +64,10 @@ const fingerprint = () =>
     'node_modules/typescript/package.json',
   ]);
 
-function replaceDifferingFiles() {
-  for (const name of filesUnder(next)) {
+/** New ones first: a file that is replaced may name them. */
+function replaceDifferingFiles(made) {
+  const isNew = (name) => !existsSync(join(target, name));
+  for (const name of [...made].sort((a, b) => isNew(b) - isNew(a))) {
     const [fresh, old] = [join(next, name), join(target, name)];
     if (existsSync(old) && readFileSync(old).equals(readFileSync(fresh))) continue;
     mkdirSync(dirname(old), { recursive: true });
@@ -72,17 +75,12 @@ function replaceDifferingFiles() {
   }
 }
 
-/** Every file of `dist` comes from a source of the same name, so what has no source any more is stale. */
-function removeStaleFiles() {
+/** What this build did not make is left over from an earlier one. */
+function removeStaleFiles(made) {
   for (const name of filesUnder(target)) {
-    if (name === '.stamp' || name.startsWith('web/') || hasSource(name)) continue;
+    if (name === '.stamp' || name.startsWith('web/') || made.has(name)) continue;
     rmSync(join(target, name), { force: true });
   }
-}
-
-function hasSource(name) {
-  const stem = name.replace(/(\.d\.ts|\.js\.map|\.js)$/, '');
-  return existsSync(join(source, stem === name ? name : `${stem}.ts`));
 }
 
 /** One build at a time. A lock whose process is gone is taken over. */
