@@ -48,6 +48,11 @@ export function surplusOf({ total, old, oldest }: Stock, keep: Keep): Surplus {
   return { byAge: old, byCount, byBytes, bytes: Math.min(total.bytes, bytesOfFirst(oldest, gone + byBytes)) };
 }
 
+/** Whether there is more than may be kept, whatever its age. */
+export function isBeyond(held: Held, { count, bytes }: Keep): boolean {
+  return (count !== null && held.count > count) || (bytes !== null && held.bytes > bytes);
+}
+
 export function isSurplus({ byAge, byCount, byBytes }: Surplus): boolean {
   return byAge + byCount + byBytes > 0;
 }

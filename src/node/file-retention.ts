@@ -7,7 +7,7 @@
 import type { Job } from '../core/job.ts';
 import { ENDED_STATES, isEnded } from '../core/job.ts';
 import type { Prunable, Surplus } from '../core/prunable.ts';
-import { isSurplus, surplusOf } from '../core/prunable.ts';
+import { isBeyond, isSurplus, surplusOf } from '../core/prunable.ts';
 import type { Keep } from '../core/settings.ts';
 import type { Held } from '../core/storage.ts';
 import type { Store } from '../core/store.ts';
@@ -29,6 +29,7 @@ export interface FileRetentionOptions {
 const STEP = 100;
 /** Whose files a look measures. */
 const MOST_LOOKED_AT = 500;
+const NONE: Held = { count: 0, bytes: 0 };
 
 interface Line {
   readonly queue: string;
@@ -100,7 +101,7 @@ export class FileRetention {
       oldest.push(bytes);
       if (keep.ms !== null && (job.endedAt ?? 0) < now - keep.ms) old += 1;
     }
-    return surplusOf({ total: this.#options.kept.of(queue)?.[kind] ?? { count: 0, bytes: 0 }, old, oldest }, keep);
+    return surplusOf({ total: this.#options.kept.of(queue)?.[kind] ?? NONE, old, oldest }, keep);
   }
 
   async #prune(line: Line, now: number): Promise<boolean> {
@@ -111,7 +112,7 @@ export class FileRetention {
     for (const job of jobs) {
       const endedAt = job.endedAt ?? 0;
       const isOld = keep.ms !== null && endedAt < now - keep.ms;
-      if (!isOld && !isBeyond(this.#options.kept.of(queue)?.[kind], keep)) return false;
+      if (!isOld && !isBeyond(this.#options.kept.of(queue)?.[kind] ?? NONE, keep)) return false;
       this.#options.kept.change(queue, kind, await this.#take(job, kind), -1);
       // The next step begins with those that ended in the same moment; with a step full of them, after them.
       this.#marks.set(address, endedAt > from ? endedAt : endedAt + (job === jobs.at(-1) ? 1 : 0));
@@ -139,9 +140,4 @@ export class FileRetention {
 
 function isLimited({ ms, count, bytes }: Keep): boolean {
   return ms !== null || count !== null || bytes !== null;
-}
-
-function isBeyond(held: Held | undefined, { count, bytes }: Keep): boolean {
-  if (held === undefined) return false;
-  return (count !== null && held.count > count) || (bytes !== null && held.bytes > bytes);
 }

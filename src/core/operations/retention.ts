@@ -8,7 +8,7 @@ import type { EndedState, Job } from '../job.ts';
 import { ENDED_STATES } from '../job.ts';
 import { withoutResult } from '../lifecycle.ts';
 import type { Prunable, Surplus } from '../prunable.ts';
-import { isSurplus, MOST_LOOKED_AT, surplusOf } from '../prunable.ts';
+import { isBeyond, isSurplus, MOST_LOOKED_AT, surplusOf } from '../prunable.ts';
 import type { Keep } from '../settings.ts';
 import { DRAFT_LIFE_MS } from '../settings.ts';
 import { keptSince } from '../statistics.ts';
@@ -110,17 +110,21 @@ function statisticsOver(table: Table, queue: string, now: number): Surplus {
 function endedOver(table: Table, queue: string, state: EndedState, now: number): Surplus {
   const keep = table.settings(queue).retention[state];
   const old = keep.ms === null ? 0 : table.countBefore(queue, state, now - keep.ms);
-  const oldest = table.oldestEnded(queue, state, { from: 0, limit: MOST_LOOKED_AT }).map(keptBytes);
-  return surplusOf({ total: table.storage(queue)[state], old, oldest }, keep);
+  const total = table.storage(queue)[state];
+  // Where nothing goes, nothing is read: what is kept may be much.
+  const limit = old > 0 || isBeyond(total, keep) ? MOST_LOOKED_AT : 0;
+  return surplusOf({ total, old, oldest: table.oldestEnded(queue, state, { from: 0, limit }).map(keptBytes) }, keep);
 }
 
 /** Those of jobs that go themselves are among them: they go too. */
 function resultsOver(table: Table, queue: string, now: number): Surplus {
   const keep = table.settings(queue).retention.results;
-  const jobs = table.oldestResults(queue, { from: 0, limit: MOST_LOOKED_AT });
+  const total = table.storage(queue).results;
+  const from = table.resultsFrom(queue);
+  const isLimited = keep.ms !== null || isBeyond(total, keep);
+  // No more than there are: whoever looks for one more goes through all jobs that have none.
+  const limit = isLimited ? Math.min(MOST_LOOKED_AT, total.count) : 0;
+  const jobs = table.oldestResults(queue, { from: from > now ? 0 : from, limit });
   const old = keep.ms === null ? 0 : jobs.filter((job) => (job.endedAt ?? 0) < now - (keep.ms ?? 0)).length;
-  return surplusOf(
-    { total: table.storage(queue).results, old, oldest: jobs.map((job) => resultBytes(job) ?? 0) },
-    keep,
-  );
+  return surplusOf({ total, old, oldest: jobs.map((job) => resultBytes(job) ?? 0) }, keep);
 }

@@ -12,12 +12,16 @@ end
 
 local function ended(queue, state, bytes)
   local key = P .. state .. ':' .. queue
-  local ms = queues.retention(queue, state)
+  local ms, mostCount, mostBytes = queues.retention(queue, state)
+  local count = call('ZCARD', key)
   local old, sizes = ms and call('ZCOUNT', key, '-inf', '(' .. text(clock.now - ms)) or 0, {}
-  for _, job in ipairs(record.bySeqs(record.seqsOf(call('ZRANGE', key, 0, K.MOST_LOOKED_AT - 1)))) do
+  local isBeyond = (mostCount and count > mostCount) or (mostBytes and bytes > mostBytes)
+  -- Where nothing goes, nothing is read.
+  local members = (old > 0 or isBeyond) and call('ZRANGE', key, 0, K.MOST_LOOKED_AT - 1) or {}
+  for _, job in ipairs(record.bySeqs(record.seqsOf(members))) do
     if job then sizes[#sizes + 1] = (rare.bytes(job)) end
   end
-  return { count = call('ZCARD', key), bytes = bytes, old = old, sizes = sizes }
+  return { count = count, bytes = bytes, old = old, sizes = sizes }
 end
 
 local function results(queue, sums)
