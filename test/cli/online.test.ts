@@ -1,5 +1,5 @@
 /** Commands beside a running node, over its socket: commands as jobs, logs as they are written, files, waiting. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -82,6 +82,19 @@ describe('longhaul run', () => {
       stderr: expect.stringContaining('no-such-command: command not found'),
     });
     expect((await bench.run('run', '--', 'bash', '-c', 'kill -9 $$')).code).toBe(137);
+  });
+
+  it('runs what needs no more than the node has, and says what is missing of the rest', async () => {
+    const unfit = `unfit-${randomUUID()}`;
+    expect(await bench.run('run', '--needs', 'cpu=1', '--', 'echo', 'fits')).toMatchObject({
+      code: 0,
+      stdout: 'fits\n',
+    });
+    expect(await bench.run('run', '--detach', '--id', unfit, '--needs', 'gpu=1', '--', 'true')).toMatchObject({
+      code: 0,
+    });
+    expect((await bench.run('show', unfit)).stdout).toContain('needs gpu=1, and no worker there is offers as much');
+    expect(await bench.run('cancel', unfit)).toMatchObject({ code: 0 });
   });
 
   it('survives a node that is killed and started anew in between', async () => {

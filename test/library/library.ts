@@ -62,6 +62,39 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       });
     });
 
+    test('A worker runs as many jobs at once as it has units for, and jobs go where their units are.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<string>('units');
+      const [gates, most] = [new Map<string, () => void>(), { cpu: 0 }];
+      const handler = (job: { readonly id: string }) =>
+        new Promise<void>((resolve) => {
+          gates.set(job.id, resolve);
+          most.cpu = Math.max(most.cpu, gates.size);
+        });
+      const open = (id: string): void => {
+        gates.get(id)?.();
+        gates.delete(id);
+      };
+      const small = queue.work(handler, { concurrency: 5, offers: { cpu: 2 } });
+      await small.ready;
+      const jobs = await queue.addAll(['a', 'b', 'c'], { needs: { cpu: 1 } });
+      const large = await queue.add('large', { needs: { gpu: 1 } });
+      await waitFor('two of them run', () => gates.size === 2);
+      expect(await longhaul.find(large.id)).toMatchObject({
+        label: 'throttled',
+        reason: 'needs gpu=1, and no worker there is offers as much',
+      });
+      const [first = ''] = gates.keys();
+      open(first);
+      await waitFor('the third has the room of the first', () => gates.size === 2 && !gates.has(first));
+      expect(most.cpu).toBe(2);
+      const gpu = queue.work(handler, { concurrency: 5, offers: { gpu: 1 } });
+      await waitFor('the one that needs another worker', () => gates.has(large.id));
+      expect(gpu.running().map(({ job }) => job.id)).toEqual([large.id]);
+      for (const id of gates.keys()) open(id);
+      await Promise.all([...jobs, large].map((job) => job.finished()));
+    });
+
     test('A job waits for others, and finds their results when it runs.', async () => {
       const longhaul = await connectFresh();
       const parts = longhaul.queue<number, number>('parts');
