@@ -13,7 +13,8 @@ const JOBS = proofSize({ small: 400, full: 10_000 });
 const KEYS = proofSize({ small: 20, full: 200 });
 const WORKERS = proofSize({ small: 4, full: 50 });
 const RAGE_MS = proofSize({ small: 4_000, full: 60_000 });
-const LEASE_MS = 1_000;
+/** Fifty processes on few cores and one file do not come to their heartbeats as fast as four. */
+const LEASE_MS = proofSize({ small: 1_000, full: 2_000 });
 const DRAIN_MS = isFullProof ? 600_000 : 70_000;
 const ADDED_AT_ONCE = 200;
 export const KEYED_JOBS_MS = RAGE_MS + DRAIN_MS + 60_000;
