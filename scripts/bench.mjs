@@ -13,7 +13,7 @@ import { wrongUse } from './usage.mjs';
 
 const folder = join(root, 'bench');
 /** These measure Longhaul alone, without Redis. */
-const withoutPeers = new Set(['http', 'web']);
+const withoutPeers = new Set(['http', 'web', 'relay']);
 /** And this with a Redis server, but without the peers. */
 const withRedisAlone = new Set(['retention']);
 
