@@ -25,6 +25,13 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=8,gpu=1'))).toEqual(['b', 'gpu']);
   });
 
+  test('A claim of several queues gives no more than is free for all of them together.', async () => {
+    const bench = await open();
+    await bench.add(needing('a', 'cpu=2'), needing('b', 'cpu=2', { queue: 'other' }));
+    expect(await bench.claimIds({ queues: ['q', 'other'], ...offers('cpu=3') })).toEqual(['a']);
+    expect(await bench.claimIds({ queues: ['q', 'other'], ...offers('cpu=3', 'cpu=1') })).toEqual([]);
+  });
+
   test('A worker that offers nothing gets what needs nothing, also behind jobs that need something.', async () => {
     const bench = await open();
     await bench.add(needing('a', 'cpu=1'), { id: 'plain' });
