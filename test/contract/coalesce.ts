@@ -166,6 +166,18 @@ export function coalesceContract(open: Open): void {
     expect((await bench.job('again')).foldedInto).toBe('time');
   });
 
+  test('One that was put off since it was added is left alone, and one that was brought forward goes along.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { coalesce });
+    await bench.add(of('a', 1), of('off', 1), of('soon', 1, { delayMs: FAR }));
+    await bench.jobs.change([
+      { id: 'off', runAt: bench.now + FAR },
+      { id: 'soon', runAt: bench.now },
+    ]);
+    expect(await bench.claimIds()).toEqual(['a']);
+    expect((await bench.jobs.find(['off', 'soon'])).map((job) => job?.foldedInto)).toEqual([null, 'a']);
+  });
+
   test('Those that wait for one that is folded go on when it is done with the other.', async () => {
     const bench = await open();
     await bench.setQueue('q', { coalesce });
