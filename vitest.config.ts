@@ -52,7 +52,7 @@ const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'we
 /** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
 const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli']);
 
-/** The programs of the model are drawn anew each time, so a second try there could hide a bug that the first one found. */
+/** What is decided by a clock of its own fails every time, or shows a bug that a second try would hide. */
 function retriesOf(name: string): number {
   if (lastSuites.has(name)) return 2;
   return ['model', 'contract', 'house'].includes(name) ? 0 : 1;

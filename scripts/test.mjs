@@ -22,7 +22,7 @@ const results = join(cacheFolder, 'results.json');
 const outcome = join(cacheFolder, 'outcome.json');
 const outcomeReporter = join(root, 'test', 'support', 'outcome-reporter.ts');
 const mutants = join(root, 'scripts', 'mutants.mjs');
-/** Their programs are drawn anew each time or go by no clock: what failed there once is a bug. */
+/** They go by a clock of their own: what failed there once is a bug. */
 const onceOnly = ['test/model/', 'test/contract/', 'test/house/'];
 /** More than so many files that fail are no accident. */
 const mostAgain = 3;

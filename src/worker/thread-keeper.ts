@@ -163,6 +163,8 @@ class KeeperThread {
 function spawn({ module, options, transfer }: StoreDescription): Thread {
   return new Thread(new URL('./keeper-thread.js', import.meta.url), {
     name: 'longhaul-keeper',
+    // As for the engine of SQLite: the options of the program are not meant for a file of ours.
+    execArgv: [],
     workerData: { module, options },
     transferList: [...transfer] as never[],
   });

@@ -132,13 +132,18 @@ class World {
     }
   }
 
+  /** What a node that died has decided is owed, also when the time is over. */
   async run(until: number): Promise<void> {
-    while (this.bench.now < until) {
+    while (this.bench.now < until || (await this.#isOwing())) {
       await this.#passTime();
       await this.#endJobs();
       for (let rounds = 0; (await this.#round()) && rounds < 20; rounds++);
       await this.#claim();
     }
+  }
+
+  async #isOwing(): Promise<boolean> {
+    return (await listSchedules(this.#store.records)).some(({ schedule }) => schedule.pending.length > 0);
   }
 
   /** To the next slot, the end of a job, or the return of a node; a little late, as real ones are. */

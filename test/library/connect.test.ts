@@ -1,5 +1,9 @@
 /** What connect() makes of addresses and options. */
-import { expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 
 test.each([
@@ -18,4 +22,22 @@ test('A Redis that is not there is said to be away, and the address is named.', 
     code: 'store-unavailable',
     message: expect.stringContaining('127.0.0.1:1'),
   });
+});
+
+test('A program that node has from its standard input can use it, with a worker.', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-stdin-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const library = new URL('../../dist/library/index.js', import.meta.url).href;
+  const program = `
+    import { connect } from '${library}';
+    const longhaul = await connect(process.argv[2]);
+    const queue = longhaul.queue('q');
+    const worker = queue.work(({ data }) => console.log('did', data.n));
+    const job = await queue.add({ n: 7 });
+    await job.finished();
+    await worker.stop();
+    await longhaul.close();
+  `;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-', folder], { input: program });
+  expect(String(printed)).toBe('did 7\n');
 });

@@ -60,7 +60,8 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   const born = life.born(input, { now, seq: model.nextSeq(), settings });
   model.become(born, now);
   if (born.job.state === 'waiting') model.takeKey(born.job, now);
-  waitFor(model, born.job, parents, now);
+  // As it is kept, with its turn.
+  waitFor(model, model.get(input.id) as Job, parents, now);
   return answer('added', model.get(input.id) as Job);
 }
 

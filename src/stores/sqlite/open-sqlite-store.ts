@@ -33,6 +33,8 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   const { port1: port, port2 } = new MessageChannel();
   const engine = new Worker(new URL('./engine-thread.js', import.meta.url), {
     name: 'longhaul-sqlite',
+    // What the program was started with is its own: `--input-type`, for one, no file can be run with.
+    execArgv: [],
     workerData: { options: { path: resolve(options.path), clock, durability }, port: port2 },
     transferList: [port2],
   });
