@@ -46,10 +46,15 @@ export async function loadLibrary(load: () => Promise<unknown> = () => import('@
 
 export type OpenWire = (place: Place, login: Login) => Promise<Wire>;
 
-/** Files are read anew for each connection, so that a renewed certificate is taken up. */
+/**
+ * Files are read anew for each connection, so that a renewed certificate is taken up. The class of clients is made
+ * once: the library's createClient makes one of hundreds of commands for each other place, which kept a process busy
+ * that asked all nodes again and again where the primary is.
+ */
 export function wiresOf(library: Library, settings: RedisSettings): OpenWire {
+  const createClient = library.RedisClient.factory();
   return async (place, { username, password, db }) => {
-    const client = library.createClient({
+    const client = createClient({
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_PENDING_COMMANDS,
       pingInterval: PING_MS,
