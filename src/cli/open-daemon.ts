@@ -45,7 +45,9 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, store, listen, port, log, onNews, requireToken, rates } = options;
   const version = versionOfPackage();
   const settings = new LiveSettings(home, port);
-  const { env: inherited, pid } = process;
+  const { env, pid } = process;
+  // A copy: each look into the process's own is a call to the system's library.
+  const inherited = { ...env };
   const node = await openNode({ home, store, settings, version, host: hostname(), pid, inherited, onNews });
   const meter = startNodeMeter(store);
   const runner = () => node.runnerHealth();

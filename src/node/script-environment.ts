@@ -35,25 +35,18 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 const LONGEST_VALUE = 64 * 1024;
 
 export function scriptEnvironment(source: EnvironmentSource): Record<string, string> {
-  const rq = rqVariables(source);
-  const twins = Object.fromEntries(
-    Object.entries(rq).map(([name, value]) => [name.replace(/^RQ_/, 'LONGHAUL_'), value]),
-  );
-  return {
-    PATH: DEFAULT_PATH,
-    ...inheritedBy(source),
-    ...source.settings.env,
-    ...source.secrets,
-    ...rq,
-    ...twins,
-    ...ownVariables(source),
-  };
-}
-
-function inheritedBy({ inherited }: EnvironmentSource): Record<string, string> {
-  return Object.fromEntries(
-    ALLOWED.flatMap((name) => (inherited[name] === undefined ? [] : [[name, inherited[name]]])),
-  );
+  const { inherited, settings, secrets } = source;
+  const env: Record<string, string> = { PATH: DEFAULT_PATH };
+  for (const name of ALLOWED) {
+    const value = inherited[name];
+    if (value !== undefined) env[name] = value;
+  }
+  Object.assign(env, settings.env, secrets);
+  for (const [name, value] of Object.entries(rqVariables(source))) {
+    env[name] = value;
+    env[`LONGHAUL_${name.slice('RQ_'.length)}`] = value;
+  }
+  return Object.assign(env, ownVariables(source));
 }
 
 function rqVariables({ job, node, place, version }: EnvironmentSource): Record<string, string> {
@@ -111,8 +104,8 @@ function destinationOf(job: RunningJob, node: NodeSettings, dest: unknown): stri
 
 /** A value too long for the environment, or with a NUL, is in data.json alone. */
 function parameters(message: Readonly<Record<string, unknown>>): Record<string, string> {
-  const names = [1, 2, 3, 4];
-  return Object.fromEntries(names.map((number) => [`RQ_PARAM${number}`, fitting(textOf(message[`param${number}`]))]));
+  const parameter = (number: number) => fitting(textOf(message[`param${number}`]));
+  return { RQ_PARAM1: parameter(1), RQ_PARAM2: parameter(2), RQ_PARAM3: parameter(3), RQ_PARAM4: parameter(4) };
 }
 
 function fitting(value: string): string {

@@ -7,7 +7,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, lchown, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
 import type { Attachment } from './attachments.ts';
 import type { Home } from './home.ts';
@@ -53,6 +53,9 @@ export const NO_SPARES: Spares = { take: () => false, keep: () => false };
 
 /** All folders of an attempt. Without a mark, what is there already is no attempt of this job: it goes. */
 export function makeFolders(attempt: string, spares: Spares): void {
+  // One after the other from the top, since most jobs have no folder yet: from below, two calls would fail first.
+  const attempts = dirname(attempt);
+  for (const folder of [dirname(attempts), attempts]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (mkdirSync(attempt, { recursive: true, mode: 0o700 }) === undefined) {
     rmSync(attempt, { recursive: true, force: true });
     mkdirSync(attempt, { mode: 0o700 });

@@ -71,9 +71,7 @@ export interface StartMeans {
 
 export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): ShimOrder {
   checkOrder(order);
-  const env = Object.entries({ ...order.env, [MARK]: order.folder });
-  const plain = env.filter(([name]) => !OF_SHELLS.test(name));
-  const odd = env.filter(([name]) => OF_SHELLS.test(name)).map(([name, value]) => `${name}=${value}`);
+  const { plain, odd } = sorted({ ...order.env, [MARK]: order.folder });
   const command = [...wrap(order, tools), ...(odd.length > 0 ? [tools.env, ...odd] : []), ...order.argv];
   const { folder, stdin, cwd } = order;
   const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), cgroup ?? '', preludeOf(order), ...command];
@@ -81,20 +79,34 @@ export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): 
     folder,
     cwd,
     group: cgroup,
-    env: `export ${plain.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}`,
+    env: `export${plain}`,
     words: words.map(quoted).join(' '),
   };
+}
+
+/** Shell text of the variables that a shell can pass on, and as words those that only a program can. */
+function sorted(env: Order['env']): { plain: string; odd: string[] } {
+  let plain = '';
+  const odd: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (OF_SHELLS.test(name)) odd.push(`${name}=${value}`);
+    else plain += ` ${name}=${quoted(value)}`;
+  }
+  return { plain, odd };
 }
 
 /** What the kernel takes as one word, and about what it takes in all. */
 const MOST_WORD = 128 * 1024;
 const MOST_WORDS = 1.75 * 1024 ** 2;
+/** Of a string's unit in UTF-8. */
+const MOST_BYTES_A_UNIT = 3;
 
 /** Whether a process can be started with that many words. */
 export function fits({ argv, env }: Order): boolean {
-  const sizes = [...argv, ...Object.entries(env).map((entry) => entry.join('='))].map(
-    (word) => Buffer.byteLength(word) + 1,
-  );
+  const words = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
+  // Most are so short that nobody need count their bytes.
+  if (words.reduce((sum, word) => sum + word.length * MOST_BYTES_A_UNIT + 9, 0) <= MOST_WORD) return true;
+  const sizes = words.map((word) => Buffer.byteLength(word) + 1);
   return sizes.every((size) => size <= MOST_WORD) && sizes.reduce((sum, size) => sum + size + 8, 0) <= MOST_WORDS;
 }
 
@@ -103,7 +115,8 @@ const OF_SHELLS =
   /^(?:_|OPTIND|OPTARG|PWD|OLDPWD|PPID|E?UID|GROUPS|DIRSTACK|SHELLOPTS|FUNCNAME|S?RANDOM|SECONDS|EPOCH\w+|HISTCMD|LINENO|BASH\w*|KSH\w*|lh_\w*)$/;
 
 /** Within single quotes a shell reads nothing but their end. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+export const quoted = (word: string): string =>
+  word.includes("'") ? `'${word.replaceAll("'", "'\\''")}'` : `'${word}'`;
 
 /** The end of the shim's own line in `pid`. */
 const placeOf = (boot: string, cgroup: string | null): string =>
@@ -143,8 +156,8 @@ function checkOrder(order: Order): void {
   for (const text of order.argv) expect(!text.includes('\0'), 'argv', 'holds a NUL');
   for (const [name, value] of Object.entries(order.env)) {
     // A shell passes no other names on.
-    expect(/^[A-Za-z_]\w*$/.test(name), `env.${name}`, 'is no name that a shell knows');
-    expect(!value.includes('\0'), `env.${name}`, 'holds a NUL');
+    if (!/^[A-Za-z_]\w*$/.test(name)) expect(false, `env.${name}`, 'is no name that a shell knows');
+    if (value.includes('\0')) expect(false, `env.${name}`, 'holds a NUL');
   }
   for (const [path, value, lowest] of numbersOf(order)) {
     expect(Number.isSafeInteger(value) && value >= lowest, path, `is not a whole number from ${lowest}`);

@@ -103,7 +103,7 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   get realFolder(): string {
-    this.#realFolder ??= realpathSync(this.folder);
+    this.#realFolder ??= realpathSync.native(this.folder);
     return this.#realFolder;
   }
 
