@@ -21,7 +21,8 @@ function aHome(): { spares: SpareFolders; attempt: (name: string) => string; roo
   const spares = new SpareFolders(join(root, 'spare'));
   spares.open();
   const attempt = (name: string): string => {
-    const folder = join(root, name, 'attempts', '1');
+    // Of a new home, which has no folder for jobs before its first attempt.
+    const folder = join(root, 'jobs', name, 'attempts', '1');
     makeFolders(folder, spares);
     writeFileSync(join(folder, 'work', 'data.json'), `"${name}"`, { mode: 0o600 });
     return join(folder, 'work');
