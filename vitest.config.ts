@@ -1,10 +1,12 @@
 /**
  * The suites, by folder: `npx vitest run --project model` runs one of them.
  *
- * Real processes that are killed and timed come after the rest, so that they do not compete with it for the cores.
+ * All of them run side by side, the longest files first: what waits does it while others compute. The suites that
+ * compute and go by no clock step back behind the real processes that are killed and timed.
  */
 import { pathToFileURL } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const root = import.meta.dirname;
 
@@ -47,14 +49,15 @@ const suites = [
   'relay',
   'web',
 ];
-const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
+const timedSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
+const computingSuites = new Set(['house', 'contract', 'model', 'doors', 'docs', 'cli']);
 
 /** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
 const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli']);
 
 /** What is decided by a clock of its own fails every time, or shows a bug that a second try would hide. */
 function retriesOf(name: string): number {
-  if (lastSuites.has(name)) return 2;
+  if (timedSuites.has(name)) return 2;
   return ['model', 'contract', 'house'].includes(name) ? 0 : 1;
 }
 
@@ -64,12 +67,13 @@ const project = (name: string, include: string[]) => ({
     name,
     include,
     pool: 'forks' as const,
-    setupFiles: [`${root}/test/support/end-with-vitest.ts`],
+    setupFiles: ['end-with-vitest', ...(computingSuites.has(name) ? ['step-back'] : [])].map(
+      (file) => `${root}/test/support/${file}.ts`,
+    ),
     // Limits for what hangs, and no measure of anything: they cost nothing where they are not reached.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 50 } },
-    sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
     retry: retriesOf(name),
     // They hold nothing in their modules: a process runs file after file, and loads what they share once.
@@ -82,8 +86,9 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['./test/support/built.ts'],
-    // More than cores: many tests wait for time to pass, or for processes of their own.
-    maxWorkers: 4,
+    // More than cores: many tests wait for time to pass, or for processes of their own. At full size they wait less.
+    maxWorkers: process.env['LONGHAUL_PROOF'] === 'full' ? 4 : 5,
+    sequence: { sequencer: LongestFirst },
     // What one suite has had transformed need not be transformed again for the next.
     experimental: { fsModuleCache: true, fsModuleCachePath: './node_modules/.cache/vitest-modules' },
     projects: [
