@@ -21,22 +21,42 @@ export async function check({ only = checks.map((each) => each.name) } = {}) {
   const failed = [];
   const lane = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      if (!(await runCheck(next))) failed.push(next.name);
+      const { isGood, lines } = await runCheck(next);
+      for (const line of lines) say(line);
+      if (!isGood) failed.push(next.name);
     }
   };
   await Promise.all([lane(), lane()]);
   return failed;
 }
 
-async function runCheck({ name, command, args }) {
+/**
+ * The checks that are no suite, one after the other and behind whatever else runs. Begins at once; the function it
+ * answers says what came of them and answers whether all are in order.
+ */
+export function checkBeside() {
+  const outcomes = (async () => {
+    const outcomes = [];
+    for (const each of checks.filter(({ command }) => command !== 'vitest'))
+      outcomes.push(await runCheck(each, { isBehind: true }));
+    return outcomes;
+  })();
+  // Whoever asks for the outcome hears of it; until then nobody does.
+  outcomes.catch(() => undefined);
+  return async () => {
+    for (const line of (await outcomes).flatMap(({ lines }) => lines)) say(line);
+    return (await outcomes).every(({ isGood }) => isGood);
+  };
+}
+
+async function runCheck({ name, command, args }, options = {}) {
   const startedAt = Date.now();
-  const { code, output } = await run(bin(command), args, { env: { NO_COLOR: '1' } });
+  const { code, output } = await run(bin(command), args, { env: { NO_COLOR: '1' }, ...options });
   const figures = /^figures: (.*)$/m.exec(output)?.[1] ?? '';
-  say(
-    `${code === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${figures}`.trimEnd(),
-  );
-  if (code !== 0) say(output.trimEnd());
-  return code === 0;
+  const isGood = code === 0;
+  const word = isGood ? 'ok    ' : 'FAILED';
+  const line = `${word}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${figures}`.trimEnd();
+  return { isGood, lines: isGood ? [line] : [line, output.trimEnd()] };
 }
 
 await main(import.meta.url, async (only) => {

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -53,12 +54,13 @@ function forward(signal) {
  * Runs a program. With `show` its output goes straight to the terminal, otherwise it is collected.
  * Resolves with { code, output }; a program that died of a signal has code 128 + its number.
  */
-export function run(command, args, { show = false, env = {}, cwd = root } = {}) {
+export function run(command, args, { show = false, isBehind = false, env = {}, cwd = root } = {}) {
   forwardSignals();
   return new Promise((resolve, reject) => {
     const stdio = show === true ? 'inherit' : [show === 'copy' ? 'inherit' : 'ignore', 'pipe', 'pipe'];
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio });
     children.add(child);
+    if (isBehind) child.on('spawn', () => stepBack(child.pid));
     let output = '';
     child.stdout?.on('data', (chunk) => (output += chunk));
     child.stderr?.on('data', (chunk) => (output += chunk));
@@ -75,6 +77,15 @@ export function run(command, args, { show = false, env = {}, cwd = root } = {}) 
       resolve({ code: code ?? 128 + signalNumber(signal), output });
     });
   });
+}
+
+/** It leaves the cores to what is timed beside it. Where it is over already there is nothing to say. */
+function stepBack(pid) {
+  try {
+    setPriority(pid, 5);
+  } catch (error) {
+    if (error.info?.code !== 'ESRCH') throw error;
+  }
 }
 
 const signalNumber = (signal) => ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 })[signal] ?? 0;

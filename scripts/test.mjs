@@ -1,5 +1,5 @@
 /**
- * `npm test`: makes things ready, finds a Redis, runs the checks and then every suite.
+ * `npm test`: makes things ready, finds a Redis, runs every suite and beside them the checks.
  *
  *   npm test                        every proof at a small size, within 8 minutes on two cores
  *   npm run test:all                the full sizes, suite after suite, and the mutants; docs/proofs.md keeps what was green
@@ -9,7 +9,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { check } from './check.mjs';
+import { check, checkBeside } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
 import { bin, cacheFolder, main, root, run, say, seconds } from './house.mjs';
@@ -46,13 +46,17 @@ await main(import.meta.url, async (args) => {
       ? `Redis for the tests: ${redis.path} (${redis.version})`
       : 'There is no Redis server: its tests will not run.',
   );
-  if (folders.length === 0) await step('checks', async () => (await check()).length === 0);
+  // All suites at their small size leave the cores idle at times, and have the checks of layers and style among them.
+  const isWhole = folders.length === 0;
+  const checked = isWhole && !isFull && rest.length === 0 ? checkBeside() : null;
+  if (isWhole && checked === null) await step('checks', async () => (await check()).length === 0);
   if (isFull && rest.length === 0) {
     for (const suite of folders.length > 0 ? folders : allSuites()) {
       await step(`${suite} at full size`, () => proveSuite(suite, redis));
     }
   } else {
     await step('suites', async () => (await runSuites({ redis, isFull, args: [...folders, ...rest] })).isGood);
+    if (checked !== null) await step('checks', checked);
   }
   if (isFull && folders.length === 0) await step('mutants', runMutants);
   return report({ failed, tookMs: Date.now() - startedAt, isFull });
