@@ -25,7 +25,7 @@ const PROGRAMS: Readonly<Record<ProfileName, number>> = {
 };
 /** The same programs for everybody who changes something, and others in every full run. */
 const SEED = proofSize({ small: 20_261_115, full: Date.now() % 0x7fffffff });
-const TIMEOUT_MS = proofSize({ small: 300_000, full: 3_600_000 });
+const TIMEOUT_MS = proofSize({ small: 600_000, full: 3_600_000 });
 /** Between two programs, so that nothing of the one can reach into the other. */
 const PAUSE_MS = 1_000_000_000;
 
