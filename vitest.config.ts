@@ -1,13 +1,10 @@
 /**
  * The suites, by folder: `npx vitest run --project model` runs one of them.
  *
- * All of them run side by side, the longest files first: what waits does it while others compute. The suites that
- * compute and go by no clock step back behind the real processes that are killed and timed.
+ * Real processes that are killed and timed come after the rest, so that they do not compete with it for the cores.
  */
 import { pathToFileURL } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { proofSize } from './test/support/proof.ts';
 
 const root = import.meta.dirname;
 
@@ -50,16 +47,14 @@ const suites = [
   'relay',
   'web',
 ];
-const timedSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
-/** Not the model: over Redis it goes to and fro so often that it would stand behind every time, and come last. */
-const computingSuites = new Set(['house', 'contract', 'doors', 'docs', 'cli']);
+const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
 
 /** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
 const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli']);
 
 /** What is decided by a clock of its own fails every time, or shows a bug that a second try would hide. */
 function retriesOf(name: string): number {
-  if (timedSuites.has(name)) return 2;
+  if (lastSuites.has(name)) return 2;
   return ['model', 'contract', 'house'].includes(name) ? 0 : 1;
 }
 
@@ -69,13 +64,12 @@ const project = (name: string, include: string[]) => ({
     name,
     include,
     pool: 'forks' as const,
-    setupFiles: ['end-with-vitest', ...(computingSuites.has(name) ? ['step-back'] : [])].map(
-      (file) => `${root}/test/support/${file}.ts`,
-    ),
+    setupFiles: [`${root}/test/support/end-with-vitest.ts`],
     // Limits for what hangs, and no measure of anything: they cost nothing where they are not reached.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 50 } },
+    sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
     // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
     retry: retriesOf(name),
     // They hold nothing in their modules: a process runs file after file, and loads what they share once.
@@ -88,9 +82,8 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['./test/support/built.ts'],
-    // More than cores: many tests wait for time to pass, or for processes of their own. At full size they wait less.
-    maxWorkers: proofSize({ small: 5, full: 4 }),
-    sequence: { sequencer: LongestFirst },
+    // More than cores: many tests wait for time to pass, or for processes of their own.
+    maxWorkers: 4,
     // What one suite has had transformed need not be transformed again for the next.
     experimental: { fsModuleCache: true, fsModuleCachePath: './node_modules/.cache/vitest-modules' },
     projects: [
