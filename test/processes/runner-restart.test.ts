@@ -267,23 +267,25 @@ describe('a runner process that dies', () => {
     const home = aHome();
     const runner = aRunner();
     const script = aScript(home, 'echo ran');
-    const { pid } = await eventually(
-      () => runner.health(),
-      ({ isUp }) => isUp,
-    );
-    const folders = Array.from({ length: 40 }, () => aFolder(home));
-    const starts = folders.map((folder) => runner.start(anOrder(folder, script)));
-    await starts[0];
-    killQuietly(pid ?? 0);
-    const answers = await Promise.all(starts);
-    for (const [index, answer] of answers.entries()) {
-      const folder = folders[index] ?? '';
-      if (answer.ok) expect((await answer.attempt.end).exit?.status).toBe(0);
-      else expect(answer.reason).toBe('lost');
-      expect(existsSync(filesOf(folder).log)).toBe(answer.ok);
+    const seen = new Set<boolean>();
+    // A kill that comes too late or too early proves nothing: there are others.
+    for (let kills = 0; kills < 10 && seen.size < 2; kills++) {
+      const { pid } = await eventually(
+        () => runner.health(),
+        ({ isUp }) => isUp,
+      );
+      const folders = Array.from({ length: 40 }, () => aFolder(home));
+      const starts = folders.map((folder) => runner.start(anOrder(folder, script)));
+      await starts[0];
+      killQuietly(pid ?? 0);
+      for (const [index, answer] of (await Promise.all(starts)).entries()) {
+        if (answer.ok) expect((await answer.attempt.end).exit?.status).toBe(0);
+        else expect(answer.reason).toBe('lost');
+        expect(existsSync(filesOf(folders[index] ?? '').log)).toBe(answer.ok);
+        seen.add(answer.ok);
+      }
     }
-    expect(answers.some(({ ok }) => ok)).toBe(true);
-    expect(answers.some(({ ok }) => !ok)).toBe(true);
+    expect(seen).toEqual(new Set([true, false]));
   });
 
   it('refuses what cannot be started, and says why', async () => {
