@@ -134,7 +134,7 @@ class World {
 
   /** What a node that died has decided is owed, also when the time is over. */
   async run(until: number): Promise<void> {
-    while (this.bench.now < until || (await this.#isOwing())) {
+    while (this.bench.now < until || (this.bench.now < until + DAY_MS && (await this.#isOwing()))) {
       await this.#passTime();
       await this.#endJobs();
       for (let rounds = 0; (await this.#round()) && rounds < 20; rounds++);
