@@ -9,7 +9,7 @@ import type { Store } from '../../src/core/store.ts';
 import { openEngine } from '../../src/stores/sqlite/open-engine.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { PortClient } from '../../src/stores/sqlite/port-client.ts';
-import { storeOver } from '../../src/stores/sqlite/port-store.ts';
+import { ownStore } from '../../src/stores/sqlite/port-store.ts';
 import { proofSize } from '../support/proof.ts';
 import type { OpenStore } from './contract.ts';
 
@@ -39,11 +39,5 @@ export const openFreshSqlite: OpenStore = async ({ clock }) => open({ path: awai
 async function openHere(options: Parameters<typeof openEngine>[0]): Promise<Store> {
   const { port1, port2 } = new MessageChannel();
   openEngine(options).join(port2);
-  const client = new PortClient(port1);
-  const ended = once(port1, 'close');
-  return storeOver(client, async () => {
-    await client.drain();
-    client.send({ kind: 'close' });
-    await ended;
-  });
+  return ownStore(new PortClient(port1), once(port1, 'close'));
 }

@@ -12,7 +12,7 @@ import type { Store } from '../../core/store.ts';
 import type { FromEngine } from './messages.ts';
 import { fromThrown } from './messages.ts';
 import { PortClient } from './port-client.ts';
-import { storeOver } from './port-store.ts';
+import { ownStore } from './port-store.ts';
 
 export interface SqliteStoreOptions {
   /** The database file; its folder is made when it is missing. */
@@ -49,12 +49,7 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   }
   const client = new PortClient(port);
   void ended.then(() => client.lose(cause));
-  const close = async (): Promise<void> => {
-    await client.drain();
-    client.send({ kind: 'close' });
-    await ended;
-  };
-  return { store: storeOver(client, close), engine };
+  return { store: ownStore(client, ended), engine };
 }
 
 /** Why the engine could not open the file, or undefined when it could. */

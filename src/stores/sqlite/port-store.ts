@@ -24,7 +24,16 @@ export async function openStore({ port }: PortStoreOptions): Promise<Store> {
   });
 }
 
-export function storeOver(client: PortClient, close: () => Promise<void>): Store {
+/** The store of whoever has opened the engine: its close ends the engine as well, of which `ended` tells. */
+export function ownStore(client: PortClient, ended: Promise<unknown>): Store {
+  return storeOver(client, async () => {
+    await client.drain();
+    client.send({ kind: 'close' });
+    await ended;
+  });
+}
+
+function storeOver(client: PortClient, close: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
   return {
     jobs: jobsOver(client),
