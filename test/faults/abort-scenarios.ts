@@ -142,6 +142,14 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'add', prepare: nothing, call: (bench) => bench.add(...JOBS), answersAlike: false },
   {
     name: 'add',
+    which: 'plain jobs',
+    prepare: plain,
+    // More than stand in one piece of the index by insertion.
+    call: (bench) => bench.add(...Array.from({ length: 66 }, (_, at) => ({ id: `n-${at}` }))),
+    answersAlike: false,
+  },
+  {
+    name: 'add',
     which: 'jobs that wait for others',
     prepare: family,
     call: (bench) =>

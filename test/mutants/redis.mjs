@@ -194,6 +194,27 @@ export const redis = [
     suites,
   },
   {
+    name: 'redis: a plain add overwrites a job that is there',
+    file: lua('birth'),
+    find: 'if found[i] then return nil end',
+    replace: '',
+    suites,
+  },
+  {
+    name: 'redis: a plain add passes over the priority of its queue',
+    file: lua('birth'),
+    find: ' or settings.priority ~= 0',
+    replace: '',
+    suites,
+  },
+  {
+    name: 'redis: a plain add into a queue that takes none',
+    file: lua('birth'),
+    find: "settings.state == 'down' or",
+    replace: '',
+    suites,
+  },
+  {
     name: 'redis: a slot is taken that nobody counts',
     file: lua('prelude'),
     find: 'counts[addresses[i]] = throttles.held(addresses[i]) + 1 end',

@@ -9,9 +9,9 @@ export const settings = [
   },
   {
     name: 'settings of every queue: not heeded in the everyday case',
-    file: 'src/stores/redis/lua/swift.lua',
-    find: 'return swift.over(own, swift.over(shared, EVERYDAY))',
-    replace: 'return swift.over(own, EVERYDAY)',
+    file: 'src/stores/redis/lua/everyday.lua',
+    find: 'return over(own, over(shared, EVERYDAY))',
+    replace: 'return over(own, EVERYDAY)',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {

@@ -83,10 +83,14 @@ export function constantsText(): string {
   ].join('\n');
 }
 
-/** The few that lua/tally.lua and lua/swift.lua need, which come before the others are made. */
+/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion, as the prelude has it. */
+const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
+
+/** The few that lua/tally.lua and the everyday cases need, which come before the others are made. */
 export function everydayText(): string {
-  const { state, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
-  const values = { state, leaseMs, onLost, lostGraceMs, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
+  const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+  const settings = { state, priority, leaseMs, onLost, lostGraceMs };
+  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
   return `local EVERYDAY = ${luaLiteral(values)}\n`;
 }
 

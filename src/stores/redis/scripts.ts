@@ -60,7 +60,7 @@ export interface Script {
   readonly isLook: boolean;
 }
 
-/** How the operations that have an everyday case try it first (lua/swift.lua), before the prelude is laid out. */
+/** How settle and claim try their everyday case first (lua/swift.lua), before the prelude is laid out. */
 const SWIFT: Partial<Record<ScriptName, string>> = {
   settle: 'local said = swift.run(2, #args) if said then return said end\n',
   claim: 'local said, claimed = swift.run(2, 1, 2) if said then return claimed end\n',
@@ -71,6 +71,9 @@ const SWIFT: Partial<Record<ScriptName, string>> = {
   ].join('\n'),
 };
 
+/** The same for `add` (lua/birth.lua). */
+const BIRTH = 'local said = birth() if said then return said end\n';
+
 const BARRED: readonly ScriptName[] = BARRED_CALLS;
 
 /** The whole text of a script, as the server gets it. A worker settles and claims in one breath, so that is one call. */
@@ -78,10 +81,16 @@ export function scriptText(name: ScriptName): string {
   const settleThenClaim = () =>
     `return inTurn(function()\n${fileText('settle')}end, function()\n${fileText('claim')}end)\n`;
   const operation = name === 'settle-claim' ? settleThenClaim() : fileText(name);
-  const counting = isLook(name) ? '' : `${everydayText()}${fileText('tally')}`;
-  const everyday = SWIFT[name] === undefined ? '' : `${fileText('swift')}${SWIFT[name]}`;
+  const before = isLook(name) ? '' : `${everydayText()}${beforePrelude(name)}`;
   const guard = BARRED.includes(name) ? 'local no = barred() if no then return no end\n' : '';
-  return `${fileText('ground')}${counting}${everyday}${constantsText()}${fileText('prelude')}${guard}${operation}`;
+  return `${fileText('ground')}${before}${constantsText()}${fileText('prelude')}${guard}${operation}`;
+}
+
+/** What is counted, and the everyday case of those that have one. That of `add` counts nothing, so it comes first. */
+function beforePrelude(name: ScriptName): string {
+  const texts = (...names: string[]) => names.map(fileText).join('');
+  if (name === 'add') return `${texts('everyday', 'birth')}${BIRTH}${texts('tally')}`;
+  return SWIFT[name] === undefined ? texts('tally') : `${texts('tally', 'everyday', 'swift')}${SWIFT[name]}`;
 }
 
 /** Stands on the ground alone: it is asked before anything is known of the server. */

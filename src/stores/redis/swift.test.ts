@@ -1,4 +1,4 @@
-/** The everyday case of settle and claim (lua/swift.lua) says and writes what the usual way would. */
+/** The everyday cases of settle and claim (lua/swift.lua) and of add (lua/birth.lua) say and write what the usual way would. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
@@ -28,13 +28,16 @@ function dice(seed: number): Roll {
 /** The script with the everyday case shut off, or with a count of how often it was enough. */
 function textOf(way: Way, name: ScriptName): string {
   const text = scriptText(name);
-  if (way === 'usual') return text.replace('swift.run(', '(function() end)(');
-  return text.replace('if said then', "if said then redis.call('INCR', 'taken')");
+  const isAdd = name === 'add';
+  if (way === 'usual')
+    return text.replace(isAdd ? '= birth(' : 'swift.run(', (found) => found.replace(/[\w.]+/, '(function() end)'));
+  return text.replace('if said then', `if said then redis.call('INCR', '${isAdd ? 'born' : 'taken'}')`);
 }
 
 describeWithRedis('the everyday case', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
+  const hashes = new Map<string, string>();
   beforeAll(async () => {
     server = await startRedis();
     client = createClient({ url: server.url, RESP: 2 });
@@ -46,7 +49,10 @@ describeWithRedis('the everyday case', () => {
   });
 
   async function run(way: Way, name: ScriptName, args: readonly string[]): Promise<string[]> {
-    const answer: unknown = await client.sendCommand(['EVAL', textOf(way, name), '1', `{${way}}`, ...args]);
+    const key = `${way} ${name}`;
+    const sha = hashes.get(key) ?? (await client.scriptLoad(textOf(way, name)));
+    hashes.set(key, sha);
+    const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${way}}`, ...args]);
     return Array.isArray(answer) ? (answer as string[]) : [String(answer)];
   }
 
@@ -82,26 +88,31 @@ describeWithRedis('the everyday case', () => {
     for (let step = 0; step < STEPS; step += 1) {
       now += roll(50) === 0 ? -100 : roll(400);
       const time = `${clock} ${now}`;
-      const added = Array.from({ length: roll(6) }, (_, at) => someJob(`job-${step}-${at}`, roll));
+      const added = Array.from({ length: roll(6) }, (_, at) =>
+        someJob(`job-${step - (roll(40) === 0 ? 1 : 0)}-${at}`, roll),
+      );
       const settled = running.slice(0, roll(6));
       const said = settleArguments(settled.map((job) => someSettlement(job, roll)));
       const request = ['w', `request-${roll(20) === 0 ? step - 1 : step}`, String(1 + roll(6)), '', 'q', 'other'];
       const call = someCall(roll, said, request);
       const answers = await Promise.all(
         (['usual', 'swift'] as const).map(async (way) => {
-          if (added.length > 0) await run(way, 'add', [time, ...addArguments(added)]);
-          return await run(way, call.name, [time, ...call.args]);
+          const born = added.length > 0 ? await run(way, 'add', [time, ...addArguments(added)]) : [];
+          return { born, said: await run(way, call.name, [time, ...call.args]) };
         }),
       );
-      const [usual = [], swift = []] = answers.map((answer) => meaning(answer, call.name));
+      const [usual = [], swift = []] = answers.map(({ said }) => meaning(said, call.name));
       expect(swift, `step ${step}, ${call.name}`).toEqual(usual);
+      expect(answers[1]?.born, `step ${step}, add`).toEqual(answers[0]?.born);
       if (call.name !== 'claim') running = running.slice(settled.length);
       if (call.name !== 'settle') running = [...running, ...(usual.at(-1) as Job[])];
       if (step % 40 === 0 || step === STEPS - 1) expect(await everything('swift')).toEqual(await everything('usual'));
     }
-    const taken = Number(await client.get('taken'));
-    expect(taken).toBeGreaterThan(STEPS / 3);
-    expect(taken).toBeLessThan(STEPS);
+    for (const count of ['taken', 'born']) {
+      const times = Number(await client.get(count));
+      expect(times, count).toBeGreaterThan(STEPS / 3);
+      expect(times, count).toBeLessThan(STEPS);
+    }
   });
 });
 

@@ -12,7 +12,6 @@ local CLAIMED = KNOWN .. 'dependents '
 local SETTLED = KNOWN .. 'parents tags priority runAt freedAt failures crashes resends interruptions checkpoint progress '
 local swift
 swift = {
-  MOST = 1000, PIECE = 64,
   now = 0, nowText = '', token = 0, clockField = false, lastClaim = false, group = false,
   hooked = false, records = false, seqs = false, queues = false, order = false, events = false, -- what is to be written and told
   memory = false, answer = false, taken = 0, next = 0, watched = false, -- of the claim
@@ -27,22 +26,9 @@ swift = {
 
   -- The time, if nothing about it is out of the ordinary.
   look = function()
-    local seen, high, token, open, closed, hooked = unpack(call('HMGET', P, 'seen', 'high', 'token', 'open', 'closed', 'hooks'))
-    if (open and open ~= '') or (closed and closed ~= '') then return nil end
-    local mode, given = args[1]:match('^(%a*) ?(.*)$')
-    local now
-    if mode ~= 'store' and given ~= '' then
-      now = tonumber(given)
-    else
-      local time = call('TIME')
-      now = time[1] * 1000 + math.floor(time[2] / 1000)
-    end
-    seen, high = tonumber(seen) or 0, tonumber(high) or 0
-    if now % 1 ~= 0 or now < seen or now < high or now > 1e14 then return nil end
-    if mode ~= 'caller' and seen > 0 and now - seen > EVERYDAY.GAP_MS then return nil end
-    swift.now, swift.nowText, swift.token = now, ('%d'):format(now), tonumber(token) or 0
-    swift.hooked = hooked and hooked ~= '' and hooked
-    swift.clockField = mode ~= 'caller' and now ~= seen and 'seen' or mode == 'caller' and now > high and 'high'
+    local now, nowText, token, clockField, hooked = moment('token')
+    if not now then return nil end
+    swift.now, swift.nowText, swift.token, swift.clockField, swift.hooked = now, nowText, token, clockField, hooked
     return now
   end,
 
@@ -112,7 +98,7 @@ swift = {
 
   -- The ids of seqs from a fifo; nothing when one has none.
   idsOf = function(seqs)
-    local ids, from, n, PIECE = {}, 1, #seqs, swift.PIECE
+    local ids, from, n, PIECE = {}, 1, #seqs, EVERYDAY.PIECE
     while from <= n do
       local piece, fields, to = math.floor(seqs[from] / PIECE), {}, from
       repeat
@@ -172,16 +158,6 @@ swift = {
     return swift.hooked:find(' ' .. queue .. ' ', 1, true) or swift.hooked:find(' * ', 1, true)
   end,
 
-  settings = function(queue)
-    local own, shared = unpack(call('HMGET', P .. 'records:queue', queue, '*'))
-    return swift.over(own, swift.over(shared, EVERYDAY))
-  end,
-
-  over = function(stored, below)
-    if not stored then return below end
-    return setmetatable(cjson.decode(stored:match('^[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')), { __index = below })
-  end,
-
   isLimited = function(settings)
     local null, throttles = cjson.null, settings.throttles
     return (settings.maxRunning and settings.maxRunning ~= null) or (settings.keys and settings.keys ~= null)
@@ -226,7 +202,7 @@ swift = {
   end,
 
   serve = function(queue, worker, leaseMs, limit)
-    local settings = swift.settings(queue)
+    local settings = settingsOf(queue)
     if settings.state ~= 'up' then return true end
     if swift.isLimited(settings) then return false end
     local leaseEnd, nextEnd = swift.leaseEnd(queue)
@@ -294,11 +270,7 @@ swift = {
       local queue = order[i]
       if #queue.left > 0 then write('ZREM', P .. 'running:' .. queue.name, unpack(queue.left)) end
     end
-    if clockField then
-      write('HSET', P, 'open', '', clockField, swift.nowText)
-    else
-      write('HSET', P, 'open', '')
-    end
+    close(clockField, swift.nowText)
   end,
 
   -- None of these events is about work, in the sense of work.publish.
@@ -313,7 +285,7 @@ swift = {
   run = function(from, to, claimAt)
     local count = (to - from + 1) / 2
     local limit = claimAt and tonumber(args[claimAt + 2]) or 0
-    if count % 1 ~= 0 or count > swift.MOST or limit > swift.MOST or (count == 0 and not claimAt) then return nil end
+    if count % 1 ~= 0 or count > EVERYDAY.MOST or limit > EVERYDAY.MOST or (count == 0 and not claimAt) then return nil end
     if not swift.look() then return nil end
     swift.records, swift.seqs, swift.queues, swift.order, swift.events = {}, {}, {}, {}, {}
     local oldToken = swift.token
