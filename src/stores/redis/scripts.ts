@@ -119,6 +119,11 @@ function isLook(name: ScriptName): boolean {
   return looks.includes(name);
 }
 
+const files = new Map<string, string>();
+
+/** Read once: the prelude stands in every script. */
 function fileText(name: string): string {
-  return readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
+  const text = files.get(name) ?? readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
+  files.set(name, text);
+  return text;
 }

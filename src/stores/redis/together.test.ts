@@ -25,6 +25,7 @@ function dice(seed: number): (sides: number) => number {
 describeWithRedis('calls that travel together', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
+  const hashes = new Map<ScriptName, string>();
   beforeAll(async () => {
     server = await startRedis();
     client = createClient({ url: server.url, RESP: 2 });
@@ -36,7 +37,9 @@ describeWithRedis('calls that travel together', () => {
   });
 
   async function run(namespace: string, name: ScriptName, args: readonly string[]): Promise<string[]> {
-    const answer: unknown = await client.sendCommand(['EVAL', scriptText(name), '1', `{${namespace}}`, ...args]);
+    const sha = hashes.get(name) ?? (await client.scriptLoad(scriptText(name)));
+    hashes.set(name, sha);
+    const answer: unknown = await client.sendCommand(['EVALSHA', sha, '1', `{${namespace}}`, ...args]);
     return Array.isArray(answer) ? (answer as string[]) : [String(answer)];
   }
 
