@@ -121,22 +121,33 @@ async function byLonghaul({ folder, witness }, env) {
       if (node.exitCode !== null) throw new Error(`the node ended with ${node.exitCode}`);
       await sleep(20);
     }
-    const longhaul = await connect(folder);
-    const queue = longhaul.queue('work');
     const through = async (number, total) => {
-      await queue.addAll(Array.from({ length: number }, (_, n) => ({ n })));
+      await withStore(folder, (longhaul) =>
+        longhaul.queue('work').addAll(Array.from({ length: number }, (_, n) => ({ n }))),
+      );
       await scriptsRan(witness, total);
-      while ((await longhaul.store.jobs.count(['work']))[0].done < total) await sleep(5);
+      await withStore(folder, async ({ store }) => {
+        while ((await store.jobs.count(['work']))[0].done < total) await sleep(5);
+      });
     };
     await through(warmUp, warmUp);
     const startedAt = performance.now();
     await through(count, warmUp + count);
     const seconds = (performance.now() - startedAt) / 1_000;
-    await longhaul.close();
     return seconds;
   } finally {
     node.kill('SIGTERM');
     await once(node, 'exit');
+  }
+}
+
+/** Gone while the scripts run: whoever has the store open is told of each of them. */
+async function withStore(folder, act) {
+  const longhaul = await connect(folder);
+  try {
+    await act(longhaul);
+  } finally {
+    await longhaul.close();
   }
 }
 

@@ -57,7 +57,9 @@ function waits(host: ScriptHost, job: RunningJob, problem: string): Begun {
 /** The order, the problem that its queue has, or why this job can never be run. */
 async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<Order | string | Missing> {
   const settings = host.settingsFor(job.queue);
-  const [program, files] = await Promise.all([programFor(host, job), host.attachments.list(job.id)]);
+  const folder = attemptFolder(host.home, job.id, job.attempt);
+  // While the store is asked: without a mark, folders that are not needed after all are nobody's.
+  const [files, program] = await Promise.all([host.attachments.list(job.id), programIn(folder, host, job)]);
   if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
@@ -67,8 +69,6 @@ async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContex
     context,
   );
   if (missing !== null) return missing;
-  const folder = attemptFolder(host.home, job.id, job.attempt);
-  makeFolders(folder, host.spares);
   const { script, realScript, argv } = program;
   noteStart(folder, job, { script, realScript, argv });
   host.marks.put(job, folder);
@@ -88,10 +88,16 @@ interface Program {
   readonly command: CommandLine | null;
 }
 
-async function programFor(
-  host: ScriptHost,
-  job: RunningJob,
-): Promise<Program | string | { readonly failure: Failure }> {
+type ProgramOrProblem = Program | string | { readonly failure: Failure };
+
+/** With the folders that it needs. */
+async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
+  const program = await programFor(host, job);
+  if (typeof program !== 'string' && 'argv' in program) makeFolders(folder, host.spares);
+  return program;
+}
+
+async function programFor(host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const { script: named, execPrefix } = host.settingsFor(job.queue);
   const script = host.ownScript(job.queue) ?? named;
   if (script === COMMANDS_SCRIPT) return commandFor(host, job, execPrefix);
