@@ -30,8 +30,9 @@ async function bundleEntry({ source, target, entry }) {
 async function bundlePrograms(source, target) {
   const [from, to] = [source, target].map((folder) => join(folder, programs.folder));
   const input = Object.fromEntries(programs.names.map((name) => [name, join(from, `${name}.ts`)]));
-  const first = new Set();
-  const plugins = [fromTheirOwnPlaces(from), noteNeeded(input.main, first)];
+  const [first, client] = [new Set(), new Set()];
+  const ofClients = ['library/index.ts', 'cli/local-files.ts'].map((name) => noteNeeded(join(source, name), client));
+  const plugins = [fromTheirOwnPlaces(from), noteNeeded(input.main, first), ...ofClients];
   const bundle = await openBundle({ input, plugins, preserveEntrySignatures: false });
   rmSync(to, { recursive: true, force: true });
   const { output } = await bundle.write({
@@ -40,14 +41,14 @@ async function bundlePrograms(source, target) {
     sourcemap: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, first) },
+    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, client }) },
   });
   await bundle.close();
   refuseCircles(output);
 }
 
-/** In layers, so that none of them waits for itself. A store that is not asked for is not loaded. */
-function groupsOf(source, first) {
+/** In layers, so that none of them waits for itself. A store that is not asked for is not loaded, nor is a node. */
+function groupsOf(source, { first, client }) {
   const under = (...folders) => {
     const paths = folders.map((folder) => `${join(source, folder)}/`);
     return (id) => paths.some((path) => id.startsWith(path));
@@ -56,9 +57,9 @@ function groupsOf(source, first) {
     { name: 'first', test: (id) => first.has(id) },
     { name: 'core', test: under('core', 'wire') },
     { name: 'redis', test: under('stores/redis') },
+    { name: 'client', test: (id) => client.has(id) },
     { name: 'node', test: under('worker', 'outbound', 'blobs', 'runner', 'node') },
     { name: 'server', test: under('server', 'doors') },
-    { name: 'library', test: under('library') },
   ];
 }
 
