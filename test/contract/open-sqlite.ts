@@ -1,23 +1,32 @@
 /** Fresh SQLite stores for tests, each in a folder of its own that is gone at the end of the test file. */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, link, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll } from 'vitest';
 import type { Store } from '../../src/core/store.ts';
+import { openConnection } from '../../src/stores/sqlite/connection.ts';
 import { openEngine } from '../../src/stores/sqlite/open-engine.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { PortClient } from '../../src/stores/sqlite/port-client.ts';
 import { ownStore } from '../../src/stores/sqlite/port-store.ts';
-import { proofSize } from '../support/proof.ts';
+import { isFullProof, proofSize } from '../support/proof.ts';
 import type { OpenStore } from './contract.ts';
 
 const folders: string[] = [];
+let pattern: Promise<Pattern> | undefined;
+
+/** An empty database, and the ballast that an engine has put beside it. */
+interface Pattern {
+  readonly database: string;
+  readonly ballast: string;
+}
 
 /** To be called where the suite is described. */
 export function removeFoldersAtTheEnd(): void {
   afterAll(async () => {
+    pattern = undefined;
     for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
   });
 }
@@ -28,13 +37,36 @@ export async function aDatabasePath(): Promise<string> {
   return join(folder, 'store.db');
 }
 
+/**
+ * A database to be opened. Who opens hundreds saves making as many: at the small size each is a copy of one that was
+ * made and never used, with the same ballast beside it, of which nobody changes a byte.
+ */
+export async function anEmptyDatabase(): Promise<string> {
+  const path = await aDatabasePath();
+  if (isFullProof) return path;
+  pattern ??= makePattern();
+  const { database, ballast } = await pattern;
+  await copyFile(database, path);
+  await link(ballast, join(dirname(path), 'ballast'));
+  return path;
+}
+
+async function makePattern(): Promise<Pattern> {
+  const path = await aDatabasePath();
+  openConnection(path, 'relaxed').close();
+  await copyFile(path, `${path}.pattern`);
+  await (await openHere({ path, clock: 'caller', durability: 'relaxed' })).close();
+  return { database: `${path}.pattern`, ballast: join(dirname(path), 'ballast') };
+}
+
 /** What no power cut is part of needs no fsync at each commit to be shown. */
 export const durability = proofSize({ small: 'relaxed', full: 'full' } as const);
 
 /** In use an engine has a thread of its own. Who opens hundreds of stores saves the start of as many, and all else is the same. */
 const open = proofSize({ small: openHere, full: openSqliteStore });
 
-export const openFreshSqlite: OpenStore = async ({ clock }) => open({ path: await aDatabasePath(), clock, durability });
+export const openFreshSqlite: OpenStore = async ({ clock }) =>
+  open({ path: await anEmptyDatabase(), clock, durability });
 
 async function openHere(options: Parameters<typeof openEngine>[0]): Promise<Store> {
   const { port1, port2 } = new MessageChannel();

@@ -9,7 +9,7 @@ import { portOver } from '../../src/core/operations/port.ts';
 import type { Store } from '../../src/core/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
 import type { OpenStore } from './contract.ts';
-import { aDatabasePath, durability } from './open-sqlite.ts';
+import { anEmptyDatabase, durability } from './open-sqlite.ts';
 
 const PROCESSES = 3;
 const FOREVER_MS = 2 ** 31 - 1;
@@ -68,7 +68,7 @@ export function openOnThreeProcesses(): OpenStore {
     const peers = await starting;
     stores += 1;
     const name = `store-${stores}`;
-    const options = { path: await aDatabasePath(), clock, durability };
+    const options = { path: await anEmptyDatabase(), clock, durability };
     await Promise.all(peers.map((peer) => peer.call(name, { op: 'open', engine: 'here', options })));
     return storeOver(peers, name);
   };
