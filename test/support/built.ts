@@ -2,9 +2,17 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
+const scripts = join(import.meta.dirname, '..', '..', 'scripts');
+
 export function setup(): void {
-  const script = join(import.meta.dirname, '..', '..', 'scripts', 'build.mjs');
-  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  const { status, stderr } = runScript('build.mjs');
   // The tests say what is broken better than the compiler does; `npm run check` fails on its errors.
   if (status !== 0) process.stderr.write(`dist/ was built with errors:\n${stderr}\n`);
+  const fixtures = runScript('bundle-fixtures.mjs');
+  if (fixtures.status === 0) process.env['LONGHAUL_FIXTURES'] = fixtures.stdout.trim();
+  else process.stderr.write(`The fixtures start from their many files:\n${fixtures.stderr}\n`);
+}
+
+function runScript(name: string) {
+  return spawnSync(process.execPath, [join(scripts, name)], { encoding: 'utf8' });
 }

@@ -2,6 +2,7 @@
  * Real processes for tests: programs of test/fixtures/ that speak JSON, a line each, on stdout and stdin.
  * All of them are gone at the end of the test file, whatever happened.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Ended, type GuardedProcess, spawnGuarded } from './guarded-process.ts';
@@ -33,6 +34,8 @@ interface Waiter {
 }
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
+/** Where some of them stand in one file each, which starts sooner. */
+const bundled = process.env['LONGHAUL_FIXTURES'];
 /** For what hangs: on a machine that does other things too a process alone takes seconds to start. */
 const defaultTimeoutMs = 30_000;
 const stderrKept = 4_000;
@@ -49,7 +52,7 @@ export async function startFixture(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Fixture> {
-  const child = await spawnGuarded(process.execPath, [join(fixtures, file), ...args], {
+  const child = await spawnGuarded(process.execPath, [pathOf(file), ...args], {
     env: { ...process.env, ...env },
   });
   running.add(child);
@@ -70,6 +73,11 @@ export async function startFixture(
     stop: () => child.signal('SIGSTOP'),
     cont: () => child.signal('SIGCONT'),
   };
+}
+
+function pathOf(file: string): string {
+  const quick = join(bundled ?? fixtures, file);
+  return existsSync(quick) ? quick : join(fixtures, file);
 }
 
 function openInbox(child: GuardedProcess, file: string): Pick<Fixture, 'messages' | 'next'> {
