@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { uuid7 } from './uuid7.ts';
+import { uuid7, uuidTime } from './uuid7.ts';
 
 test('It is a UUID of version 7 and variant 10, whatever the random bytes.', () => {
   for (const byte of [0, 0x5a, 0xff]) {
-    expect(uuid7(1_700_000_000_000, new Uint8Array(10).fill(byte))).toMatch(
+    expect(uuid7(uuidTime(1_700_000_000_000), new Uint8Array(10).fill(byte))).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   }
@@ -11,14 +11,14 @@ test('It is a UUID of version 7 and variant 10, whatever the random bytes.', () 
 
 test('A later one sorts after an earlier one.', () => {
   const [low, high] = [new Uint8Array(10), new Uint8Array(10).fill(255)];
-  expect(uuid7(1_000, high) < uuid7(1_001, low)).toBe(true);
+  expect(uuid7(uuidTime(1_000), high) < uuid7(uuidTime(1_001), low)).toBe(true);
 });
 
 test('Every random byte shows.', () => {
-  const plain = uuid7(0, new Uint8Array(10));
+  const plain = uuid7(uuidTime(0), new Uint8Array(10));
   for (let place = 0; place < 10; place++) {
     const bytes = new Uint8Array(10);
     bytes[place] = 0x11;
-    expect(uuid7(0, bytes)).not.toBe(plain);
+    expect(uuid7(uuidTime(0), bytes)).not.toBe(plain);
   }
 });

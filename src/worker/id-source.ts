@@ -1,6 +1,6 @@
 /** New ids for jobs, workers and claims. */
 import { randomFillSync } from 'node:crypto';
-import { uuid7 } from '../core/uuid7.ts';
+import { uuid7, uuidTime } from '../core/uuid7.ts';
 
 const POOL_IDS = 400;
 const BYTES_AN_ID = 10;
@@ -9,12 +9,17 @@ const BYTES_AN_ID = 10;
 export function idSource(): () => string {
   const pool = new Uint8Array(POOL_IDS * BYTES_AN_ID);
   let used = pool.length;
+  let madeAt = -1;
+  let time = '';
   return () => {
     if (used === pool.length) {
       randomFillSync(pool);
       used = 0;
     }
     used += BYTES_AN_ID;
-    return uuid7(Date.now(), pool, used - BYTES_AN_ID);
+    const now = Date.now();
+    if (now !== madeAt) time = uuidTime(now);
+    madeAt = now;
+    return uuid7(time, pool, used - BYTES_AN_ID);
   };
 }

@@ -5,6 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { LonghaulError } from '../../core/errors.ts';
+import { hexWord } from '../../core/hex.ts';
 import type { Failure, Job, JobPolicy, JobState, Lease, Parents, Progress, UniqueKey } from '../../core/job.ts';
 import { NO_SLOTS } from '../../core/job.ts';
 import { FIELD, PART, PLACES, unescapeText } from './layout.ts';
@@ -15,7 +16,7 @@ type Fields = Record<string, string | undefined>;
 const APART: Readonly<Record<string, string>> = { r: 'result', v: 'checkpoint', t: 'detail' };
 
 const CHECKSUM_LENGTH = 8;
-export const checksum = (data: string): string => crc32(data).toString(16).padStart(CHECKSUM_LENGTH, '0');
+export const checksum = (data: string): string => hexWord(crc32(data));
 
 export interface ReadJobs {
   readonly jobs: Job[];
