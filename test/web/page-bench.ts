@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { urlOf } from '../node/serve-bench.ts';
 import { Bench, type Served } from '../processes/scripts-workbench.ts';
 
@@ -44,9 +44,11 @@ export class PageBench {
     this.url = await urlOf(this.served);
   }
 
+  /** Gone with the test: a page that nobody looks at any more would go on drawing what its node does. */
   async open(path: string, options: BrowserContextOptions = {}): Promise<Seen> {
     if (this.#browser === null) throw new Error('the browser was not started');
     const context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    onTestFinished(() => context.close());
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const troubles: string[] = [];
