@@ -3,14 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawnGuarded } from '../support/guarded-process.ts';
+import { pathOfFixture } from '../support/processes.ts';
 
 /** What changes something on disk. */
 export const CALLS = 'fsync,fdatasync,rename,mkdir,unlink,link,pwrite64,utimensat'.split(',');
 
-const fixture = join(import.meta.dirname, '..', 'fixtures', 'blobs-step.mjs');
+const canTrace = (...options: readonly string[]): boolean =>
+  spawnSync('strace', [...options, '-f', '-qq', '-o', '/dev/null', 'true']).status === 0;
+
+/** Where it can, it stops a program at the calls that it is asked about, and not at every call. */
+const quickly = canTrace('--seccomp-bpf') ? ['--seccomp-bpf'] : [];
 
 /** Whether processes can be traced here; suites that need it are skipped, and counted, where they cannot. */
-export const hasStrace = spawnSync('sh', ['-c', 'strace -qq -o /dev/null true']).status === 0;
+export const hasStrace = quickly.length > 0 || canTrace();
 
 export interface StepRun {
   /** What it said, or null when it was killed before. */
@@ -31,8 +36,8 @@ export interface Injection {
 export async function runStep(folder: string, args: readonly string[], injection?: Injection): Promise<StepRun> {
   const log = join(folder, 'strace.log');
   const inject = injection ? ['-e', `inject=${injection.call}:${injection.fault}:when=${injection.when}`] : [];
-  const trace = ['-f', '-y', '-qq', '-s', '0', '-o', log, '-e', `trace=${CALLS.join(',')}`, ...inject];
-  const child = await spawnGuarded('strace', [...trace, process.execPath, fixture, ...args], {
+  const trace = [...quickly, '-f', '-y', '-qq', '-s', '0', '-o', log, '-e', `trace=${CALLS.join(',')}`, ...inject];
+  const child = await spawnGuarded('strace', [...trace, process.execPath, pathOfFixture('blobs-step.mjs'), ...args], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
   });
   let output = '';

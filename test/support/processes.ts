@@ -52,7 +52,7 @@ export async function startFixture(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Fixture> {
-  const child = await spawnGuarded(process.execPath, [pathOf(file), ...args], {
+  const child = await spawnGuarded(process.execPath, [pathOfFixture(file), ...args], {
     env: { ...process.env, ...env },
   });
   running.add(child);
@@ -75,7 +75,7 @@ export async function startFixture(
   };
 }
 
-function pathOf(file: string): string {
+export function pathOfFixture(file: string): string {
   const quick = join(bundled ?? fixtures, file);
   return existsSync(quick) ? quick : join(fixtures, file);
 }
