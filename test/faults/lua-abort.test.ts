@@ -31,15 +31,27 @@ let namespaces = 0;
 
 const TRAP = 'which-write';
 
+/** The text of a script is put together of files, and is asked for thousands of times. */
+function once(textOf: (name: ScriptName) => string): (name: ScriptName) => string {
+  const known = new Map<ScriptName, string>();
+  return (name) => {
+    const text = known.get(name) ?? textOf(name);
+    known.set(name, text);
+    return text;
+  };
+}
+
+const plain = once(scriptText);
+
 /** The script with a trap before the write whose number is kept under a key: one text, however many writes it is tried with. */
-function withTrap(name: ScriptName): string {
+const withTrap = once((name) => {
   const parts = scriptText(name).split(WRITE);
   expect(parts).toHaveLength(2);
   const trap = "if written == stop then error('stopped before write ' .. written) end";
   return parts.join(
     `local written, stop = 0, tonumber(redis.call('GET', '${TRAP}'))\nlocal function write(...)\n  written = written + 1\n  ${trap}\n  return call(...)\nend`,
   );
-}
+});
 
 const loaded = new Map<string, Promise<string>>();
 
@@ -55,7 +67,7 @@ class Trial {
   readonly bench: Workbench;
   readonly #namespace: string;
   readonly #scenario: Scenario;
-  #textOf: (name: ScriptName) => string = scriptText;
+  #textOf: (name: ScriptName) => string = plain;
 
   private constructor(scenario: Scenario) {
     namespaces += 1;
@@ -79,13 +91,13 @@ class Trial {
     return trial;
   }
 
-  async call(textOf: (name: ScriptName) => string = scriptText): Promise<unknown> {
+  async call(textOf: (name: ScriptName) => string = plain): Promise<unknown> {
     this.#textOf = textOf;
     try {
       const { bench } = this;
       return await this.#scenario.call(bench, (name, args) => this.#run(name, [`guarded ${bench.now}`, ...args]));
     } finally {
-      this.#textOf = scriptText;
+      this.#textOf = plain;
     }
   }
 
