@@ -16,12 +16,12 @@ import { PROFILES, type Profile, type Program } from './program.ts';
 
 type ProfileName = keyof typeof PROFILES;
 
-/** At the small size, 2,100 a store. */
+/** At the small size, 2,000 a store. */
 const PROGRAMS: Readonly<Record<ProfileName, number>> = {
-  'few jobs': proofSize({ small: 900, full: 10_000 }),
-  'many jobs': proofSize({ small: 500, full: 5_000 }),
-  "a clock like the store's own": proofSize({ small: 300, full: 5_000 }),
-  'limited jobs': proofSize({ small: 400, full: 10_000 }),
+  'few jobs': proofSize({ small: 860, full: 10_000 }),
+  'many jobs': proofSize({ small: 475, full: 5_000 }),
+  "a clock like the store's own": proofSize({ small: 285, full: 5_000 }),
+  'limited jobs': proofSize({ small: 380, full: 10_000 }),
 };
 /** The same programs for everybody who changes something, and others in every full run. */
 const SEED = proofSize({ small: 20_261_115, full: Date.now() % 0x7fffffff });
