@@ -24,18 +24,18 @@ local function birth()
     if found[i] then return nil end
   end
 
-  local head, records, fifo, pieces, directory, piece = ' ' .. nowText .. ' ' .. queue .. args[4], {}, {}, {}, {}, nil
+  local head, records, fifo = ' ' .. nowText .. ' ' .. queue .. args[4], {}, {}
+  local pieces, directory, piece, n = {}, {}, nil, 0
   for i = 1, count do
     local seq, id = last + i, ids[i]
     local seqText = ('%d'):format(seq)
     records[2 * i - 1], records[2 * i], fifo[i] = id, 'f' .. seqText .. head .. args[5 + 2 * i], seqText
     if not piece or seq % PIECE == 0 then
-      piece = {}
+      piece, n = {}, 0
       pieces[#pieces + 1] = piece
       directory[2 * #pieces - 1], directory[2 * #pieces] = math.floor(seq / PIECE), math.floor(seq / PIECE)
     end
-    local n = #piece
-    piece[n + 1], piece[n + 2] = ('%d'):format(seq % PIECE), id
+    piece[n + 1], piece[n + 2], n = ('%d'):format(seq % PIECE), id, n + 2
   end
 
   -- In the order of work.flush: what is under way, where a mender finds the new jobs, their records, their place in line, the time.
