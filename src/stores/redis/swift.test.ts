@@ -114,6 +114,28 @@ describeWithRedis('the everyday case', () => {
       expect(times).toBeLessThan(STEPS);
     }
   });
+
+  it.each([
+    { priority: 5 },
+    { priority: 0, retries: 2 },
+    { state: 'down' },
+    { state: 'paused' },
+    { keys: { by: ['n'], limit: 1 } },
+    { coalesce: { by: ['n'] } },
+  ])('an add goes by what its queue has set: %j', async (settings) => {
+    await client.flushAll();
+    const words = await Promise.all(
+      (['usual', 'swift'] as const).map(async (way) => {
+        const add = (id: string) =>
+          run(way, 'add', [`guarded ${START}`, ...addArguments([{ id, queue: 'q', data: '{"n":1}' }])]);
+        await add('before');
+        await run(way, 'records-put', [`guarded ${START}`, 'queue', 'q', JSON.stringify(settings), '', '']);
+        return [await add('a'), await add('b')];
+      }),
+    );
+    expect(words[1]).toEqual(words[0]);
+    expect(await everything('swift')).toEqual(await everything('usual'));
+  });
 });
 
 function someCall(roll: Roll, said: string[], request: string[]): { name: ScriptName; args: string[] } {
