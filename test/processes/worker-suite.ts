@@ -174,6 +174,8 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       await add('a', { do: 'wait' });
       await worker.next(handles('a'));
       const ended = worker.terminate();
+      // A signal is on its way for a moment, in which the worker may claim.
+      await worker.next(says('told'));
       await add('b', { do: 'wait' });
       worker.send('finish');
       await worker.next(says('stopped'));
