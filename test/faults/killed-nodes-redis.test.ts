@@ -60,6 +60,7 @@ describeWithRedis('three nodes on one Redis', () => {
       const unreadable = await unreadableOf(living, added, stories);
       const figures = { seed: random.seed, ...figuresOf(verdict), kills, overlapMs, unreadable: unreadable.length };
       printFigures('killed nodes, Redis', figures);
+      for (const words of unreadable.slice(0, 3)) console.error(words);
       expect(verdict).toMatchObject({ problems: [], left: 0, done: added.length });
       expect(overlapMs).toBeLessThanOrEqual(GRACE_MS + LATE_MS);
       expect(unreadable).toEqual([]);

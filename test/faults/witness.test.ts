@@ -38,6 +38,10 @@ describe('two copies of a job', () => {
     expect(overlapOf(marks, { ...NO_HARM, stopped: new Map([[1, [{ from: 60, to: 90 }]]]) })).toBe(0);
     expect(overlapOf(marks, { ...NO_HARM, stopped: new Map([[1, [{ from: 300, to: 400 }]]]) })).toBe(30);
     expect(overlapOf([mark(0, 'start'), mark(1, 'frozen'), ...first.slice(1), ...marks.slice(3)])).toBe(0);
+    // It went on, and was killed before it gave another sign of life.
+    const open = [mark(0, 'start'), mark(50, 'alive'), ...marks.slice(3)];
+    const stopped = new Map([[1, [{ from: 60, to: 90 }]]]);
+    expect(overlapOf(open, { stopped, killedAt: new Map([[1, 150]]) })).toBe(0);
   });
 });
 

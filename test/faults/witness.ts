@@ -110,7 +110,8 @@ function endOf(run: HandlerRun, { killedAt }: Harm): number {
   return run.ending === 'open' ? (killedAt.get(run.pid) ?? run.lastAt) : run.lastAt;
 }
 
-function hasStoodStill(run: HandlerRun, { stopped }: Harm): boolean {
+/** Also one that was killed before it could give a sign of life again. */
+function hasStoodStill(run: HandlerRun, harm: Harm): boolean {
   if (run.hasFrozen) return true;
-  return (stopped.get(run.pid) ?? []).some(({ from, to }) => from < run.lastAt && to > run.startedAt);
+  return (harm.stopped.get(run.pid) ?? []).some(({ from, to }) => from < endOf(run, harm) && to > run.startedAt);
 }

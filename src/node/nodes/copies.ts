@@ -12,6 +12,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../core/store.ts';
 import { filesOf, readIfThere } from '../../runner/attempt-files.ts';
 import type { Attachments } from '../attachments.ts';
@@ -46,9 +47,18 @@ interface AttemptNotes {
 
 const OFFER_MS = 10_000;
 const MOST_TRIES = 2;
+/**
+ * One who has just come back is at another address, and what others know of it may be half a second old: they could not
+ * fetch what it took up and offers at once. So it is offered again, but not by somebody who did so in vain a moment ago.
+ */
+const AGAIN_MS = 700;
+const MOST_ROUNDS = 3;
+const IN_VAIN_MS = 30_000;
 
 export class Copies {
   readonly #options: CopiesOptions;
+  /** By the clock of this process; until then nobody is asked twice. */
+  #inVainUntil = 0;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
@@ -88,18 +98,33 @@ export class Copies {
 
   /** Resolved when another node has it, or nobody can be had who takes it. `bytes`: how much there is beside its files. */
   async #offer(copy: CopyOf, bytes: number): Promise<void> {
-    const { attachments, others, settings } = this.#options;
+    const { attachments, settings } = this.#options;
     const most = settings.copyUpTo;
-    const present = await others.present().catch(() => []);
-    if (present.length === 0 || most === 0) return;
+    if (most === 0 || (await this.#present()).length === 0) return;
     const files = await attachments.list(copy.id).catch(() => []);
     if (files.reduce((sum, { size }) => sum + size, bytes) > most) return;
     const signal = AbortSignal.timeout(OFFER_MS);
-    for (const entry of inOrder(present, copy.id).slice(0, MOST_TRIES)) {
-      const reply = await others.askOne(entry, { method: 'POST', path: copyPath(copy), signal });
-      if (reply.ok) reply.body.resume();
-      if (reply.ok && reply.status === 200) return;
+    for (let round = 1; !(await this.#isTaken(copy, signal)); round += 1) {
+      if (performance.now() < this.#inVainUntil) return;
+      if (round === MOST_ROUNDS || signal.aborted) {
+        this.#inVainUntil = performance.now() + IN_VAIN_MS;
+        return;
+      }
+      await sleep(AGAIN_MS);
     }
+  }
+
+  #present(): Promise<readonly ProvenEntry[]> {
+    return this.#options.others.present().catch(() => []);
+  }
+
+  async #isTaken(copy: CopyOf, signal: AbortSignal): Promise<boolean> {
+    for (const entry of inOrder(await this.#present(), copy.id).slice(0, MOST_TRIES)) {
+      const reply = await this.#options.others.askOne(entry, { method: 'POST', path: copyPath(copy), signal });
+      if (reply.ok) reply.body.resume();
+      if (reply.ok && reply.status === 200) return true;
+    }
+    return false;
   }
 
   async #takeAttempt(
