@@ -58,9 +58,15 @@ describeWithRedis('three nodes on one Redis', () => {
       const verdict = checkHistory({ acked: added.map(({ id }) => id), stories });
       const overlapMs = longestOverlapMs(readFileSync(world.witness, 'utf8'));
       const unreadable = await unreadableOf(living, added, stories);
-      const figures = { seed: random.seed, ...figuresOf(verdict), kills, overlapMs, unreadable: unreadable.length };
+      const figures = {
+        seed: random.seed,
+        ...figuresOf(verdict),
+        kills,
+        overlapMs,
+        unreadable: unreadable.length,
+        such: JSON.stringify(unreadable.slice(0, 3)),
+      };
       printFigures('killed nodes, Redis', figures);
-      for (const words of unreadable.slice(0, 3)) console.error(words);
       expect(verdict).toMatchObject({ problems: [], left: 0, done: added.length });
       expect(overlapMs).toBeLessThanOrEqual(GRACE_MS + LATE_MS);
       expect(unreadable).toEqual([]);
