@@ -12,6 +12,7 @@ describe('the file pid', () => {
       script: { pid: 11, start: 501 },
     });
     expect(parsePid('10 500 boot-1/4026\n')?.script).toBeNull();
+    expect(parsePid('10 500 boot\n11 501 latest\n')?.script).toEqual({ pid: 11, start: 501, isLatest: true });
   });
 
   it.each(['', '10', '10 500', '10 500 boot', 'withdrawn\n', 'x y z\n', '\0\0\0\n'])(
@@ -23,6 +24,8 @@ describe('the file pid', () => {
 
   it('does not believe half of the second line', () => {
     expect(parsePid('10 500 boot\n11 5')?.script).toBeNull();
+    expect(parsePid('10 500 boot\n11 501 la')?.script).toBeNull();
+    expect(parsePid('10 500 boot\n 501 latest\n')?.script).toBeNull();
   });
 });
 

@@ -13,11 +13,16 @@ export interface ProcessKey {
   readonly start: number;
 }
 
+/** A script. `isLatest`: it began at `start` or before. Whoever gets its number afterwards began later. */
+export interface ScriptKey extends ProcessKey {
+  readonly isLatest?: true;
+}
+
 /** The file `pid`: who runs the attempt. `script` is null for the moment between the shim's line and the script's. */
 export interface PidRecord {
   readonly boot: string;
   readonly shim: ProcessKey;
-  readonly script: ProcessKey | null;
+  readonly script: ScriptKey | null;
   /** The name of the control group it was started in. */
   readonly group?: string;
 }
@@ -71,10 +76,13 @@ export function parsePid(text: string): PidRecord | null {
   const [first, second] = wholeLines(text);
   const own = /^(\d+) (\d+) (\S+)(?: (\S+))?$/.exec(first ?? '');
   if (!own) return null;
-  const script = /^(\d+) (\d+)$/.exec(second ?? '');
-  const record = { boot: own[3] ?? '', shim: keyOf(own), script: script ? keyOf(script) : null };
+  const script = /^(\d+) (\d+)( latest)?$/.exec(second ?? '');
+  const record = { boot: own[3] ?? '', shim: keyOf(own), script: script ? scriptOf(script) : null };
   return own[4] === undefined ? record : { ...record, group: own[4] };
 }
+
+const scriptOf = (match: RegExpExecArray): ScriptKey =>
+  match[3] === undefined ? keyOf(match) : { ...keyOf(match), isLatest: true };
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });
 

@@ -76,6 +76,13 @@ describe('what belongs to an attempt', () => {
     expect(found([aProcess(12, { start: 5_000 }), aProcess(13, { session: 12 })])).toEqual({});
   });
 
+  it('goes by the latest time at which the script can have begun, where no other is known', () => {
+    const { record } = anAttempt();
+    const attempt = () => anAttempt({ record: { ...record, script: { pid: 12, start: 1_050, isLatest: true } } });
+    expect(found([script, aProcess(13, { session: 12 })], attempt())).toEqual({ 12: 'session', 13: 'session' });
+    expect(found([aProcess(12, { start: 1_051 }), aProcess(13, { session: 12 })], attempt())).toEqual({});
+  });
+
   it('is nothing older than the shim, and none of our own', () => {
     expect(found([aProcess(20, { session: 12, start: 5 }), aProcess(99, { session: 12 })])).toEqual({});
   });

@@ -11,7 +11,7 @@
  * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
  */
-import type { Exit, PidRecord, ProcessKey } from './attempt-files.ts';
+import type { Exit, PidRecord, ProcessKey, ScriptKey } from './attempt-files.ts';
 import { processesIn } from './cgroups.ts';
 import { type ProcessStat, readStat } from './process-stat.ts';
 import { isInside } from './process-traces.ts';
@@ -114,8 +114,9 @@ const sessionOf = ({ record }: Attached): number => record.script?.pid ?? -1;
 
 /** The script is there or, if it is gone, its number is: a number is not given away while a session goes by it. */
 function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<number, number>): boolean {
-  const start = script && starts.get(script.pid);
-  return script !== null && (start === undefined || start === script.start);
+  if (script === null) return false;
+  const start = starts.get(script.pid);
+  return start === undefined || began(start, script);
 }
 
 function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Attached): Means | null {
@@ -137,8 +138,12 @@ export function canBelong(each: ProcessStat, attached: Attached): boolean {
   return each.session !== shim.pid || isSame(each, script);
 }
 
-const isSame = (each: ProcessKey, other: ProcessKey | null): boolean =>
-  each.pid === other?.pid && each.start === other.start;
+const isSame = (each: ProcessKey, script: ScriptKey | null): boolean =>
+  each.pid === script?.pid && began(each.start, script);
+
+/** Whether a process that has the script's number is the script. */
+const began = (start: number, script: ScriptKey): boolean =>
+  script.isLatest === true ? start <= script.start : start === script.start;
 
 function addDescendants<T extends Attached>(
   all: readonly ProcessStat[],
