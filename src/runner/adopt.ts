@@ -9,7 +9,8 @@
  *   the shim lives                     running: it has no other attempt before this one's exit is whole
  *   else                               died: the shim went without a word; its script may still be there
  *
- * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree.
+ * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree; for a script also if it
+ * began no later than was recorded (ScriptKey).
  */
 import { realpathSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
