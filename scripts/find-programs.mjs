@@ -4,6 +4,7 @@
  * As root what is missing is installed from Debian's packages. Otherwise the tests that need it do not run, which is said,
  * and in CI is an error.
  */
+import { BROWSERS } from './browser.mjs';
 import { main, say, seconds, Trouble } from './house.mjs';
 import { installPackages, isRoot, onPath } from './packages.mjs';
 
@@ -18,13 +19,13 @@ const wanted = {
   openssl: 'openssl',
   strace: 'strace',
   zsh: 'zsh',
-  chromium: 'chromium',
+  [BROWSERS[0]]: 'chromium-headless-shell',
   ip: 'iproute2',
 };
 
 /** Answers the names of the programs that are not to be had. */
 export async function findPrograms() {
-  const missing = () => Object.keys(wanted).filter((name) => !onPath(name));
+  const missing = () => Object.keys(wanted).filter((name) => !alikeOf(name).some(onPath));
   if (missing().length === 0) return [];
   await fetchThem(missing());
   const lacking = missing();
@@ -34,6 +35,9 @@ export async function findPrograms() {
   say(message);
   return lacking;
 }
+
+/** Any browser will do. */
+const alikeOf = (name) => (BROWSERS.includes(name) ? BROWSERS : [name]);
 
 async function fetchThem(names) {
   if (!isRoot() || !onPath('apt-get')) return;

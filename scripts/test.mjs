@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { check, checkBeside } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
-import { bin, cacheFolder, main, root, run, say, seconds } from './house.mjs';
+import { bin, cacheFolder, leaveCertificatesOut, main, root, run, say, seconds } from './house.mjs';
 import { recordSuite } from './proofs.mjs';
 import { setUp } from './setup.mjs';
 import { wrongUse } from './usage.mjs';
@@ -41,6 +41,7 @@ await main(import.meta.url, async (args) => {
   };
 
   await setUp({ allowTypeErrors: true });
+  leaveCertificatesOut();
   await findPrograms();
   const redis = await findRedis();
   say(
