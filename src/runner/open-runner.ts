@@ -11,7 +11,8 @@ import { openCgroups } from './cgroups.ts';
 import { fits, type Order, type Tools, toShimOrder } from './order.ts';
 import { bootIdentity } from './process-stat.ts';
 import { Roster } from './roster.ts';
-import { type RunnerHealth, RunnerLink, type ShimNews } from './runner-link.ts';
+import { type RunnerHealth, RunnerLink } from './runner-link.ts';
+import type { ShimNews } from './shim-pool.ts';
 
 export type StartAnswer =
   | { readonly ok: true; readonly attempt: Attempt }

@@ -59,6 +59,10 @@ export interface ShimOrder {
   readonly words: string;
 }
 
+/** The order with its number, as a shim reads it. */
+export const textOf = (id: number, { env, words }: ShimOrder): string =>
+  `lh_env() { ${env}; }; lh_attempt ${id} ${words}\n`;
+
 export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 
 /** What an order is carried out with, beyond what it says itself. */

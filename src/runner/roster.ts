@@ -5,7 +5,7 @@
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { readUnits } from './process-stat.ts';
-import type { LetGo } from './runner-link.ts';
+import type { LetGo } from './shim-pool.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
 export interface RosterOptions {

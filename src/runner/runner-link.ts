@@ -1,6 +1,6 @@
 /**
- * The parent's side of the runner process: hands it orders, hears of shims that are gone, and starts it again when it
- * dies.
+ * The parent's side of the runner process: hands it the orders for which no shim is waiting (shim-pool.ts), hears when
+ * such an attempt is over, and starts it again when it dies.
  *
  *   starting ──ready──▶ up ──died──▶ waiting (damped) ──▶ starting
  *
@@ -9,21 +9,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ProcessKey } from './attempt-files.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 import type { ShimOrder } from './order.ts';
 import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
-
-/** Nobody will look at its shim any more. One that is spent gets no other attempt. */
-export type LetGo = (shim: 'as it was' | 'spent') => void;
-
-export type SpawnAnswer =
-  | { readonly kind: 'spawned'; readonly letGo: LetGo }
-  | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'lost'; readonly message: string };
-
-export type ShimNews = 'gone' | 'unwatched';
+import { type ShimNews, ShimPool, type SpawnAnswer } from './shim-pool.ts';
 
 export interface RunnerHealth {
   readonly isUp: boolean;
@@ -38,19 +31,17 @@ export interface RunnerHealth {
 interface Pending {
   readonly message: ToRunner & { readonly type: 'start' };
   readonly answer: (answer: SpawnAnswer) => void;
-  /** The shim is gone; or nobody will tell any more when it is. */
   readonly onNews: (news: ShimNews) => void;
   isSpawned: boolean;
 }
 
 /** A runner process that is stopped or stuck must not hold a start for ever. */
 const START_WAIT_MS = 15_000;
-/** What the runner process need not know at once goes out with the next order, or after this. */
-const LET_GO_WAIT_MS = 50;
 const STDERR_KEPT = 2_000;
 
 export class RunnerLink {
   readonly #pending = new Map<number, Pending>();
+  readonly #pool = new ShimPool();
   readonly #damper = createRestartDamper();
   readonly #onHealth: (health: RunnerHealth) => void;
   #child: ChildProcess | null = null;
@@ -61,9 +52,6 @@ export class RunnerLink {
   #lastProblem: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #nextStartAt: number | null = null;
-  /** Lines that wait for the next order. */
-  #unsent = '';
-  #isLettingGo = false;
 
   constructor(onHealth: (health: RunnerHealth) => void) {
     this.#onHealth = onHealth;
@@ -106,7 +94,25 @@ export class RunnerLink {
 
   start(order: ShimOrder, onNews: Pending['onNews']): Promise<SpawnAnswer> {
     if (this.#isStopped) return Promise.resolve({ kind: 'lost', message: 'the runner is stopped' });
+    const { cwd } = order;
+    if (!existsSync(cwd)) return Promise.resolve({ kind: 'refused', message: `${cwd} does not exist` });
     const id = this.#nextId++;
+    return this.#pool.give(id, order, onNews) ?? this.#startAnew(id, order, onNews);
+  }
+
+  /** Ends the runner process. The shims go on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#nextStartAt = null;
+    this.#pool.close();
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.stdin?.end();
+    await once(child, 'close');
+  }
+
+  #startAnew(id: number, order: ShimOrder, onNews: Pending['onNews']): Promise<SpawnAnswer> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#giveUp(id), START_WAIT_MS);
       const answer = (given: SpawnAnswer) => {
@@ -115,62 +121,40 @@ export class RunnerLink {
       };
       const pending = { message: { type: 'start', id, order } as const, answer, onNews, isSpawned: false };
       this.#pending.set(id, pending);
-      if (this.#isUp) this.#send(pending);
+      if (this.#isUp) this.#send(pending.message);
     });
   }
 
-  /** Ends the runner process. The shims go on. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#nextStartAt = null;
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.stdin?.end();
-    await once(child, 'close');
+  #send(message: ToRunner): void {
+    this.#child?.stdin?.write(toLine(message));
   }
 
-  #send(pending: Pending): void {
-    this.#unsent += toLine(pending.message);
-    this.#flush();
-  }
-
-  #letGo(id: number, isSpent: boolean): void {
-    this.#unsent += toLine({ type: 'let-go', id, isSpent });
-    if (this.#isLettingGo) return;
-    this.#isLettingGo = true;
-    setTimeout(() => {
-      this.#isLettingGo = false;
-      this.#flush();
-    }, LET_GO_WAIT_MS).unref();
-  }
-
-  #flush(): void {
-    if (this.#unsent === '') return;
-    this.#child?.stdin?.write(this.#unsent);
-    this.#unsent = '';
+  /** From the runner process its shim goes over to the pool, and hears this process alone. */
+  #letGo({ id, order }: ToRunner & { readonly type: 'start' }, shim: ProcessKey | null): void {
+    const isTaken = shim !== null && !this.#isStopped && this.#pool.take(shim, order);
+    this.#send({ type: isTaken ? 'stand' : 'end', id });
   }
 
   #receive(message: FromRunner): void {
     if (message.type === 'ready') return this.#becameUp();
     const pending = this.#pending.get(message.id);
     if (!pending) return;
-    if (message.type !== 'refused') this.#spawned(message.id, pending);
+    if (message.type !== 'refused') this.#spawned(pending);
     if (message.type === 'spawned') return;
     this.#pending.delete(message.id);
     if (message.type === 'refused') pending.answer({ kind: 'refused', message: message.message });
     else pending.onNews('gone');
   }
 
-  #spawned(id: number, pending: Pending): void {
+  #spawned(pending: Pending): void {
     if (pending.isSpawned) return;
     pending.isSpawned = true;
-    pending.answer({ kind: 'spawned', letGo: (shim) => this.#letGo(id, shim === 'spent') });
+    pending.answer({ kind: 'spawned', letGo: (shim) => this.#letGo(pending.message, shim) });
   }
 
   #becameUp(): void {
     this.#isUp = true;
-    for (const pending of this.#pending.values()) this.#send(pending);
+    for (const { message } of this.#pending.values()) this.#send(message);
     this.#onHealth(this.health());
   }
 
@@ -187,7 +171,6 @@ export class RunnerLink {
     const wasUp = this.#isUp;
     this.#child = null;
     this.#isUp = false;
-    this.#unsent = '';
     if (!this.#isStopped) this.#openLater();
     // Orders that were never sent wait for the next one.
     if (wasUp || this.#isStopped) this.#loseAll();

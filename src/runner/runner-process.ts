@@ -1,5 +1,5 @@
 /**
- * The runner process: starts shims, gives them attempts, and says when one of those is over.
+ * The runner process: starts shims, each with its first attempt, and says when that is over.
  *
  * A process of its own because starting costs a copy of the page tables: from a process with a heap of 500 MB it is
  * more than ten times as slow. So it must stay small and import nothing heavy. It ends when its parent does, which
@@ -9,13 +9,13 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { compileLess } from './compile-less.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
-import { ShimPool } from './shim-pool.ts';
+import { ShimStarter } from './shim-starter.ts';
 
 const O_CLOEXEC = 0o2000000;
 
 compileLess();
 closeInherited();
-const shims = new ShimPool(say);
+const shims = new ShimStarter(say);
 // Only the parent ends it; what a terminal or a service manager sends to everybody is not meant for it.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.stdin.on(
@@ -50,7 +50,7 @@ function isClosedByExec(file: number): boolean {
 
 function receive(message: ToRunner): void {
   if (message.type === 'start') shims.start(message.id, message.order);
-  else shims.letGo(message);
+  else shims[message.type](message.id);
 }
 
 function say(message: FromRunner): void {

@@ -11,11 +11,19 @@
 # file is left behind; a shell that makes files of those gets FIFOs, unlinked at once. The script's environment is set
 # in the script's own process alone, and tools are called by `command -p`, since PATH may be anything.
 #
+# After its first attempt whoever gives it more opens two pipes of its through /proc: 7, for its orders, and 9, where it then
+# says its IDs (`lh_stand`). A shell that makes files of here-documents has none, and ends after that attempt.
+#
 # The cat that empties fd 3 into `said` stays for the next attempt if this one said nothing: whoever gives the order
 # moves the empty file along, and without it there are new pipes and a new cat. So what was said, or answered, or
 # written by somebody that was left behind, never reaches another attempt.
 trap '' HUP INT QUIT TERM
 umask 077; exec 2>/dev/null
+exec 7<<. 9<<.
+.
+.
+if [ -p /dev/fd/7 ]; then exec 8>/dev/fd/9; else exec 7<&- 9<&-; fi
+lh_stand() { exec <&7 7<&- >&8 8>&- 9<&-; echo; }
 lh_stamp() { read -r lh_line <"/proc/$1/stat" && set -- ${lh_line##*) } && lh_start=${20}; }
 lh_now() { read -r lh_time lh_ </proc/uptime; lh_time=${lh_time%.*}${lh_time#*.}; }
 lh_stamp $$; lh_own="$$ $lh_start"
@@ -38,7 +46,7 @@ exec 5<<. 6<<.
 .
 [ -p /dev/fd/5 ] || { lh_fifos=1; command -p mkfifo "$lh_folder/3" "$lh_folder/4"; exec 5<>"$lh_folder/3" 6<>"$lh_folder/4"; command -p rm "$lh_folder/3" "$lh_folder/4"; }
 exec 3>/dev/fd/5 4<>/dev/fd/6; exec 5</dev/fd/5 6<&-
-command -p cat <&5 >>"$lh_folder/said" 3>&- 4>&- 5<&- & lh_cat=$!
+command -p cat <&5 >>"$lh_folder/said" 3>&- 4>&- 5<&- 7<&- 8>&- 9<&- & lh_cat=$!
 }
 lh_stands() { [ -n "$lh_cat" ] && [ -e "$lh_folder/said" ] && [ ! -s "$lh_folder/said" ] && lh_look && [ "$lh_state" = S ]; }
 # What was used so far. A line that comes back behind others tells of a pipe that was written to by a script.
@@ -50,13 +58,13 @@ set -C; echo "$lh_own $lh_place" >"$lh_folder/pid" || { set +C; echo "$lh_id"; r
 # Once for all its attempts, which have the same group.
 [ -n "$lh_is_in" ] || [ -z "$lh_group" ] || { echo 0 >"$lh_group/cgroup.procs"; lh_is_in=1; }
 lh_stands && lh_used || { lh_shut; lh_open; lh_used; }
-if [ -e "$lh_folder/deadline" ]; then command -p sh "$lh_home/deadline.sh" "$lh_folder" $$ >/dev/null 3>&- 4>&- 5<&- & lh_watch=$!; fi
+if [ -e "$lh_folder/deadline" ]; then command -p sh "$lh_home/deadline.sh" "$lh_folder" $$ >/dev/null 3>&- 4>&- 5<&- 7<&- 8>&- 9<&- & lh_watch=$!; fi
 # In the foreground, because a shell lets its background ignore INT and QUIT for ever. The pipes are opened anew: what
 # a script sets on its own ends is not set on those of the next one.
 ( trap - HUP INT QUIT TERM
   if [ -n "$lh_quick" ] && cd -P /proc/self; then lh_now; echo "${PWD##*/} $lh_time latest" >>"$lh_folder/pid"
   else lh_stamp self; echo "${lh_line%% *} $lh_start" >>"$lh_folder/pid"; fi
-  exec 2>>"$lh_folder/log" >&2 3>/dev/fd/3 4</dev/fd/4 5<&- <"$lh_stdin"; cd "$lh_cwd" || exit 126
+  exec 2>>"$lh_folder/log" >&2 3>/dev/fd/3 4</dev/fd/4 5<&- 7<&- 8>&- 9<&- <"$lh_stdin"; cd "$lh_cwd" || exit 126
   unset OLDPWD; eval "$lh_prelude"; lh_env; exec "$@" )
 lh_status=$? lh_end=0
 [ -z "$lh_watch" ] || kill -USR1 "$lh_watch"

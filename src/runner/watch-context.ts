@@ -1,6 +1,6 @@
 /** What watching an attempt needs: which one it is, and those who do for all of them at once. A contract alone. */
 import type { Attempt, WatchOptions } from './attempt.ts';
-import type { LetGo } from './runner-link.ts';
+import type { LetGo } from './shim-pool.ts';
 
 export interface WatchContext extends WatchOptions {
   readonly folder: string;

@@ -287,14 +287,14 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   /**
-   * From then on its shim and its control group may be another attempt's. Not while the shim could still send the
+   * Once: from then on its shim and its control group may be another attempt's. Not while the shim could still send the
    * script into that group, nor while an answer could still be sent through the shim.
    */
   #letGo(): void {
-    if (!this.#isOver || (this.exit === null && isAlive(this.record.shim))) return;
+    if (this.#isLetGo || !this.#isOver || (this.exit === null && isAlive(this.record.shim))) return;
     if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
     this.#isLetGo = true;
-    this.#context.letGo(this.isShimOut ? 'spent' : 'as it was');
+    this.#context.letGo(this.isShimOut ? null : this.record.shim);
   }
 }

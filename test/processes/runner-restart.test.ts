@@ -288,6 +288,45 @@ describe('a runner process that dies', () => {
     expect(seen).toEqual(new Set([true, false]));
   });
 
+  it('leaves its shims to its parent, who gives them other attempts meanwhile', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const run = async () => {
+      const attempt = await started(runner, home, { text: 'echo hello' });
+      expect((await attempt.end).exit?.status).toBe(0);
+      expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0 });
+      return attempt.pids?.shim;
+    };
+    const shim = await run();
+    expect(await run()).toEqual(shim);
+    killQuietly(runner.health().pid ?? 0);
+    await eventually(
+      () => runner.health(),
+      ({ isUp }) => !isUp,
+    );
+    expect(await run()).toEqual(shim);
+  });
+
+  it('has shims that end with its parent, also those that wait for orders', async () => {
+    const home = aHome();
+    const { parent } = await aParent();
+    const folders = [aFolder(home), aFolder(home)];
+    for (const folder of folders) {
+      parent.send({ type: 'start', order: anOrder(folder, aScript(home, 'echo hello')) });
+      await theEndOf(parent, folder);
+      parent.send({ type: 'terminate', folder });
+      await parent.next((each) => each['type'] === 'terminated' && each['folder'] === folder);
+    }
+    const shims = folders.map((folder) => readPid(folder)!.shim);
+    expect(shims[1]).toEqual(shims[0]);
+    expect(isAlive(shims[0]!)).toBe(true);
+    await parent.kill9();
+    await eventually(
+      () => isAlive(shims[0]!),
+      (is) => !is,
+    );
+  });
+
   it('refuses what cannot be started, and says why', async () => {
     const home = aHome();
     const runner = aRunner();

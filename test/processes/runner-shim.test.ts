@@ -289,6 +289,24 @@ describe('the shim itself', () => {
     expect(other.pids?.shim).not.toEqual(one.pids?.shim);
   });
 
+  it('has one attempt at a time, however often the last one is ended', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const runs = async (text: string) => {
+      const attempt = await started(runner, home, { text });
+      expect((await attempt.end).exit?.status).toBe(0);
+      return attempt;
+    };
+    for (const text of ['first', 'standing']) {
+      const attempt = await runs(`echo ${text}`);
+      for (let time = 0; time < 3; time += 1) await attempt.terminate({ graceMs: 1_000 });
+      const both = await Promise.all([runs('sleep 0.3'), runs('sleep 0.3')]);
+      expect(new Set(both.map(({ pids }) => pids?.shim.pid)).size).toBe(2);
+      expect(both.map(({ pids }) => pids?.shim.pid)).toContain(attempt.pids?.shim.pid);
+      for (const each of both) await each.terminate({ graceMs: 1_000 });
+    }
+  });
+
   it('ends with its runner, and not before the attempt in hand', async () => {
     const home = aHome();
     const runner = openRunner();
@@ -316,7 +334,10 @@ describe('the shim itself', () => {
   it('works the same in a shell that makes files of here-documents', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    const text = readFileSync(shim, 'utf8').replace('exec 5<<. 6<<.\n.\n.\n', 'exec 5</dev/null 6</dev/null\n');
+    const text = readFileSync(shim, 'utf8').replaceAll(
+      /exec (\d)<<\. (\d)<<\.\n\.\n\.\n/g,
+      'exec $1</dev/null $2</dev/null\n',
+    );
     expect(text).not.toContain('<<.');
     writeFileSync(join(home, 'shim.sh'), text);
     const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; ls -l /proc/$$/fd; sleep 30 & echo done c >&3');
