@@ -16,7 +16,7 @@ import { createLineReader, toLine } from './json-lines.ts';
 import type { ShimOrder } from './order.ts';
 import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-messages.ts';
-import { type ShimNews, ShimPool, type SpawnAnswer } from './shim-pool.ts';
+import { type ShimNews, ShimPool, type SpawnAnswer, START_WAIT_MS } from './shim-pool.ts';
 
 export interface RunnerHealth {
   readonly isUp: boolean;
@@ -35,8 +35,6 @@ interface Pending {
   isSpawned: boolean;
 }
 
-/** A runner process that is stopped or stuck must not hold a start for ever. */
-const START_WAIT_MS = 15_000;
 const STDERR_KEPT = 2_000;
 
 export class RunnerLink {

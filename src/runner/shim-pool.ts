@@ -38,6 +38,8 @@ interface Shim {
   timer: NodeJS.Timeout | null;
 }
 
+/** A runner process or a shim that is stopped or stuck must not hold a start for ever. */
+export const START_WAIT_MS = 15_000;
 const IDLE_MS = 10_000;
 const MOST_IDLE = 32;
 
@@ -65,15 +67,27 @@ export class ShimPool {
     Object.assign(shim, { folder: order.folder, onNews, isLetGo: false });
     shim.line.order(textOf(id, order));
     const spawned: SpawnAnswer = { kind: 'spawned', letGo: (key) => this.#letGo(shim, key === null) };
-    if (!shim.isRising) return Promise.resolve(spawned);
-    return new Promise((resolve) => {
-      shim.onRisen = (isThere) => resolve(isThere ? spawned : { kind: 'lost', message: 'its shim is gone' });
-    });
+    return shim.isRising ? this.#whenRisen(shim, spawned) : Promise.resolve(spawned);
   }
 
   /** Those that wait end now, the others after the attempt in hand. */
   close(): void {
     for (const shim of this.#all) this.#end(shim);
+  }
+
+  #whenRisen(shim: Shim, spawned: SpawnAnswer): Promise<SpawnAnswer> {
+    return new Promise((resolve) => {
+      const lost = (message: string) => resolve({ kind: 'lost', message });
+      const timer = setTimeout(() => {
+        this.#end(shim);
+        lost(`its shim did not answer in ${START_WAIT_MS / 1000} s`);
+      }, START_WAIT_MS);
+      shim.onRisen = (isThere) => {
+        clearTimeout(timer);
+        if (isThere) resolve(spawned);
+        else lost('its shim is gone');
+      };
+    });
   }
 
   /** One of another group would have to leave it, and its cat too. */
@@ -92,6 +106,7 @@ export class ShimPool {
       shim.onRisen?.(true);
       return;
     }
+    if (shim.onNews === null) return;
     this.#tell(shim, 'gone');
     if (shim.isLetGo) this.#rest(shim);
   }

@@ -307,6 +307,33 @@ describe('a runner process that dies', () => {
     expect(await run()).toEqual(shim);
   });
 
+  it.each([
+    ['SIGCONT', 'goes on', true],
+    ['SIGKILL', 'dies', false],
+  ] as const)('hangs with a shim to pass on and %s: it %s, and so does the order', async (signal, _, isRun) => {
+    const home = aHome();
+    const runner = aRunner();
+    const one = await started(runner, home, { text: 'echo one' });
+    await one.end;
+    const pid = runner.health().pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    await one.terminate({ graceMs: 1_000 });
+    const folder = aFolder(home);
+    const starting = runner.start(anOrder(folder, aScript(home, 'echo two')));
+    await sleep(200);
+    expect(existsSync(filesOf(folder).pid)).toBe(false);
+    process.kill(pid, signal);
+    const answer = await starting;
+    expect(answer.ok).toBe(isRun);
+    if (answer.ok) {
+      expect((await answer.attempt.end).exit?.status).toBe(0);
+      expect(answer.attempt.pids?.shim).toEqual(one.pids?.shim);
+    } else expect(answer.reason).toBe('lost');
+    expect(existsSync(filesOf(folder).log)).toBe(isRun);
+    const next = await started(runner, home, { text: 'echo three' });
+    expect((await next.end).exit?.status).toBe(0);
+  });
+
   it('has shims that end with its parent, also those that wait for orders', async () => {
     const home = aHome();
     const { parent } = await aParent();
