@@ -330,6 +330,10 @@ describe('a runner process that dies', () => {
       expect(answer.attempt.pids?.shim).toEqual(one.pids?.shim);
     } else expect(answer.reason).toBe('lost');
     expect(existsSync(filesOf(folder).log)).toBe(isRun);
+    await eventually(
+      () => runner.health(),
+      (health) => health.isUp && (health.pid === pid) === isRun,
+    );
     const next = await started(runner, home, { text: 'echo three' });
     expect((await next.end).exit?.status).toBe(0);
   });
