@@ -130,7 +130,9 @@ describe('a log that is being written', () => {
     expect(logOf(attempt).split('\n')).toHaveLength(lines + 2);
     expect(logOf(attempt).endsWith('the very last\n')).toBe(true);
     expect(sizes.at(-1)).toBe(statSync(filesOf(attempt.folder).log).size);
-    process.stdout.write(`\nfigures: a log of ${Math.round(size / MB)} MB, resident memory + ${Math.round(grown / MB)} MB\n`);
+    process.stdout.write(
+      `\nfigures: a log of ${Math.round(size / MB)} MB, resident memory + ${Math.round(grown / MB)} MB\n`,
+    );
     expect(grown).toBeLessThan(100 * MB);
   });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { adopt, withdraw } from '../../src/runner/adopt.ts';
-import { filesOf, readPid } from '../../src/runner/attempt-files.ts';
+import { filesOf, type ProcessKey, readPid } from '../../src/runner/attempt-files.ts';
 import { isAlive } from '../../src/runner/process-stat.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
 import { proofSize } from '../support/proof.ts';
@@ -44,6 +44,16 @@ async function adopted(parent: Fixture, folders: readonly string[]): Promise<Rec
 
 const theEndOf = (parent: Fixture, folder: string) =>
   parent.next((each) => each['type'] === 'ended' && each['folder'] === folder, 60_000);
+
+/** One that has done an attempt, and waits for another. */
+async function aStandingShim(parent: Fixture, home: string): Promise<ProcessKey> {
+  const folder = aFolder(home);
+  parent.send({ type: 'start', order: anOrder(folder, aScript(home, 'echo hello')) });
+  await theEndOf(parent, folder);
+  parent.send({ type: 'terminate', folder });
+  await parent.next((each) => each['type'] === 'terminated' && each['folder'] === folder);
+  return readPid(folder)!.shim;
+}
 
 describe('scripts that print a counter every 100 ms', () => {
   const count = proofSize({ small: 50, full: 50 });
@@ -96,30 +106,34 @@ describe('scripts that print a counter every 100 ms', () => {
 });
 
 describe('a script', () => {
-  it('that ends while node and runner are away is told from its files', async () => {
-    const home = aHome();
-    const folder = aFolder(home);
-    const { parent } = await aParent();
-    const text =
-      'echo run ready >&3; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo bye; echo \'result {"a":1}\' >&3; echo done away >&3; exit 0';
-    parent.send({ type: 'start', order: anOrder(folder, aScript(home, text)) });
-    await parent.next(({ type, status }) => type === 'said' && status === 'ready');
-    await parent.kill9();
-    await once(spawn('touch', [join(folder, 'work', 'go')]), 'close');
-    await eventually(() => existsSync(filesOf(folder).exit), Boolean);
-    await eventually(
-      () => isAlive(readPid(folder)!.shim),
-      (is) => !is,
-    );
-    const next = await aParent();
-    await eventually(() => existsSync(filesOf(folder).exit), Boolean);
-    expect(await adopted(next.parent, [folder])).toEqual({ [folder]: 'ended' });
-    expect(await theEndOf(next.parent, folder)).toMatchObject({
-      exit: { status: 0 },
-      said: { completion: { kind: 'done', text: 'away' }, result: '{"a":1}', status: 'away' },
-    });
-    expect(logOf({ folder })).toBe('bye\n');
-  });
+  it.each(['new', 'standing'])(
+    'that ends under a %s shim while node and runner are away is told from its files',
+    async (kind) => {
+      const home = aHome();
+      const { parent } = await aParent();
+      if (kind === 'standing') await aStandingShim(parent, home);
+      const folder = aFolder(home);
+      const text =
+        'echo run ready >&3; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo bye; echo \'result {"a":1}\' >&3; echo done away >&3; exit 0';
+      parent.send({ type: 'start', order: anOrder(folder, aScript(home, text)) });
+      await parent.next(({ type, status }) => type === 'said' && status === 'ready');
+      await parent.kill9();
+      await once(spawn('touch', [join(folder, 'work', 'go')]), 'close');
+      await eventually(() => existsSync(filesOf(folder).exit), Boolean);
+      await eventually(
+        () => isAlive(readPid(folder)!.shim),
+        (is) => !is,
+      );
+      const next = await aParent();
+      await eventually(() => existsSync(filesOf(folder).exit), Boolean);
+      expect(await adopted(next.parent, [folder])).toEqual({ [folder]: 'ended' });
+      expect(await theEndOf(next.parent, folder)).toMatchObject({
+        exit: { status: 0 },
+        said: { completion: { kind: 'done', text: 'away' }, result: '{"a":1}', status: 'away' },
+      });
+      expect(logOf({ folder })).toBe('bye\n');
+    },
+  );
 
   it('whose shim is killed has died, and its tree can be ended', async () => {
     const home = aHome();
@@ -341,19 +355,12 @@ describe('a runner process that dies', () => {
   it('has shims that end with its parent, also those that wait for orders', async () => {
     const home = aHome();
     const { parent } = await aParent();
-    const folders = [aFolder(home), aFolder(home)];
-    for (const folder of folders) {
-      parent.send({ type: 'start', order: anOrder(folder, aScript(home, 'echo hello')) });
-      await theEndOf(parent, folder);
-      parent.send({ type: 'terminate', folder });
-      await parent.next((each) => each['type'] === 'terminated' && each['folder'] === folder);
-    }
-    const shims = folders.map((folder) => readPid(folder)!.shim);
-    expect(shims[1]).toEqual(shims[0]);
-    expect(isAlive(shims[0]!)).toBe(true);
+    const shim = await aStandingShim(parent, home);
+    expect(await aStandingShim(parent, home)).toEqual(shim);
+    expect(isAlive(shim)).toBe(true);
     await parent.kill9();
     await eventually(
-      () => isAlive(shims[0]!),
+      () => isAlive(shim),
       (is) => !is,
     );
   });
