@@ -8,6 +8,8 @@ import { BROWSERS } from './browser.mjs';
 import { main, say, seconds, Trouble } from './house.mjs';
 import { installPackages, isRoot, onPath } from './packages.mjs';
 
+const shell = 'chromium-headless-shell';
+
 /** Program, and the package that has it. */
 const wanted = {
   bash: 'bash',
@@ -19,7 +21,7 @@ const wanted = {
   openssl: 'openssl',
   strace: 'strace',
   zsh: 'zsh',
-  [BROWSERS[0]]: 'chromium-headless-shell',
+  [BROWSERS[0]]: shell,
   ip: 'iproute2',
 };
 
@@ -44,7 +46,10 @@ async function fetchThem(names) {
   const startedAt = Date.now();
   const packages = names.map((name) => wanted[name]);
   say(`Installing ${packages.join(', ')} for the tests …`);
-  const problem = await installPackages(packages);
+  // Not every distribution has the browser without windows, and one name that is unknown keeps all others from being installed.
+  const problem =
+    (await installPackages(packages)) &&
+    (await installPackages(packages.map((each) => (each === shell ? 'chromium' : each))));
   say(problem ? `That did not work: ${problem}` : `Installed in ${seconds(Date.now() - startedAt)}.`);
 }
 
