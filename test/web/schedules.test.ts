@@ -81,4 +81,16 @@ describe('the page of schedules', () => {
     expect((await fetch(new URL('/api/schedules/hourly', web.url))).status).toBe(404);
     expect(troubles).toEqual([]);
   });
+
+  it('tells how long its runs take as soon as one has ended', { timeout: LONG }, async () => {
+    const address = new URL('/api/schedules/early', web.url);
+    await fetch(address, { method: 'DELETE' });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(address, { method: 'PUT', headers, body: JSON.stringify({ every: '2h', queue: 'hello' }) });
+    const { page, troubles } = await web.open('/schedules');
+    await page.getByRole('img', { name: /^early: 12 runs, the first at 20/ }).waitFor();
+    expect((await fetch(new URL('/api/schedules/early/run', web.url), { method: 'POST' })).ok).toBe(true);
+    await page.getByRole('img', { name: /^early: 12 runs, each about \d/ }).waitFor();
+    expect(troubles).toEqual([]);
+  });
 });

@@ -1,7 +1,9 @@
 /** Schedules: what shall happen again and again, and the coming day as lanes. */
 import { useState } from 'preact/hooks';
+import { scheduleTag } from '../../../src/core/schedule.ts';
 import type { LaneList } from '../../../src/wire/schedule-checks.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
+import type { LiveEvent } from '../data/live.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Lanes } from '../schedules/lanes.tsx';
 import { ScheduleForm } from '../schedules/schedule-form.tsx';
@@ -13,9 +15,15 @@ import { Trouble } from '../ui/trouble.tsx';
 const LANES_EVERY_MS = 60_000;
 const EXAMPLE = "longhaul schedule set nightly --queue mail --cron '30 3 * * *' --zone Europe/Berlin";
 
+/** The lanes tell how long runs take: by those that have ended. */
+function endsScheduled(event: LiveEvent): boolean {
+  if (event.type === 'queue' || event.row === null || event.row.endedAt === null) return false;
+  return event.row.tags.some((tag) => tag.startsWith(scheduleTag('')));
+}
+
 export function SchedulesPage() {
   const list = useQuery<{ schedules: readonly ScheduleView[] }>('api/schedules');
-  const lanes = useQuery<LaneList>('api/schedules/lanes', { everyMs: LANES_EVERY_MS, concerns: () => false });
+  const lanes = useQuery<LaneList>('api/schedules/lanes', { everyMs: LANES_EVERY_MS, concerns: endsScheduled });
   const [editing, edit] = useState<ScheduleView | 'new' | null>(null);
   const onDone = () => {
     edit(null);
