@@ -12,6 +12,7 @@ import { limits } from './limits.mjs';
 import { moving } from './moving.mjs';
 import { nodes } from './nodes.mjs';
 import { redis } from './redis.mjs';
+import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
 import { settings } from './settings.mjs';
@@ -32,4 +33,5 @@ export const mutants = [
   ...settings,
   ...series,
   ...moving,
+  ...runner,
 ];

@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesOf, parseExit, readPid } from '../../src/runner/attempt-files.ts';
 import { putDeadline } from '../../src/runner/deadline.ts';
 import { openRunner } from '../../src/runner/open-runner.ts';
-import { isAlive } from '../../src/runner/process-stat.ts';
+import { isAlive, readStat } from '../../src/runner/process-stat.ts';
+import { openShimLine } from '../../src/runner/shim-line.ts';
 import { aFolder, aHome, aRunner, aScript, aShim, eventually, logOf, markedWith, started } from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -282,11 +283,32 @@ describe('the shim itself', () => {
   it('gets no other attempt before the last one was let go', async () => {
     const home = aHome();
     const runner = aRunner();
-    const one = await started(runner, home, { text: 'true' });
-    await one.end;
-    const other = await started(runner, home, { text: 'true' });
-    await other.end;
+    const ended = async () => {
+      const attempt = await started(runner, home, { text: 'true' });
+      await attempt.end;
+      return attempt;
+    };
+    const one = await ended();
+    const other = await ended();
     expect(other.pids?.shim).not.toEqual(one.pids?.shim);
+    // Nor one that has had others before.
+    await one.terminate({ graceMs: 1_000 });
+    const again = await ended();
+    expect(again.pids?.shim).toEqual(one.pids?.shim);
+    expect((await ended()).pids?.shim).not.toEqual(one.pids?.shim);
+  });
+
+  it('is not mistaken for a process that has its number', async () => {
+    const text = 'exec 7<<. 9<<.\n.\n.\nexec 8>/dev/fd/9; echo ready; sleep 60';
+    const other = spawn('sh', ['-c', text], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void other.kill('SIGKILL'));
+    await once(other.stdout, 'data');
+    const { pid, start } = readStat(other.pid ?? 0)!;
+    const listener = { onWord: () => undefined, onGone: () => undefined };
+    const line = openShimLine({ pid, start }, listener);
+    expect(line).not.toBeNull();
+    line?.hangUp();
+    expect(openShimLine({ pid, start: start - 1 }, listener)).toBeNull();
   });
 
   it('has one attempt at a time, however often the last one is ended', async () => {
