@@ -28,7 +28,7 @@ export const say = (line) => console.log(line);
 
 /**
  * For what asks nobody outside this machine. Where a machine names certificates of its own, every Node that starts reads them
- * first, with all that it has itself: that is longer than the rest of its start, and a run of the tests starts a thousand.
+ * first, with all that it has itself: that is longer than the rest of its start, and a run of the tests starts very many.
  */
 export function leaveCertificatesOut() {
   delete process.env.NODE_EXTRA_CA_CERTS;
