@@ -31,7 +31,7 @@ interface Shim {
   /** The folder of the attempt it had last. */
   folder: string;
   isRising: boolean;
-  /** Called when it is known to hear orders, or to be gone before it did. */
+  /** Called when it is known to hear orders, or to be given up before it did. */
   onRisen: ((isThere: boolean) => void) | null;
   onNews: ((news: ShimNews) => void) | null;
   isLetGo: boolean;
@@ -77,15 +77,10 @@ export class ShimPool {
 
   #whenRisen(shim: Shim, spawned: SpawnAnswer): Promise<SpawnAnswer> {
     return new Promise((resolve) => {
-      const lost = (message: string) => resolve({ kind: 'lost', message });
-      const timer = setTimeout(() => {
-        this.#end(shim);
-        lost(`its shim did not answer in ${START_WAIT_MS / 1000} s`);
-      }, START_WAIT_MS);
+      const timer = setTimeout(() => this.#end(shim), START_WAIT_MS);
       shim.onRisen = (isThere) => {
         clearTimeout(timer);
-        if (isThere) resolve(spawned);
-        else lost('its shim is gone');
+        resolve(isThere ? spawned : { kind: 'lost', message: 'its shim did not take it' });
       };
     });
   }
@@ -127,6 +122,7 @@ export class ShimPool {
   #end(shim: Shim): void {
     this.#forget(shim);
     shim.line.hangUp();
+    if (shim.isRising) shim.onRisen?.(false);
   }
 
   #gone(shim: Shim): void {

@@ -59,11 +59,15 @@ export class ShimStarter {
   #open(id: number): ChildProcess | null {
     const refuse = (message: string) => this.#say({ type: 'refused', id, message });
     try {
-      const options = { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'ignore'] as const };
-      const child = spawn('/bin/sh', ['-s', 'longhaul-shim'], { ...options, stdio: [...options.stdio] });
+      const child = spawn('/bin/sh', ['-s', 'longhaul-shim'], {
+        cwd: '/',
+        env: {},
+        detached: true,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
       child.once('error', (error) => refuse(error.message));
       // One that has died is told of by its exit.
-      child.stdin?.on('error', () => undefined);
+      child.stdin.on('error', () => undefined);
       return child.pid === undefined ? null : child;
     } catch (error) {
       refuse(String(error));

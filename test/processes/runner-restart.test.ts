@@ -352,6 +352,23 @@ describe('a runner process that dies', () => {
     expect((await next.end).exit?.status).toBe(0);
   });
 
+  it('hangs with a shim to pass on while its parent stops: the order is lost at once', async () => {
+    const home = aHome();
+    const runner = aRunner();
+    const one = await started(runner, home, { text: 'echo one' });
+    await one.end;
+    const pid = runner.health().pid ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    await one.terminate({ graceMs: 1_000 });
+    const starting = runner.start(anOrder(aFolder(home), aScript(home, 'echo two')));
+    const from = performance.now();
+    const stopping = runner.stop();
+    expect(await starting).toMatchObject({ ok: false, reason: 'lost' });
+    expect(performance.now() - from).toBeLessThan(10_000);
+    process.kill(pid, 'SIGKILL');
+    await stopping;
+  });
+
   it('has shims that end with its parent, also those that wait for orders', async () => {
     const home = aHome();
     const { parent } = await aParent();
