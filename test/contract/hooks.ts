@@ -4,7 +4,7 @@ import type { Hook, HookEvent, HookOrder } from '../../src/core/hook.ts';
 import { hookJob, onceId } from '../../src/core/hook.ts';
 import type { Job } from '../../src/core/job.ts';
 import type { Open } from './contract.ts';
-import { complete, fail, LEASE_MS, retry, START, type Workbench } from './workbench.ts';
+import { complete, fail, LEASE_MS, release, retry, START, type Workbench } from './workbench.ts';
 
 const URL_A = 'https://a.example/hook?x=1';
 const URL_B = 'https://b.example/';
@@ -200,6 +200,51 @@ export function hookContract(open: Open): void {
     expect(first).toEqual({ ok: true, outcome: 'cancelled' });
     expect(second).toMatchObject({ ok: false, refusal: { code: 'has-dependents', dependents: 1 } });
     expect(await bench.job(start?.id ?? '')).toMatchObject({ state: 'waiting', dependents: 1 });
+  });
+
+  it.each([
+    ['is cancelled with all that wait for it', []],
+    ['fails', ['start']],
+  ] as const)('forgets nobody in line when a call that one of its own jobs waits for %s', async (how, before) => {
+    const bench = await open();
+    const job = await bench.running({
+      id: 'a',
+      policy: { hooks: [toA(['start', 'failed', 'cancelled'])], maxResends: 2 },
+    });
+    await bench.settle(job, { kind: 'resend', delayMs: 0, reason: 'once more' });
+    const [again] = await bench.claim();
+    const [first] = await bench.claim({ queues: ['hooks'] });
+    if (again === undefined || first === undefined) throw new Error('both run');
+    await bench.settle(again, { kind: 'complete', next: { queue: 'q', delayMs: 0, dependsOn: [first.id] } });
+    await bench.setQueue('q', { onDependencyFailed: 'fail' });
+    if (how === 'fails') await bench.settle(first, fail({ final: true }));
+    else {
+      await bench.settle(first, release);
+      await bench.jobs.cancel([{ id: first.id, dependents: 'cancel' }]);
+    }
+    expect(await bench.states('a')).toEqual([how === 'fails' ? 'failed' : 'cancelled']);
+    const heard: string[] = [];
+    for (let hooks = await bench.claim({ queues: ['hooks'] }); hooks.length > 0; ) {
+      heard.push(hooks.map(({ data }) => (JSON.parse(data) as HookOrder).event).join(' '));
+      for (const hook of hooks) await bench.settle(hook, complete);
+      hooks = await bench.claim({ queues: ['hooks'] });
+    }
+    expect(heard).toEqual([...before, how === 'fails' ? 'failed' : 'cancelled']);
+  });
+
+  it('forgets nobody in line behind a call that is lost together with the one that made him wait', async () => {
+    const bench = await open();
+    await bench.setQueue('hooks', { onLost: 'fail' });
+    const policy = { hooks: [toA()], onDependencyFailed: 'fail' as const };
+    await bench.add({ id: 'a', policy }, { id: 'b', policy });
+    await bench.jobs.cancel([{ id: 'a' }, { id: 'b' }]);
+    const [ofA, ofB] = await bench.claim({ queues: ['hooks'] });
+    await bench.jobs.requeue([{ id: 'b' }]);
+    await bench.jobs.change([{ id: 'b', dependsOn: { add: [ofA?.id ?? ''] } }]);
+    bench.pass(LEASE_MS + 1);
+    const [left, ...more] = await bench.claim({ queues: ['hooks'] });
+    expect(await bench.states(ofA?.id ?? '', ofB?.id ?? '', 'b')).toEqual(['failed', 'failed', 'failed']);
+    expect([JSON.parse(left?.data ?? '{}'), more]).toMatchObject([{ event: 'failed', job: 'b' }, []]);
   });
 
   it('never tells of the telling, and writes it into a queue that is down', async () => {

@@ -104,4 +104,24 @@ export function needContract(open: Open): void {
     await bench.jobs.cancel([{ id: 'b' }]);
     expect(await bench.claimIds(offers('cpu=2'))).toEqual(['c']);
   });
+
+  test('One that goes with an equal leaves its place to the next that fits.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { coalesce: { by: ['site'] } });
+    const of = (id: string, site: number, more: object) => ({ id, data: JSON.stringify({ site }), ...more });
+    await bench.add(of('b', 1, needing('b', 'cpu=1')), of('c', 2, needing('c', 'cpu=1')));
+    expect(await bench.claimIds()).toEqual([]);
+    await bench.add(of('a', 1, { priority: -1 }));
+    expect(await bench.claimIds(offers('cpu=1'))).toEqual(['a', 'c']);
+    expect((await bench.job('b')).foldedInto).toBe('a');
+  });
+
+  test('One that finds a throttle full leaves its place to the next that fits.', async () => {
+    const bench = await open();
+    await setMax(bench, 'db', 1);
+    await bench.add({ id: 'a', policy: { needs: 'cpu=1', throttles: ['db'] } }, needing('b', 'cpu=1'));
+    expect(await bench.claimIds()).toEqual([]);
+    await bench.running({ id: 'holder', queue: 'other', policy: { throttles: ['db'] } });
+    expect(await bench.claimIds(offers('cpu=1'))).toEqual(['b']);
+  });
 }

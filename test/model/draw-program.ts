@@ -75,6 +75,7 @@ const limitedPolicy = oneOf(
   { key: 'b' },
   { key: 'b', throttles: ['t'] },
   { needs: 'cpu=1' },
+  { needs: 'cpu=1', throttles: ['t'] },
   { needs: 'cpu=2' },
   { needs: 'cpu=1,gpu=1', throttles: ['t'] },
 );
@@ -253,6 +254,43 @@ function limitedStep(): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: fc.record({ call: oneOf('list'), query: throttledQuery }) },
   ) as fc.Arbitrary<Step>;
 }
+/** Jobs of which much is told to few addresses, and which wait for the telling. */
+function toldStep(): fc.Arbitrary<Step> {
+  const target = fc.record({ who, seen: oneOf<Seen>('any') });
+  const toldTo = oneOf([toAll], [toAll], [toAll, toA], []);
+  const told = both(
+    fc.record({ who, queue: oneOf('x'), data: oneOf('1'), policy: both(fc.record({ hooks: toldTo }), ruled) }),
+    upTo(1, { family: fc.record({ add: relatives }), draft: oneOf(true) }),
+  );
+  const settled = fc.record({ who, which: oneOf<Which>('latest'), said });
+  return fc.oneof(
+    { weight: 4, arbitrary: items('add', told, 3) },
+    { weight: 10, arbitrary: toldClaim },
+    { weight: 8, arbitrary: items('settle', both(settled, settledFor)) },
+    { weight: 2, arbitrary: items('heartbeat', beat) },
+    { weight: 4, arbitrary: items('cancel', both(target, upTo(1, { dependents: oneOf('cancel', 'leave') }))) },
+    { weight: 3, arbitrary: items('requeue', both(target, upTo(1, { queue, steal: oneOf(true) }))) },
+    { weight: 1, arbitrary: items('move', both(target, fc.record({ queue, steal: fc.boolean() }))) },
+    { weight: 5, arbitrary: items('change', both(target, fc.record({ family: fc.record({ add: relatives }) }))) },
+    { weight: 1, arbitrary: items('commit', fc.record({ who })) },
+    { weight: 2, arbitrary: items('delete', fc.record({ who })) },
+    { weight: 2, arbitrary: fc.record({ call: oneOf('endWorker'), worker, kind: oneOf('fail') }) },
+    { weight: 2, arbitrary: fc.record({ call: oneOf('settings'), queue: oneOf('x', 'hooks'), settings: losing }) },
+    { weight: 2, arbitrary: fc.record({ call: oneOf('maintain'), limit: oneOf(100) }) },
+  ) as fc.Arbitrary<Step>;
+}
+const toAll = { url: 'https://c/', on: ['start', 'progress', 'done', 'failed', 'cancelled'] } as const;
+const ruled = upTo(1, { onDependencyFailed: rule, retries: oneOf(1, 2) });
+const losing = upTo(3, { onLost: oneOf('requeue', 'fail', 'fail'), maxCrashes: oneOf(1, 2), onDependencyFailed: rule });
+const toldClaim = fc.record({
+  call: oneOf('claim'),
+  worker,
+  queues: oneOf(['x'], ['hooks'], ['hooks'], ['x', 'hooks']),
+  limit: oneOf(1, 2, 3),
+  again: oneOf(false, false, false, true),
+  leaseMs,
+});
+
 const throttledQuery = fc.record({ label: oneOf('throttled', 'ready'), order: oneOf('newest'), limit: oneOf(5) });
 
 function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
@@ -284,7 +322,7 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
 }
 
 export function aProgram(profile: Profile): fc.Arbitrary<Program> {
-  const step = profile.isLimited === true ? limitedStep() : anyStep(profile);
+  const step = profile.isLimited === true ? limitedStep() : profile.isTold === true ? toldStep() : anyStep(profile);
   const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step });
   const first = profile.isLimited === true ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });

@@ -18,10 +18,11 @@ type ProfileName = keyof typeof PROFILES;
 
 /** At the small size, 2,000 a store. */
 const PROGRAMS: Readonly<Record<ProfileName, number>> = {
-  'few jobs': proofSize({ small: 860, full: 10_000 }),
-  'many jobs': proofSize({ small: 470, full: 5_000 }),
-  "a clock like the store's own": proofSize({ small: 285, full: 5_000 }),
-  'limited jobs': proofSize({ small: 385, full: 10_000 }),
+  'few jobs': proofSize({ small: 760, full: 10_000 }),
+  'many jobs': proofSize({ small: 420, full: 5_000 }),
+  "a clock like the store's own": proofSize({ small: 255, full: 5_000 }),
+  'limited jobs': proofSize({ small: 345, full: 10_000 }),
+  'jobs with hooks': proofSize({ small: 220, full: 5_000 }),
 };
 /** The same programs for everybody who changes something, and others in every full run. */
 const SEED = proofSize({ small: 20_261_115, full: Date.now() % 0x7fffffff });

@@ -120,6 +120,8 @@ export interface Profile {
   readonly maxSteps: number;
   /** Jobs that wait for one another's slots, and little else. */
   readonly isLimited?: true;
+  /** Jobs with hooks that wait for one another's calls. */
+  readonly isTold?: true;
 }
 const FEW = ['a', 'b', 'c'];
 export const MANY = [...FEW, 'd', 'e', 'f', 'g', 'h'];
@@ -129,4 +131,5 @@ export const PROFILES = {
   /** A small limit would ask which of the leases that a gap prolonged come first. */
   "a clock like the store's own": { clock: 'guarded', ids: FEW, waits: GUARDED_WAITS, limits: [0, 100], maxSteps: 30 },
   'limited jobs': { clock: 'caller', ids: MANY, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, isLimited: true },
+  'jobs with hooks': { clock: 'caller', ids: FEW, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, isTold: true },
 } as const satisfies Readonly<Record<string, Profile>>;

@@ -28,8 +28,8 @@ export const core = [
   {
     name: 'who waits for another throttle keeps others from this one',
     file: 'src/core/operations/claim.ts',
-    find: 'if (passOn(table, job)) break;',
-    replace: '',
+    find: 'if (passOn(table, job) || hasLeftRoom) break;',
+    replace: 'if (hasLeftRoom) break;',
     suites: memory,
   },
   {

@@ -52,8 +52,8 @@ export const dependencies = [
   {
     name: 'dependencies: cancelled along, but failed before it',
     file: 'src/core/operations/operate.ts',
-    find: '    apply(table, job, change, now);\n    followLeader(table, job, change, now);',
-    replace: '    applyWithDependents(table, table.get(job.id) ?? job, change, now);',
+    find: '  apply(table, job, change, now);\n  followLeader(table, job, change, now);',
+    replace: '  applyWithDependents(table, job, change, now);',
     suites: memory,
   },
   {

@@ -20,6 +20,27 @@ export const hooks = [
     suites: memory,
   },
   {
+    name: 'hooks: a cancel of several forgets what one of them has put in line behind another',
+    file: 'src/core/operations/operate.ts',
+    find: '    const child = table.get(id);',
+    replace: '    const child = along.find((each) => each.id === id);',
+    suites: memory,
+  },
+  {
+    name: 'hooks: a failure that several hear of forgets what one of them has put in line behind another',
+    file: 'src/core/operations/dependents.ts',
+    find: 'table.get(listed.id) ?? listed',
+    replace: 'listed',
+    suites: memory,
+  },
+  {
+    name: 'hooks: leases lost together forget what one of them has put in line behind another',
+    file: 'src/core/operations/loss.ts',
+    find: 'const job = table.get(id);',
+    replace: 'const job = jobs.find((each) => each.id === id);',
+    suites: memory,
+  },
+  {
     name: 'hooks: an ended job whose tags are changed ends again',
     file: 'src/core/hook.ts',
     find: " && event !== 'changed'",

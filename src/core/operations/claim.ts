@@ -7,14 +7,14 @@
 import type { Moment } from '../clock.ts';
 import type { Job } from '../job.ts';
 import type { ClaimRequest, ClaimResult } from '../job-store.ts';
-import { claimed, holds, isOvertakable, lost } from '../lifecycle.ts';
+import { claimed, holds, isOvertakable } from '../lifecycle.ts';
 import { fits, needAddress, needsOf, needsText, readUnits, without } from '../needs.ts';
 import { rateAfter, rateNextAt, rateRoom } from '../rate.ts';
 import type { Table } from '../table.ts';
 import { throttlesOf } from '../throttle.ts';
 import { apply } from './apply.ts';
-import { applyWithDependents } from './dependents.ts';
 import { equalsOf, foldAll } from './folds.ts';
+import { loseAll } from './loss.ts';
 import { isKept, letInFitting } from './needs.ts';
 import { fullAmong, passOn } from './throttles.ts';
 
@@ -115,7 +115,9 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
         const started = start(table, job, { request, slots, now });
         jobs.push(started);
         room = without(room, needs);
-        const isAnother = started.folded > 0 || (needs !== '' && letInFitting(table, queue, room));
+        // One that fits may have gone with its equal.
+        const isOneBack = (needs !== '' || started.folded > 0) && letInFitting(table, queue, room);
+        const isAnother = isOneBack || started.folded > 0;
         isChanged ||= isAnother;
         if (isAnother) break;
         continue;
@@ -123,7 +125,8 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
       table.park(job, full?.address ?? needAddress(queue, needs));
       parked += 1;
       isChanged = true;
-      if (passOn(table, job)) break;
+      const hasLeftRoom = full !== undefined && needs !== '' && letInFitting(table, queue, room);
+      if (passOn(table, job) || hasLeftRoom) break;
     }
     isOver = !isChanged || jobs.length >= request.limit || parked >= MAX_PARKED;
   }
@@ -148,8 +151,7 @@ export function overtake(table: Table, queue: string, limit: number, moment: Mom
   const settings = table.settings(queue);
   if (settings.onLost === 'hold') return 0;
   const expired = table.leasesUntil(queue, moment.now, limit).filter((job) => isOvertakable(job, settings, moment));
-  for (const job of expired)
-    applyWithDependents(table, job, lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
+  loseAll(table, expired, 'its lease was not renewed', moment.now);
   return expired.length;
 }
 

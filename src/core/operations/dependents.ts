@@ -42,7 +42,9 @@ export function tellDependents(table: Table, turns: readonly Turn[], now: number
 function tellOf(table: Table, turn: Turn, now: number): readonly Turn[] {
   const next: Turn[] = [];
   let closed = 0;
-  for (const child of table.openChildren(turn.before)) {
+  for (const listed of table.openChildren(turn.before)) {
+    // As it is by then: a hook of one before it may have been put in line behind it.
+    const child = table.get(listed.id) ?? listed;
     const { job, row, isOpen } = followed(child, turn, ruleOf(child, table.settings(child.queue)), now);
     if (row === null) table.replace(child, job, null);
     else apply(table, child, { job, row }, now);

@@ -28,7 +28,7 @@ function cancelOne(table: Table, ask: Cancel, moment: Moment): CancelResult {
   const waiting = ask.dependents === undefined ? countWaiting(table, job) : 0;
   if (waiting > 0) return refuseDependents(job.id, waiting);
   const along = ask.dependents === 'cancel' ? waitingBelow(table, job) : [];
-  cancelAll(table, [{ job, change }, ...along.map((child) => stopped(child, moment.now))], moment.now);
+  cancelAll(table, { job, change }, along, moment.now);
   return { ok: true, outcome: change.job.state === 'cancelled' ? 'cancelled' : 'asked' };
 }
 
@@ -37,21 +37,25 @@ interface Cancelled {
   readonly change: Transition;
 }
 
-/** One that waits for another runs nowhere: its cancel is never refused. */
-function stopped(job: Job, now: number): Cancelled {
-  return { job, change: cancelled(job, { now, isAbandoned: true }) as Transition };
-}
-
-/** All of them first, and then what follows from it, so that none of them falls to the rule of those who are left. */
-function cancelAll(table: Table, jobs: readonly Cancelled[], now: number): void {
-  for (const { job, change } of jobs) {
-    apply(table, job, change, now);
-    followLeader(table, job, change, now);
+/**
+ * All of them first, and then what follows from it, so that none of them falls to the rule of those who are left. Each
+ * as it is by then: a hook of one before it may have been put in line behind it.
+ */
+function cancelAll(table: Table, { job, change }: Cancelled, along: readonly Job[], now: number): void {
+  apply(table, job, change, now);
+  followLeader(table, job, change, now);
+  const turns = [{ before: job, after: change.job }];
+  for (const { id } of along) {
+    const child = table.get(id);
+    if (child === undefined) continue;
+    // One that waits for another runs nowhere: its cancel is never refused.
+    const end = cancelled(child, { now, isAbandoned: true }) as Transition;
+    apply(table, child, end, now);
+    turns.push({ before: child, after: end.job });
   }
-  const turns = jobs.filter(({ job }) => job.dependents > 0);
   tellDependents(
     table,
-    turns.map(({ job, change }) => ({ before: job, after: change.job })),
+    turns.filter(({ before }) => before.dependents > 0),
     now,
   );
 }

@@ -1,12 +1,10 @@
 /** The worker registry: who says it is there, until when, and what happens when somebody says that it is not. */
 import type { Moment } from '../clock.ts';
-import { isRunning } from '../job.ts';
 import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../job-store.ts';
-import { lost } from '../lifecycle.ts';
 import type { Refused } from '../refusal.ts';
 import { refuse } from '../refusal.ts';
 import type { Table } from '../table.ts';
-import { applyWithDependents } from './dependents.ts';
+import { loseAll } from './loss.ts';
 
 export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = table.worker(beat.id);
@@ -23,12 +21,7 @@ export function endWorker(table: Table, end: EndWorker, { now }: Moment): EndWor
   const known = table.worker(end.id);
   const held = end.kind === 'fail' ? runningOf(table, end.id) : [];
   if (known === undefined && held.length === 0) return refuse('worker-lost', `worker ${end.id}`);
-  for (const { id } of held) {
-    // As it is by then: a hook of one before it may have been put in line behind it.
-    const job = table.get(id);
-    if (job === undefined || !isRunning(job)) continue;
-    applyWithDependents(table, job, lost(job, table.settings(job.queue), now, 'its worker was failed'), now);
-  }
+  loseAll(table, held, 'its worker was failed', now);
   table.removeWorker(end.id);
   return { ok: true, returned: held.length };
 }

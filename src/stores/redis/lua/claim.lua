@@ -115,6 +115,7 @@ local function takeOrPark(job, queue, ms, settings)
   local isPlain = not job.fields.throttles and #settings.throttles == 0 and not queues.orNil(settings.keys)
   local addresses = isPlain and {} or throttles.of(job, settings)
   local full = not isPlain and throttles.fullAmong(addresses)
+  local isThrottled = full
   local needs = job.fields.needs or settings.needs
   if not full and needs ~= '' and not throttles.fits(needs, roomNow()) then full = 'n:' .. queue .. ':' .. needs end
   leaveLine(job, queue)
@@ -124,12 +125,14 @@ local function takeOrPark(job, queue, ms, settings)
     take(job, ms)
     local coalesce = queues.orNil(settings.coalesce)
     local isFolded = coalesce ~= nil and folds.gather(job, coalesce) > 0
-    if needs == '' then return isFolded end
+    if needs == '' and not isFolded then return false end
     throttles.spend(needs, roomNow())
+    -- One that fits may have gone with its equal.
     return throttles.letInFitting(queue, roomNow()) or isFolded
   end
   job.place, job.fields.parked, parked = 'k', full, parked + 1
-  return throttles.passOn(job)
+  local hasLeftRoom = isThrottled and needs ~= '' and throttles.letInFitting(queue, roomNow(), job)
+  return throttles.passOn(job) or hasLeftRoom
 end
 
 -- Answers whether the line must be looked at anew, since somebody came back into it or left it.

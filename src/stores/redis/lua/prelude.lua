@@ -1761,11 +1761,11 @@ throttles = later(function(throttles)
   end
 
   -- The first of each kind of needs for which there is room come back into line. Answers whether any did.
-  function throttles.letInFitting(queue, room)
+  function throttles.letInFitting(queue, room, but)
     local isBack = false
     for _, address in ipairs(parkedNeeds(queue)) do
       if throttles.fits(needsAt(address), room) then
-        isBack = throttles.unpark('park:' .. queue .. ':' .. address, 1) > 0 or isBack
+        isBack = throttles.unpark('park:' .. queue .. ':' .. address, 1, but) > 0 or isBack
       end
     end
     return isBack
