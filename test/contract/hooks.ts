@@ -247,6 +247,21 @@ export function hookContract(open: Open): void {
     expect([JSON.parse(left?.data ?? '{}'), more]).toMatchObject([{ event: 'failed', job: 'b' }, []]);
   });
 
+  it.each(['cancelled', 'deleted'] as const)(
+    'lets those who stand behind a call that is %s go at once',
+    async (how) => {
+      const bench = await open();
+      const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
+      await bench.beat(job, { progress: { percent: 50, text: null } });
+      await bench.settle(job, complete);
+      const [start, half, done] = await written(bench);
+      const id = half?.id ?? '';
+      if (how === 'cancelled') await bench.jobs.cancel([{ id, dependents: 'leave' }]);
+      else await bench.jobs.delete([id]);
+      expect(await bench.claimIds({ queues: ['hooks'] })).toEqual([start?.id, done?.id]);
+    },
+  );
+
   it('never tells of the telling, and writes it into a queue that is down', async () => {
     const bench = await open();
     await bench.setQueue('hooks', { state: 'down', hooks: [{ url: URL_B, on: [...ENDS, 'start'] }] });
