@@ -48,7 +48,7 @@ describeWithRedis('three nodes on one Redis', () => {
       const { nodes, longhaul } = world;
       await Promise.all(nodes.map((node) => node.start()));
       const endAt = performance.now() + RAGE_MS;
-      const [added, kills] = await Promise.all([produce(nodes, endAt, random), rage(nodes, endAt, random)]);
+      const [added, kills] = await Promise.all([produce(nodes, endAt, random), rage(world, endAt, random)]);
       await drained(longhaul, added);
       const dead = random.pick(nodes);
       await dead.kill();
@@ -95,17 +95,30 @@ async function openWorld() {
 }
 
 /** One at a time, which comes back: of two copies of a file one is always on a node that lives. */
-async function rage(nodes: readonly NodeBench[], endAt: number, random: SeededRandom): Promise<number> {
+async function rage(
+  { nodes, longhaul }: { readonly nodes: readonly NodeBench[]; readonly longhaul: Longhaul },
+  endAt: number,
+  random: SeededRandom,
+): Promise<number> {
   let kills = 0;
   for (; performance.now() < endAt; kills += 1) {
     await sleep(random.between(1_500, 4_000));
-    const node = random.pick(nodes);
+    const node = kills === 0 ? await busyOne(nodes, longhaul) : random.pick(nodes);
     await node.kill();
     // The first for longer than a lease, so that others take over; some come back in time to go on with their own.
     await sleep(kills === 0 ? LEASE_MS * 1.5 : random.between(0, LEASE_MS * 1.5));
     await node.start();
   }
   return kills;
+}
+
+/** A node that runs a job at this moment: what it leaves behind must be run again. */
+async function busyOne(nodes: readonly NodeBench[], longhaul: Longhaul): Promise<NodeBench> {
+  const find = async () => {
+    const busy = (await longhaul.workers()).filter(({ running }) => running.length > 0).map(({ pid }) => pid);
+    return nodes.find(({ served }) => busy.includes(served.pid));
+  };
+  return (await eventually(find, (node) => node !== undefined, 30_000)) as NodeBench;
 }
 
 interface Added {
