@@ -22,8 +22,10 @@ export type Units = Readonly<Record<string, number>>;
  * worker starts none of its queue until it has room for it.
  */
 export const PATIENCE_MS = 60_000;
-/** Of the different needs in a queue, so many are looked at by a claim. */
-export const MOST_NEEDS = 100;
+/** Of the different needs in a queue, so many are looked at by a claim; where there are more, others in every second. */
+export const MOST_NEEDS = 250;
+/** For so long claims look at the same ones. */
+export const LOOK_MS = 1_000;
 
 export function needsOf({ policy }: Pick<Job, 'policy'>, settings: QueueSettings): string {
   return policy.needs ?? settings.needs;
@@ -57,6 +59,9 @@ export const needAddress = (queue: string, needs: string): string => `n:${queue}
 export function needsAt(address: string): string {
   return address.slice(address.indexOf(':', 2) + 1);
 }
+
+/** Which look it is, in a count that goes on with time. */
+export const lookAt = (now: number): number => Math.floor(now / LOOK_MS);
 
 /** What a worker offers in all, by what is shown of it. */
 export function offeredBy(info: string): Units {

@@ -84,8 +84,11 @@ export interface Table {
   /** The queues that have jobs parked under a throttle. */
   parkedQueues(address: string): readonly string[];
   parkedCount(address: string): number;
-  /** Of the addresses by needs (needs.ts) under which jobs of a queue are parked, the first by name; at most MOST_NEEDS. */
-  parkedNeeds(queue: string): readonly string[];
+  /**
+   * The addresses by needs (needs.ts) under which jobs of a queue are parked: at most MOST_NEEDS of them, and where
+   * there are more others with every look, so that all are seen in time.
+   */
+  parkedNeeds(queue: string, look: number): readonly string[];
   /** The first of those that are parked there, in the order of claims. */
   firstParked(address: string, queue: string): Job | undefined;
   /** The first of them in the order of claims go back. Returns how many. */

@@ -1,6 +1,7 @@
 /** Resource slots: what jobs need of the worker that runs them, and what workers offer. */
 import { expect, test } from 'vitest';
-import { PATIENCE_MS } from '../../src/core/needs.ts';
+import { MOST_NEEDS, PATIENCE_MS } from '../../src/core/needs.ts';
+import { MAX_PARKED } from '../../src/core/operations/claim.ts';
 import type { Open } from './contract.ts';
 import { setMax } from './throttles.ts';
 import { complete, type Workbench } from './workbench.ts';
@@ -123,5 +124,31 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds()).toEqual([]);
     await bench.running({ id: 'holder', queue: 'other', policy: { throttles: ['db'] } });
     expect(await bench.claimIds(offers('cpu=1'))).toEqual(['b']);
+  });
+
+  const PLENTY = 2 * MOST_NEEDS + 1;
+  const large = (n: number) => needing(`large-${n}`, `memoryMb=${1_000_000 + n}`);
+  /** More different needs than one claim looks at, all of them too much, and by name before what would fit. */
+  async function crowd(bench: Workbench): Promise<void> {
+    await bench.add(...Array.from({ length: PLENTY }, (_, n) => large(n)), needing('small', 'memoryMb=5'));
+    for (let parked = 0; parked <= PLENTY; parked += MAX_PARKED) expect(await bench.claimIds()).toEqual([]);
+  }
+
+  test('However many different needs there are, one that fits is found within seconds.', async () => {
+    const bench = await open();
+    await crowd(bench);
+    const found: string[] = [];
+    for (let look = 0; look < 4; look += 1) {
+      found.push(...(await bench.claimIds(offers('memoryMb=9'))));
+      bench.pass(1_000);
+    }
+    expect(found).toEqual(['small']);
+  });
+
+  test('What is cancelled no longer stands before those that fit.', async () => {
+    const bench = await open();
+    await crowd(bench);
+    await bench.jobs.cancel(Array.from({ length: PLENTY }, (_, n) => ({ id: `large-${n}` })));
+    expect(await bench.claimIds(offers('memoryMb=9'))).toEqual(['small']);
   });
 }

@@ -103,7 +103,7 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
   const jobs: Job[] = [];
   let parked = 0;
   let room = readUnits(request.offers?.free ?? '');
-  if (request.limit > 0) letInFitting(table, queue, room);
+  if (request.limit > 0) letInFitting(table, queue, room, now);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });
     let isChanged = false;
@@ -116,7 +116,7 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
         jobs.push(started);
         room = without(room, needs);
         // One that fits may have gone with its equal.
-        const isOneBack = (needs !== '' || started.folded > 0) && letInFitting(table, queue, room);
+        const isOneBack = (needs !== '' || started.folded > 0) && letInFitting(table, queue, room, now);
         const isAnother = isOneBack || started.folded > 0;
         isChanged ||= isAnother;
         if (isAnother) break;
@@ -125,7 +125,7 @@ function serve(table: Table, queue: string, request: ClaimRequest, now: number):
       table.park(job, full?.address ?? needAddress(queue, needs));
       parked += 1;
       isChanged = true;
-      const hasLeftRoom = full !== undefined && needs !== '' && letInFitting(table, queue, room);
+      const hasLeftRoom = full !== undefined && needs !== '' && letInFitting(table, queue, room, now);
       if (passOn(table, job) || hasLeftRoom) break;
     }
     isOver = !isChanged || jobs.length >= request.limit || parked >= MAX_PARKED;

@@ -5,14 +5,14 @@
 import type { Job } from '../job.ts';
 import type { ClaimRequest } from '../job-store.ts';
 import type { Units } from '../needs.ts';
-import { fits, needsAt, needsOf, offeredBy, PATIENCE_MS, readUnits } from '../needs.ts';
+import { fits, lookAt, needsAt, needsOf, offeredBy, PATIENCE_MS, readUnits } from '../needs.ts';
 import type { Table } from '../table.ts';
 import { throttlesOf } from '../throttle.ts';
 import { fullAmong } from './throttles.ts';
 
 /** The first of each kind of needs for which there is room come back into line. Answers whether any did. */
-export function letInFitting(table: Table, queue: string, room: Units): boolean {
-  const fitting = table.parkedNeeds(queue).filter((address) => fits(needsAt(address), room));
+export function letInFitting(table: Table, queue: string, room: Units, now: number): boolean {
+  const fitting = table.parkedNeeds(queue, lookAt(now)).filter((address) => fits(needsAt(address), room));
   return fitting.map((address) => table.unpark(address, queue, 1)).some((back) => back > 0);
 }
 
@@ -20,7 +20,7 @@ export function letInFitting(table: Table, queue: string, room: Units): boolean 
 export function isKept(table: Table, queue: string, { offers }: ClaimRequest, now: number): boolean {
   if (offers === undefined) return false;
   const [whole, free] = [readUnits(offers.whole), readUnits(offers.free)];
-  return table.parkedNeeds(queue).some((address) => {
+  return table.parkedNeeds(queue, lookAt(now)).some((address) => {
     const needs = needsAt(address);
     const first = fits(needs, whole) && !fits(needs, free) ? table.firstParked(address, queue) : undefined;
     if (first === undefined || now - first.runAt < PATIENCE_MS) return false;

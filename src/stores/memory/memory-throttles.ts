@@ -42,10 +42,11 @@ export class MemoryThrottles {
     return [...this.#parked.values()].filter((parked) => parked.address === address).length;
   }
 
-  needs(queue: string): readonly string[] {
+  needs(queue: string, look: number): readonly string[] {
     const under = [...this.#parked.values()].map(({ address }) => address);
-    const own = under.filter((address) => address.startsWith(`n:${queue}:`));
-    return [...new Set(own)].sort(byText).slice(0, MOST_NEEDS);
+    const own = [...new Set(under.filter((address) => address.startsWith(`n:${queue}:`)))].sort(byText);
+    const from = (look % Math.max(1, Math.ceil(own.length / MOST_NEEDS))) * MOST_NEEDS;
+    return own.slice(from, from + MOST_NEEDS);
   }
 
   first(waiting: readonly Job[], address: string): Job | undefined {

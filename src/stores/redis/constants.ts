@@ -10,7 +10,7 @@ import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../core/dependencies
 import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../core/history.ts';
 import { DEFAULT_EVERY } from '../../core/hook.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
-import { MOST_NEEDS, PATIENCE_MS } from '../../core/needs.ts';
+import { LOOK_MS, MOST_NEEDS, PATIENCE_MS } from '../../core/needs.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
 import { MOST_LOOKED_AT } from '../../core/prunable.ts';
 import { SPAN_NAMES, SPANS } from '../../core/series.ts';
@@ -64,6 +64,7 @@ export function constantsText(): string {
     MAX_PARKED,
     MAX_FOLDED,
     PATIENCE_MS,
+    LOOK_MS,
     MOST_NEEDS,
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,

@@ -228,8 +228,8 @@ export class SqliteTable implements Table {
     return this.#throttles.count(address);
   }
 
-  parkedNeeds(queue: string): readonly string[] {
-    return this.#throttles.needs(queue);
+  parkedNeeds(queue: string, look: number): readonly string[] {
+    return this.#throttles.needs(queue, look);
   }
 
   firstParked(address: string, queue: string): Job | undefined {

@@ -15,6 +15,8 @@ type ParkedRow = readonly (string | number)[];
 
 /** How many parked rows are looked at in one go. */
 const STEP = 100;
+/** How many rows one look at the needs goes past, those that are left over among them. */
+const MOST_LOOKS = 1_000;
 
 export class ThrottleRows {
   readonly #held: Statement;
@@ -30,6 +32,8 @@ export class ThrottleRows {
   readonly #showQueue: Statement;
   readonly #nextNeeds: Statement;
   readonly #firstJob: Statement;
+  /** By queue: where the latest look at its needs began and ended. */
+  readonly #lastLook = new Map<string, { readonly look: number; readonly from: string; readonly to: string }>();
 
   constructor(db: Database) {
     this.#held = db.prepare('SELECT count(*) FROM slots WHERE address = ?');
@@ -44,7 +48,10 @@ export class ThrottleRows {
       WHERE parked.address = ? AND jobs.ready = 2 AND jobs.queue = parked.queue`);
     this.#forget = db.prepare(`DELETE FROM parked WHERE (${COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#show = db.prepare('UPDATE jobs SET ready = 1 WHERE seq = ? AND queue = ? AND ready = 2 RETURNING seq');
-    this.#nextNeeds = db.prepare('SELECT min(address) FROM parked WHERE address > ? AND address < ?');
+    this.#nextNeeds =
+      db.prepare(`SELECT EXISTS (SELECT 1 FROM jobs WHERE jobs.seq = parked.seq AND jobs.queue = parked.queue
+      AND jobs.ready = 2), ${COLUMNS} FROM parked WHERE address > ? AND address < ?
+      ORDER BY address, queue, is_fresh, returned_at, priority, turn, run_at, seq LIMIT 1`);
     this.#firstJob = db.prepare(`SELECT ${WAITING_COLUMNS} FROM parked CROSS JOIN jobs ON jobs.seq = parked.seq
       WHERE parked.address = ? AND parked.queue = ? AND jobs.ready = 2 AND jobs.queue = parked.queue ORDER BY is_fresh,
       parked.returned_at, parked.priority, parked.turn, parked.run_at, parked.seq LIMIT 1`);
@@ -80,14 +87,35 @@ export class ThrottleRows {
     return firstRow<readonly [number]>(this.#count, address)?.[0] ?? 0;
   }
 
-  /** One by one, so that it costs by the different needs and not by the jobs. */
-  needs(queue: string): readonly string[] {
+  /** Goes on with every look where the one before ended, and from the beginning once it has come to the end. */
+  needs(queue: string, look: number): readonly string[] {
+    const [start, end] = [`n:${queue}:`, `n:${queue};`];
+    const last = this.#lastLook.get(queue) ?? { look, from: start, to: start };
+    const from = last.look === look ? last.from : last.to;
+    const found = this.#needsBetween(from, end);
+    const to = found[MOST_NEEDS - 1] ?? start;
+    if (from === start && to === start) this.#lastLook.delete(queue);
+    else this.#lastLook.set(queue, { look, from, to });
+    // The last of them: as many again as there is room for, up to where it began.
+    const more = to === start && from !== start ? this.#needsBetween(start, `${from} `) : [];
+    return [...found, ...more].slice(0, MOST_NEEDS);
+  }
+
+  /**
+   * After the one, before the other; one by one, so that it costs by the different needs and not by the jobs. What is
+   * only left over goes: nobody else would ever come by.
+   */
+  #needsBetween(after: string, before: string): string[] {
     const found: string[] = [];
-    let last: string | null = `n:${queue}:`;
-    while (found.length < MOST_NEEDS) {
-      last = firstRow<readonly [string | null]>(this.#nextNeeds, last, `n:${queue};`)?.[0] ?? null;
-      if (last === null) break;
-      found.push(last);
+    let last = after;
+    for (let looks = 0; found.length < MOST_NEEDS && looks < MOST_LOOKS; looks += 1) {
+      const [isParked, ...row] = firstRow<readonly [number, ...ParkedRow]>(this.#nextNeeds, last, before) ?? [];
+      const [address] = row;
+      if (typeof address !== 'string') break;
+      if (isParked === 1) {
+        found.push(address);
+        last = address;
+      } else execute(this.#forget, ...row);
     }
     return found;
   }

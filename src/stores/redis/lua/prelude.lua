@@ -1752,8 +1752,13 @@ throttles = later(function(throttles)
     for unit, count in needs:gmatch('([%w_]+)=(%d+)') do room[unit] = (room[unit] or 0) - count end
   end
 
+  -- Where there are more than a claim looks at, others in every second.
   local function parkedNeeds(queue)
-    return call('ZRANGE', P .. 'needs:' .. queue, 0, K.MOST_NEEDS - 1)
+    local key, most = P .. 'needs:' .. queue, K.MOST_NEEDS
+    local found = call('ZRANGE', key, 0, most)
+    if #found <= most then return found end
+    local from = math.floor(clock.now / K.LOOK_MS) % math.ceil(call('ZCARD', key) / most) * most
+    return call('ZRANGE', key, from, from + most - 1)
   end
 
   local function needsAt(address)
