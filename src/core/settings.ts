@@ -168,6 +168,11 @@ export const DEFAULT_SETTINGS: QueueSettings = {
 
 export const DRAFT_LIFE_MS = 7 * DAY_MS;
 export const WORKER_MEMORY_MS = DAY_MS;
+/**
+ * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
+ * store must give a repeated claim the same answer.
+ */
+export const STRANGER_MEMORY_MS = 366 * DAY_MS;
 
 /** The kind under which a queue's settings stand among the records; the key is the queue's name. */
 export const QUEUE_RECORD = 'queue';

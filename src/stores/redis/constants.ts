@@ -14,7 +14,7 @@ import { LOOK_MS, MOST_NEEDS, PATIENCE_MS } from '../../core/needs.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
 import { MOST_LOOKED_AT } from '../../core/prunable.ts';
 import { SPAN_NAMES, SPANS } from '../../core/series.ts';
-import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
+import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, STRANGER_MEMORY_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
 import { MAX_CELLS } from '../../core/statistics.ts';
 import { EVENT_LETTERS, SPAN_LETTERS } from './layout.ts';
 
@@ -68,6 +68,7 @@ export function constantsText(): string {
     MOST_NEEDS,
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
+    STRANGER_MEMORY_MS,
     MAX_PARENTS,
     MAX_DEPENDENTS,
     MAX_WALKED,

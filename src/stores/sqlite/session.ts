@@ -13,6 +13,7 @@ import { closedWords } from '../../core/moving.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
+import { STRANGER_MEMORY_MS } from '../../core/settings.ts';
 import { namedAddress } from '../../core/throttle.ts';
 import { markEvent } from '../../core/tracked-jobs.ts';
 import type { Durability } from './connection.ts';
@@ -31,11 +32,6 @@ import { StoreNumbers } from './store-numbers.ts';
 
 /** 8 MB: a moment's work. */
 const SHRINK_PAGES = 2_048;
-/**
- * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
- * store must give a repeated claim the same answer, and the others never forget.
- */
-export const STRANGER_MEMORY_MS = 366 * 86_400_000;
 
 export interface SessionOptions {
   readonly path: string;

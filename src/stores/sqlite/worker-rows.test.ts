@@ -1,8 +1,8 @@
 /** What is kept of workers does not grow for ever. */
 import { expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
+import { STRANGER_MEMORY_MS } from '../../core/settings.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
-import { STRANGER_MEMORY_MS } from './session.ts';
 import { allRows, openDatabase } from './sqlite-database.ts';
 
 removeFoldersAtTheEnd();

@@ -11,11 +11,14 @@ local lengthOf, wholeText, freeText = leaseMs:match('^(%S*) ?(%S*) ?(%S*)$')
 leaseMs = lengthOf
 local whole, free = nil, nil -- units, once a job needs some
 local taken, parked = {}, 0
+local last = call('HGET', P .. 'j', '@' .. worker)
 local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 
--- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing.
+-- What the worker was given stands with the records of it in one write, so that a repeat finds all or nothing. One of
+-- whom nothing was remembered may never be registered: then maintenance comes by some day and forgets it.
 local function rememberClaim()
   if #taken == 0 then return end
+  if not last then work.put('expiring', text(clock.now + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), '@\31' .. worker) end
   local words, n = { requestId }, 1
   for i = 1, #taken do
     words[n + 1], words[n + 2] = taken[i].id, taken[i].lease.token
@@ -235,7 +238,6 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-local last = call('HGET', P .. 'j', '@' .. worker)
 if last and last:match('^[^\31]*') == requestId then
   again(last)
 else

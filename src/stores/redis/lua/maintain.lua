@@ -112,6 +112,21 @@ local function forgetWorkers()
   return gone
 end
 
+-- What a worker was given stays while it is registered, or holds some of it.
+local function forgetStranger(worker, address)
+  local claim, isHolding = call('HGET', P .. 'j', '@' .. worker), false
+  for id, token in (claim or ''):gmatch('\31([^\31]*)\31(%d+)') do
+    record.load({ id })
+    isHolding = isHolding or record.holds(record.jobs[id], token)
+  end
+  if isHolding or call('HEXISTS', P .. 'workers', worker) == 1 then
+    write('ZADD', P .. 'expiring', text(clock.now + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), address)
+  else
+    write('HDEL', P .. 'j', '@' .. worker)
+    write('ZREM', P .. 'expiring', address)
+  end
+end
+
 -- Keys and records that ended by time a day ago. A queue's settings hold even when their record has expired.
 local function sweepExpired()
   local before = text(clock.now - K.WORKER_MEMORY_MS)
@@ -121,12 +136,16 @@ local function sweepExpired()
   end
   for _, address in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', before, 'LIMIT', 0, SWEPT)) do
     local kind, key = address:match('^([^\31]*)\31(.*)$')
-    local stored = call('HGET', P .. 'records:' .. kind, key)
-    if kind ~= 'queue' and stored and not record.isLiving(stored) then
-      write('HDEL', P .. 'records:' .. kind, key)
-      write('ZREM', P .. 'names:' .. kind, key)
+    if kind == '@' then
+      forgetStranger(key, address)
+    else
+      local stored = call('HGET', P .. 'records:' .. kind, key)
+      if kind ~= 'queue' and stored and not record.isLiving(stored) then
+        write('HDEL', P .. 'records:' .. kind, key)
+        write('ZREM', P .. 'names:' .. kind, key)
+      end
+      write('ZREM', P .. 'expiring', address)
     end
-    write('ZREM', P .. 'expiring', address)
   end
 end
 

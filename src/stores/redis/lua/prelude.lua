@@ -19,7 +19,7 @@
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   results         hash   queue → no done job that ended before has a result
 --   keys, periods   hash   unique key → until and holder; zset of those that end by time
---   workers, records:<kind>, names:<kind>, expiring
+--   workers, records:<kind>, names:<kind>, expiring   zset of records, and of what workers were given, to look at by time
 --
 -- A record is text: <place><seq> <createdAt> <queue> { \31 name=value } { \31+row } \31:<checksum><data>. Only what is
 -- not the default stands in it, and nobody here looks into data, result, checkpoint, detail or policy.

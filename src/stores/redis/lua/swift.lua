@@ -195,6 +195,7 @@ swift = {
       if not swift.serve(args[i], worker, leaseMs, limit) then return false end
     end
     if swift.taken > 0 then
+      if not swift.lastClaim then return false end
       swift.records[#swift.records + 1] = '@' .. worker
       swift.records[#swift.records + 1] = table.concat(swift.memory, '\31')
     end
