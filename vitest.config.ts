@@ -81,7 +81,7 @@ const project = (name: string, include: string[]) => ({
 export default defineConfig({
   test: {
     root,
-    globalSetup: ['./test/support/built.ts'],
+    globalSetup: ['./test/support/own-folder.ts', './test/support/built.ts'],
     // More than cores: many tests wait for time to pass, or for processes of their own.
     maxWorkers: 4,
     // What one suite has had transformed need not be transformed again for the next.

@@ -38,6 +38,7 @@ const children = new Set();
 const lastSignalAt = new Map();
 const sameSignalMs = 250;
 let isForwarding = false;
+let stoppedBy = null;
 
 /** Signals meant for the script are passed to what it runs; the script then ends with that program's exit code. */
 function forwardSignals() {
@@ -51,6 +52,7 @@ function forwardSignals() {
  * itself, and npm passes on what it got as well.
  */
 function forward(signal) {
+  stoppedBy ??= signal;
   const isFromTerminal = signal === 'SIGINT' && process.stdin.isTTY;
   const isEcho = Date.now() - (lastSignalAt.get(signal) ?? 0) < sameSignalMs;
   lastSignalAt.set(signal, Date.now());
@@ -60,9 +62,11 @@ function forward(signal) {
 
 /**
  * Runs a program. With `show` its output goes straight to the terminal, otherwise it is collected.
- * Resolves with { code, output }; a program that died of a signal has code 128 + its number.
+ * Resolves with { code, output }; a program that died of a signal has code 128 + its number. Whoever was told to stop
+ * starts no other.
  */
-export function run(command, args, { show = false, isBehind = false, env = {}, cwd = root } = {}) {
+export async function run(command, args, { show = false, isBehind = false, env = {}, cwd = root } = {}) {
+  if (stoppedBy !== null) throw new Trouble(`Stopped by ${stoppedBy}.`, { exitCode: 128 + signalNumber(stoppedBy) });
   forwardSignals();
   return new Promise((resolve, reject) => {
     const stdio = show === true ? 'inherit' : [show === 'copy' ? 'inherit' : 'ignore', 'pipe', 'pipe'];

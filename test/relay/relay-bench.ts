@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll } from 'vitest';
 import { newJobOf } from '../../src/core/add-options.ts';
 import type { Job } from '../../src/core/job.ts';
 import type { SettingsInput } from '../../src/core/settings-input.ts';
@@ -23,6 +22,7 @@ import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { idSource } from '../../src/worker/id-source.ts';
 import { SettingsKeeper } from '../../src/worker/settings-keeper.ts';
 import { eventually } from '../processes/runner-workbench.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
 
 /** All that a test says in node.json; the addresses of this machine are allowed unless it says otherwise. */
 export type NodeFile = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export async function startNode(
     await store.close();
     rmSync(home.root, { recursive: true, force: true });
   };
-  afterAll(stop);
+  atTheEnd(stop);
   return {
     home,
     store,

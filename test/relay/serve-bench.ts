@@ -8,9 +8,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
 import { endAllOf, eventually } from '../processes/runner-workbench.ts';
 import { cli } from '../processes/scripts-workbench.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
 import type { GuardedProcess } from '../support/guarded-process.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
 import type { SentFile } from './relay-bench.ts';
@@ -45,7 +45,7 @@ export class ServedNode {
     mkdirSync(join(this.home, 'queues'), { mode: 0o700 });
     writeFileSync(join(this.home, 'node.json'), JSON.stringify(file), { mode: 0o600 });
     writeFileSync(join(this.home, 'queues', 'relay.json'), JSON.stringify(RELAY));
-    afterAll(() => this.close());
+    atTheEnd(() => this.close());
   }
 
   get pid(): number {
