@@ -30,26 +30,29 @@ describeWithRedis('workers that were never registered', () => {
     const store = await openRedisStore({ url: server.url, namespace, clock: 'caller' });
     onTestFinished(() => store.close());
     const { jobs } = store;
-    const claim = (worker: string, now: number, leaseMs = 1_000) =>
-      jobs.claim({ worker, queues: ['q'], limit: 1, leaseMs, requestId: 'first' }, { now });
+    const claim = (worker: string, now: number) =>
+      jobs.claim({ worker, queues: ['q'], limit: 1, requestId: `at ${now}` }, { now });
     await jobs.add(
-      ['a', 'b', 'c', 'd'].map((id) => ({ id, queue: 'q', data: '{}', ...policy })),
+      ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, queue: 'q', data: '{}', ...policy })),
       { now: NOW },
     );
     const beat = { host: 'h', pid: 1, queues: ['q'], leaseMs: 3 * STRANGER_MEMORY_MS, info: '{}' };
     await jobs.keepWorker({ ...beat, id: 'known', kind: 'register' }, { now: NOW });
     await claim('known', NOW);
     await claim('stranger', NOW);
-    await claim('holding', NOW, 3 * STRANGER_MEMORY_MS);
+    await claim('busy', NOW);
     await claim('newcomer', NOW + 1);
+    await claim('busy', NOW + 2);
 
     await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS - 1 });
-    expect(await claimers(namespace)).toEqual(['@holding', '@known', '@newcomer', '@stranger']);
+    expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer', '@stranger']);
     await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS });
-    expect(await claimers(namespace)).toEqual(['@holding', '@known', '@newcomer']);
+    expect(await claimers(namespace)).toEqual(['@busy', '@known', '@newcomer']);
     await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS + 1 });
-    expect(await claimers(namespace)).toEqual(['@holding', '@known']);
-    await jobs.maintain({ limit: 100 }, { now: NOW + 2 * STRANGER_MEMORY_MS + 1 });
-    expect(await claimers(namespace)).toEqual(['@holding', '@known']);
+    expect(await claimers(namespace)).toEqual(['@busy', '@known']);
+    await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS + 2 });
+    expect(await claimers(namespace)).toEqual(['@known']);
+    await jobs.maintain({ limit: 100 }, { now: NOW + 2 * STRANGER_MEMORY_MS + 2 });
+    expect(await claimers(namespace)).toEqual(['@known']);
   });
 });

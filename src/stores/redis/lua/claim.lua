@@ -19,7 +19,7 @@ local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 local function rememberClaim()
   if #taken == 0 then return end
   if not last then work.put('expiring', text(clock.now + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), '@\31' .. worker) end
-  local words, n = { requestId }, 1
+  local words, n = { requestId .. '\30' .. clock.nowText }, 1
   for i = 1, #taken do
     words[n + 1], words[n + 2] = taken[i].id, taken[i].lease.token
     n = n + 2
@@ -238,7 +238,7 @@ local function nextAt()
   return next == math.huge and '' or text(next)
 end
 
-if last and last:match('^[^\31]*') == requestId then
+if last and last:match('^[^\30\31]*') == requestId then
   again(last)
 else
   for _, queue in ipairs(names) do

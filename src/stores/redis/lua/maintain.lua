@@ -112,15 +112,13 @@ local function forgetWorkers()
   return gone
 end
 
--- What a worker was given stays while it is registered, or holds some of it.
+-- What a worker was given last stays while it is registered, and for long enough after it was given.
 local function forgetStranger(worker, address)
-  local claim, isHolding = call('HGET', P .. 'j', '@' .. worker), false
-  for id, token in (claim or ''):gmatch('\31([^\31]*)\31(%d+)') do
-    record.load({ id })
-    isHolding = isHolding or record.holds(record.jobs[id], token)
-  end
-  if isHolding or call('HEXISTS', P .. 'workers', worker) == 1 then
-    write('ZADD', P .. 'expiring', text(clock.now + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), address)
+  local claim = call('HGET', P .. 'j', '@' .. worker)
+  local at = tonumber(claim and claim:match('^[^\30\31]*\30(%d+)')) or 0
+  if call('HEXISTS', P .. 'workers', worker) == 1 then at = clock.now end
+  if at + K.STRANGER_MEMORY_MS > clock.now then
+    write('ZADD', P .. 'expiring', text(at + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), address)
   else
     write('HDEL', P .. 'j', '@' .. worker)
     write('ZREM', P .. 'expiring', address)

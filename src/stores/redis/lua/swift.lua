@@ -188,8 +188,8 @@ swift = {
   -- any of that.
   claim = function(at)
     local worker, requestId, limit, leaseMs = args[at], args[at + 1], tonumber(args[at + 2]), tonumber(args[at + 3]:match('^%S*'))
-    if swift.lastClaim and swift.lastClaim:match('^[^\31]*') == requestId then return false end
-    swift.memory, swift.answer, swift.taken, swift.next = { requestId }, { swift.nowText, '' }, 0, math.huge
+    if swift.lastClaim and swift.lastClaim:match('^[^\30\31]*') == requestId then return false end
+    swift.memory, swift.answer, swift.taken, swift.next = { requestId .. '\30' .. swift.nowText }, { swift.nowText, '' }, 0, math.huge
     swift.watched = {}
     for i = at + 4, #args do
       if not swift.serve(args[i], worker, leaseMs, limit) then return false end
