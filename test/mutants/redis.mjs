@@ -140,8 +140,8 @@ export const redis = [
   {
     name: 'redis: a repeated claim gives new leases',
     file: lua('claim'),
-    find: "if last and last:match('^[^\\31]*') == requestId then",
-    replace: "if last and last:match('^[^\\31]*') == requestId and limit == 0 then",
+    find: "if last and last:match('^[^\\30\\31]*') == requestId then",
+    replace: "if last and last:match('^[^\\30\\31]*') == requestId and limit == 0 then",
     suites,
   },
   {
@@ -189,7 +189,7 @@ export const redis = [
   {
     name: 'redis: a repeated claim gives new plain leases',
     file: lua('swift'),
-    find: "if swift.lastClaim and swift.lastClaim:match('^[^\\31]*') == requestId then return false end",
+    find: "if swift.lastClaim and swift.lastClaim:match('^[^\\30\\31]*') == requestId then return false end",
     replace: '',
     suites,
   },
