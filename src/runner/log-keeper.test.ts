@@ -60,6 +60,24 @@ describe('the keeper of a log', () => {
     expect(index().entries.at(-1)?.at).toBe(12_000);
   });
 
+  it('gives the last lines a time where there is an index, and makes none for a few', async () => {
+    const { files, write, index } = aLog();
+    const keeper = new LogKeeper(files, GB, 10_000);
+    write('a\nb\n');
+    keeper.look(10_100);
+    await keeper.countRest(10_200);
+    expect(index().entries).toEqual([]);
+    write(`${'x'.repeat(99)}\n`.repeat(700));
+    keeper.look(10_300);
+    write('c\n');
+    keeper.look(10_400);
+    await keeper.countRest(10_500);
+    expect(index().entries).toEqual([
+      { offset: 70_004, line: 703, at: 10_300 },
+      { offset: 70_006, line: 704, at: 10_500 },
+    ]);
+  });
+
   it('goes on counting where another one stopped', () => {
     const { files, write, index } = aLog();
     write('a\nb\n');

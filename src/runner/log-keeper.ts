@@ -75,10 +75,12 @@ export class LogKeeper {
 
   /**
    * Counts to the end what was printed faster than looks could count it, piece by piece, so that nobody is kept busy: a
-   * reader would have to count it again for every page. For a log that grows no more.
+   * reader would have to count it again for every page. For a log that grows no more. Where there is an index it goes to
+   * the end, so that the last lines have a time as well.
    */
   async countRest(now: number): Promise<void> {
-    for (; this.#size - this.#counted >= SPACING.bytes * this.#density; await sleep(REST_PAUSE_MS, null, QUIETLY)) {
+    const least = (): number => (this.#index.entries.length > 0 ? 1 : SPACING.bytes);
+    for (; this.#size - this.#counted >= least(); await sleep(REST_PAUSE_MS, null, QUIETLY)) {
       // Its job may be deleted meanwhile, with all its files.
       if (statSync(this.#paths.log, { throwIfNoEntry: false })?.size !== this.#size) return;
       this.#count(now);
