@@ -254,6 +254,7 @@ function limitedStep(): fc.Arbitrary<Step> {
     { weight: 1, arbitrary: fc.record({ call: oneOf('list'), query: throttledQuery }) },
   ) as fc.Arbitrary<Step>;
 }
+
 /** Jobs of which much is told to few addresses, and which wait for the telling. */
 function toldStep(): fc.Arbitrary<Step> {
   const target = fc.record({ who, seen: oneOf<Seen>('any') });
@@ -322,9 +323,10 @@ function anyStep({ ids, limits }: Profile): fc.Arbitrary<Step> {
 }
 
 export function aProgram(profile: Profile): fc.Arbitrary<Program> {
-  const step = profile.isLimited === true ? limitedStep() : profile.isTold === true ? toldStep() : anyStep(profile);
+  const step =
+    profile.steps === undefined ? anyStep(profile) : { limited: limitedStep, told: toldStep }[profile.steps]();
   const timed = fc.record({ wait: oneOf(...profile.waits), times: oneOf(1, 1, 1, 1, 2), step });
-  const first = profile.isLimited === true ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
+  const first = profile.steps === 'limited' ? beginLimited(profile) : [items('add', newJob, profile.ids.length)];
   const others = fc.array(timed, { maxLength: profile.maxSteps - 1, size: 'max' });
   const begin = fc.tuple(...first).map((steps) => steps.map((each) => ({ wait: 0, times: 1, step: each as Step })));
   return fc.tuple(begin, others).map(([before, rest]) => [...before, ...rest]);

@@ -118,10 +118,8 @@ export interface Profile {
   /** Of maintenance. */
   readonly limits: readonly number[];
   readonly maxSteps: number;
-  /** Jobs that wait for one another's slots, and little else. */
-  readonly isLimited?: true;
-  /** Jobs with hooks that wait for one another's calls. */
-  readonly isTold?: true;
+  /** Of which steps, if not of any: jobs that wait for one another's slots, or jobs with hooks that wait for one another's calls. */
+  readonly steps?: 'limited' | 'told';
 }
 const FEW = ['a', 'b', 'c'];
 export const MANY = [...FEW, 'd', 'e', 'f', 'g', 'h'];
@@ -130,6 +128,6 @@ export const PROFILES = {
   'many jobs': { clock: 'caller', ids: MANY, waits: WAITS, limits: [1, 3, 100], maxSteps: 30 },
   /** A small limit would ask which of the leases that a gap prolonged come first. */
   "a clock like the store's own": { clock: 'guarded', ids: FEW, waits: GUARDED_WAITS, limits: [0, 100], maxSteps: 30 },
-  'limited jobs': { clock: 'caller', ids: MANY, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, isLimited: true },
-  'jobs with hooks': { clock: 'caller', ids: FEW, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, isTold: true },
+  'limited jobs': { clock: 'caller', ids: MANY, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, steps: 'limited' },
+  'jobs with hooks': { clock: 'caller', ids: FEW, waits: LIMITED_WAITS, limits: [100], maxSteps: 24, steps: 'told' },
 } as const satisfies Readonly<Record<string, Profile>>;

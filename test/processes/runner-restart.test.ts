@@ -55,6 +55,18 @@ async function aStandingShim(parent: Fixture, home: string): Promise<ProcessKey>
   return readPid(folder)!.shim;
 }
 
+/** A runner process that is stopped while the shim of an attempt that has ended is to be passed on. */
+async function hangingWithShim() {
+  const home = aHome();
+  const runner = aRunner();
+  const one = await started(runner, home, { text: 'echo one' });
+  await one.end;
+  const pid = runner.health().pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  await one.terminate({ graceMs: 1_000 });
+  return { home, runner, one, pid };
+}
+
 describe('scripts that print a counter every 100 ms', () => {
   const count = proofSize({ small: 50, full: 50 });
   const lines = 120;
@@ -325,13 +337,7 @@ describe('a runner process that dies', () => {
     ['SIGCONT', 'goes on', true],
     ['SIGKILL', 'dies', false],
   ] as const)('hangs with a shim to pass on and %s: it %s, and so does the order', async (signal, _, isRun) => {
-    const home = aHome();
-    const runner = aRunner();
-    const one = await started(runner, home, { text: 'echo one' });
-    await one.end;
-    const pid = runner.health().pid ?? 0;
-    process.kill(pid, 'SIGSTOP');
-    await one.terminate({ graceMs: 1_000 });
+    const { home, runner, one, pid } = await hangingWithShim();
     const folder = aFolder(home);
     const starting = runner.start(anOrder(folder, aScript(home, 'echo two')));
     await sleep(200);
@@ -353,13 +359,7 @@ describe('a runner process that dies', () => {
   });
 
   it('hangs with a shim to pass on while its parent stops: the order is lost at once', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const one = await started(runner, home, { text: 'echo one' });
-    await one.end;
-    const pid = runner.health().pid ?? 0;
-    process.kill(pid, 'SIGSTOP');
-    await one.terminate({ graceMs: 1_000 });
+    const { home, runner, pid } = await hangingWithShim();
     const starting = runner.start(anOrder(aFolder(home), aScript(home, 'echo two')));
     const from = performance.now();
     const stopping = runner.stop();

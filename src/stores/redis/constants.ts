@@ -69,6 +69,8 @@ export function constantsText(): string {
     DRAFT_LIFE_MS,
     WORKER_MEMORY_MS,
     STRANGER_MEMORY_MS,
+    // What is said to expire is looked at so much later.
+    STRANGER_EXPIRY_MS: STRANGER_MEMORY_MS - WORKER_MEMORY_MS,
     MAX_PARENTS,
     MAX_DEPENDENTS,
     MAX_WALKED,

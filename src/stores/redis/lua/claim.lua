@@ -18,7 +18,7 @@ local MOST = { promoted = 5000, page = 1000, dropped = 10000 }
 -- whom nothing was remembered may never be registered: then maintenance comes by some day and forgets it.
 local function rememberClaim()
   if #taken == 0 then return end
-  if not last then work.put('expiring', text(clock.now + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), '@\31' .. worker) end
+  if not last then work.put('expiring', text(clock.now + K.STRANGER_EXPIRY_MS), '@\31' .. worker) end
   local words, n = { requestId .. '\30' .. clock.nowText }, 1
   for i = 1, #taken do
     words[n + 1], words[n + 2] = taken[i].id, taken[i].lease.token

@@ -118,7 +118,7 @@ local function forgetStranger(worker, address)
   local at = tonumber(claim and claim:match('^[^\30\31]*\30(%d+)')) or 0
   if call('HEXISTS', P .. 'workers', worker) == 1 then at = clock.now end
   if at + K.STRANGER_MEMORY_MS > clock.now then
-    write('ZADD', P .. 'expiring', text(at + K.STRANGER_MEMORY_MS - K.WORKER_MEMORY_MS), address)
+    write('ZADD', P .. 'expiring', text(at + K.STRANGER_EXPIRY_MS), address)
   else
     write('HDEL', P .. 'j', '@' .. worker)
     write('ZREM', P .. 'expiring', address)
