@@ -1,7 +1,7 @@
 /**
  * The suites, by folder: `npx vitest run --project model` runs one of them.
  *
- * Real processes that are killed and timed come after the rest, so that they do not compete with it for the cores.
+ * Suites with real processes run after the others. Files that measure time or memory run last, one after another.
  */
 import { pathToFileURL } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
@@ -49,13 +49,22 @@ const suites = [
 ];
 const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
 
-/** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
-const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli']);
+/** Measure time or memory: they run last, one after another, so that no other test takes their cores. */
+const quietFiles = [
+  'test/processes/runner-terminate.test.ts',
+  'test/processes/scripts-stop.test.ts',
+  'test/processes/blobs-memory.test.ts',
+];
 
-/** What is decided by a clock of its own fails every time, or shows a bug that a second try would hide. */
-function retriesOf(name: string): number {
-  if (lastSuites.has(name)) return 2;
-  return ['model', 'contract', 'house'].includes(name) ? 0 : 1;
+/** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
+const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli', 'quiet']);
+
+/** Suites with real processes and real time. Every retry is printed and counted by scripts/test.mjs; all others have none. */
+const retries = (name: string): number => (lastSuites.has(name) || name === 'quiet' ? 1 : 0);
+
+function groupOrder(name: string): number {
+  if (name === 'quiet') return 2;
+  return lastSuites.has(name) ? 1 : 0;
 }
 
 const project = (name: string, include: string[]) => ({
@@ -63,15 +72,15 @@ const project = (name: string, include: string[]) => ({
   test: {
     name,
     include,
+    ...(name === 'quiet' ? { maxWorkers: 1 } : { exclude: quietFiles }),
     pool: 'forks' as const,
     setupFiles: [`${root}/test/support/end-with-vitest.ts`],
     // Limits for what hangs, and no measure of anything: they cost nothing where they are not reached.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 50 } },
-    sequence: { groupOrder: lastSuites.has(name) ? 1 : 0 },
-    // They go by real time, and a machine that stands still for a second is nobody's bug. A bug fails every time.
-    retry: retriesOf(name),
+    sequence: { groupOrder: groupOrder(name) },
+    retry: retries(name),
     // They hold nothing in their modules: a process runs file after file, and loads what they share once.
     isolate: alone.has(name),
     ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
@@ -91,6 +100,7 @@ export default defineConfig({
       project('guard', ['test/server-guard/**/*.test.ts']),
       project('files', ['test/server-files/**/*.test.ts']),
       ...suites.map((name) => project(name, [`test/${name}/**/*.test.ts`])),
+      project('quiet', quietFiles),
     ],
   },
 });

@@ -1,19 +1,30 @@
 /**
- * A reporter of vitest's: leaves in the file that LONGHAUL_OUTCOME names which test files failed, and how many errors
- * belonged to no test. `npm test` reads it to try such files once more, alone.
+ * A vitest reporter: writes every retried test to the file that LONGHAUL_OUTCOME names, as `{ retries: [{ file, title,
+ * retries }] }`. `npm test` prints them and fails when there are too many.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
+interface RetriedTest {
+  readonly file: string;
+  readonly title: string;
+  readonly retries: number;
+}
+
 class OutcomeReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[]): void {
     const path = process.env['LONGHAUL_OUTCOME'];
     if (path === undefined) return;
-    const failed = modules.filter((module) => module.state() === 'failed');
-    const files = failed.map(({ moduleId }) => relative(process.cwd(), moduleId));
-    writeFileSync(path, JSON.stringify({ files, errors: errors.length }));
+    writeFileSync(path, JSON.stringify({ retries: modules.flatMap(retriedTests) }));
   }
+}
+
+function retriedTests(module: TestModule): RetriedTest[] {
+  const file = relative(process.cwd(), module.moduleId);
+  return [...module.children.allTests()]
+    .map((test) => ({ file, title: test.fullName, retries: test.diagnostic()?.retryCount ?? 0 }))
+    .filter(({ retries }) => retries > 0);
 }
 
 // vitest loads a reporter by its default export.
