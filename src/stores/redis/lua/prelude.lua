@@ -1037,10 +1037,9 @@ edges = later(function(edges)
     record.setNumber(parent, 'dependents', number(parent.fields.dependents) + more)
   end
 
-  -- The jobs that wait for this one, by insertion.
-  function edges.openChildren(parent)
-    local key, seqs = 'wait:' .. work.hex(parent), {}
-    local pending = work.edges and work.edges[key] or {}
+  -- The members of a set of edges as this call has left it, as seqs.
+  function edges.members(key)
+    local pending, seqs = work.edges and work.edges[key] or {}, {}
     for _, member in ipairs(call('ZRANGE', P .. key, 0, -1)) do
       if pending[member] == nil then seqs[#seqs + 1] = tonumber(member, 16) end
     end
@@ -1048,8 +1047,13 @@ edges = later(function(edges)
       if score then seqs[#seqs + 1] = tonumber(member, 16) end
     end
     table.sort(seqs)
+    return seqs
+  end
+
+  -- The jobs that wait for this one, by insertion.
+  function edges.openChildren(parent)
     local children = {}
-    for _, job in ipairs(record.bySeqs(seqs)) do
+    for _, job in ipairs(record.bySeqs(edges.members('wait:' .. work.hex(parent)))) do
       if job and not job.isDeleted then children[#children + 1] = job end
     end
     return children
@@ -1238,12 +1242,12 @@ edges = later(function(edges)
   -- A child that is forgotten lets go of those it waits for.
   function edges.leave(child)
     local hex, _, open = work.hex(child), edges.numbers(child)
-    local members = call('ZRANGE', P .. 'up:' .. hex, 0, -1)
-    local parents = open > 0 and record.bySeqs(record.seqsOf(members)) or {}
-    for i = 1, #members do
-      local parent = parents[i]
-      if parent and not parent.isDeleted and edges.has('wait:' .. members[i], hex) then edges.countDependents(parent, -1) end
-      edges.drop(members[i], hex)
+    local seqs = edges.members('up:' .. hex)
+    local parents = open > 0 and record.bySeqs(seqs) or {}
+    for i = 1, #seqs do
+      local parent, parentHex = parents[i], ('%013x'):format(seqs[i])
+      if parent and not parent.isDeleted and edges.has('wait:' .. parentHex, hex) then edges.countDependents(parent, -1) end
+      edges.drop(parentHex, hex)
     end
   end
 
@@ -1542,6 +1546,7 @@ loss = later(function(loss)
 
   function loss.remove(job)
     work.touch(job)
+    local front = job.queue == 'hooks' and not edges.isEnded(job) and outbox.inFront(job)
     if job.fields.parents then edges.leave(job) end
     if STATE[job.place] == 'waiting' then throttles.passOn(job) end
     job.isDeleted = true
@@ -1558,6 +1563,7 @@ loss = later(function(loss)
       keys.note(address)
       keys.release(address, job.id)
     end
+    if front then outbox.handPlaceOn(job, front) end
     work.emit('deleted', job.queue, STATE[job.place], job.id)
     if job.fields.dependents then edges.tell({ { job = job, wasBad = edges.isBad(job) } }) end
   end
@@ -2035,6 +2041,38 @@ outbox = later(function(outbox)
   function outbox.takeKey(address, id)
     keys.note(address)
     keys.set(address, '- ' .. id)
+  end
+
+  -- ── the order of calls: core/operations/webhook-order.ts ──
+
+  local function isInLine(other, call)
+    return other.queue == call.queue and other.fields.unique and not edges.isEnded(other)
+      and keys.address(keys.of(other), other.queue) == keys.address(keys.of(call), call.queue)
+  end
+
+  -- The call that this call waits for in its line, if there is one.
+  function outbox.inFront(call)
+    if not call.fields.unique or select(2, edges.numbers(call)) == 0 then return nil end
+    local hex = work.hex(call)
+    for _, parent in ipairs(record.bySeqs(edges.members('up:' .. hex))) do
+      local isThere = parent and not parent.isDeleted and isInLine(parent, call)
+      if isThere and edges.has('wait:' .. work.hex(parent), hex) then return parent end
+    end
+  end
+
+  -- Hands on the place of a call that was cancelled or deleted. `front`: the call that it waited for before that.
+  function outbox.handPlaceOn(call, front)
+    for _, child in ipairs(call.fields.dependents and edges.openChildren(call) or {}) do
+      if isInLine(child, call) then
+        work.touch(child)
+        edges.set('wait:' .. work.hex(call), work.hex(child), false)
+        edges.count(child, 0, -1, 0)
+        if not call.isDeleted then edges.countDependents(call, -1) end
+        edges.waitFor(child, edges.join(child, { front }))
+      end
+    end
+    local address = keys.address(keys.of(call), call.queue)
+    if not keys.holder(address) then outbox.takeKey(address, front.id) end
   end
 
   local function add(job, hook, id, order)
