@@ -350,6 +350,11 @@ record = {
     return tonumber(job.fields.runAt or job.createdAt)
   end,
 
+  -- Since when a job that waits can be claimed: core/job.ts.
+  readySince = function(job)
+    return math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
+  end,
+
   setRunAt = function(job, at)
     local value = text(at)
     job.fields.runAt = value ~= job.createdAt and value or nil
@@ -1394,8 +1399,7 @@ life = {
   count = function(job, event, details)
     if event == 'claimed' then
       local heap = tally.heap(job.queue, details.by, job.oldTags or '')
-      local since = math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
-      return tally.add(heap, 'w', clock.now - since)
+      return tally.add(heap, 'w', clock.now - record.readySince(job))
     end
     if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
@@ -1421,6 +1425,14 @@ life = {
     local parents, wasBlocked = job.fields.parents, job.place == 'b'
     job.place = (job.fields.into or (parents and not parents:find('^%d+ 0 '))) and 'b' or 'w'
     if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end
+  end,
+
+  -- Another time for a job. One that is moved into the past does not wait since then, but since its old time or now.
+  moveTo = function(job, runAt)
+    local dueAt = math.min(record.runAt(job), clock.now)
+    record.setRunAt(job, runAt)
+    if STATE[job.place] ~= 'waiting' or runAt >= dueAt then return end
+    if dueAt > record.readySince(job) then job.fields.freedAt = text(dueAt) end
   end,
 
   setFailure = function(job, group, message, detail, apart)
@@ -1789,7 +1801,7 @@ throttles = later(function(throttles)
       if throttles.fits(needs, whole) and not throttles.fits(needs, free) then
         local member = call('ZRANGE', P .. 'park:' .. queue .. ':' .. address, 0, 0)
         local first = record.bySeqs(record.seqsOf(member))[1]
-        local isDue = first and first.place == 'k' and clock.now - record.runAt(first) >= K.PATIENCE_MS
+        local isDue = first and first.place == 'k' and clock.now - record.readySince(first) >= K.PATIENCE_MS
         if isDue and not throttles.fullAmong(throttles.of(first, queues.settings(queue))) then return true end
       end
     end
