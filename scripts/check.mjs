@@ -56,11 +56,12 @@ export function checkBeside() {
 async function runCheck({ name, command, args }, options = {}) {
   const startedAt = Date.now();
   const { code, output } = await run(bin(command), args, { env: { NO_COLOR: '1', ...thrifty }, ...options });
-  const figures = /^figures: (.*)$/m.exec(output)?.[1] ?? '';
+  const [first = '', ...others] = [...output.matchAll(/^figures: (.*)$/gm)].map(([, each]) => each);
   const isGood = code === 0;
   const word = isGood ? 'ok    ' : 'FAILED';
-  const line = `${word}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${figures}`.trimEnd();
-  return { isGood, lines: isGood ? [line] : [line, output.trimEnd()] };
+  const line = `${word}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${first}`.trimEnd();
+  const more = others.map((each) => `${' '.repeat(line.length - first.length)}${each}`);
+  return { isGood, lines: isGood ? [line, ...more] : [line, output.trimEnd()] };
 }
 
 await main(import.meta.url, async (only) => {

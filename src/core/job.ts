@@ -114,7 +114,10 @@ export interface Job {
   readonly runAt: number;
   /** A draft's delay, which starts at its commit; 0 for every other job. */
   readonly delayMs: number;
-  /** When it last came free to be claimed: others held it up no longer, or it was taken from its holder. Null where `runAt` says it. */
+  /**
+   * When it last came free to be claimed: other jobs held it up no longer, it was taken from its holder, or its time was
+   * moved into the past. Null where `runAt` says it.
+   */
   readonly freedAt: number | null;
   /** Set while the job is returned work, which is claimed before everything else. */
   readonly returnedAt: number | null;
@@ -158,6 +161,11 @@ export function isEnded(state: JobState): state is EndedState {
 /** Waits for other jobs, or for the end of the one it is folded into: no claim sees it. */
 export function isBlocked({ state, parents, foldedInto }: Pick<Job, 'state' | 'parents' | 'foldedInto'>): boolean {
   return state === 'waiting' && (foldedInto !== null || (parents !== null && parents.open > 0));
+}
+
+/** Returns since when a job that waits can be claimed: its time has come, and no other job holds it up. */
+export function readySince({ runAt, createdAt, freedAt }: Pick<Job, 'runAt' | 'createdAt' | 'freedAt'>): number {
+  return Math.max(runAt, createdAt, freedAt ?? 0);
 }
 
 /** Ended, but not as those who wait for it want. */

@@ -21,7 +21,7 @@ import type { Gap, Moment } from './clock.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';
 import { MAX_NOTE_LENGTH, RESULT_PRUNED } from './history.ts';
 import type { Failure, Job, JobState, Parents, RunningJob, UniqueKey } from './job.ts';
-import { isEnded, isRunning, NO_SLOTS } from './job.ts';
+import { isEnded, isRunning, NO_SLOTS, readySince } from './job.ts';
 import type { Heartbeat, JobChanges, Move, NewJob, Requeue, Settlement, SettlementKind } from './job-store.ts';
 import type { RefusalCode } from './refusal.ts';
 import type { QueueSettings } from './settings.ts';
@@ -426,7 +426,7 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
     ...job,
     priority: ask.priority ?? job.priority,
     tags: ask.tags ?? job.tags,
-    runAt: ask.runAt ?? job.runAt,
+    ...(ask.runAt !== undefined && movedTo(job, ask.runAt, now)),
     name: ask.name ?? job.name,
     data: ask.data ?? job.data,
     foldedInto: needsOpen ? null : job.foldedInto,
@@ -449,7 +449,14 @@ export function replacedBy(job: Job, later: NewJob, now: number): Transition | u
   if (onTaken === undefined || job.state !== 'waiting') return undefined;
   const latest = onTaken.maxWaitMs === null ? Number.POSITIVE_INFINITY : job.createdAt + onTaken.maxWaitMs;
   const runAt = onTaken.kind === 'replace' ? job.runAt : Math.min(later.runAt ?? now + delayMs, latest);
-  return transition({ ...job, data, runAt, foldedInto: null }, 'changed', now);
+  return transition({ ...job, ...movedTo(job, runAt, now), data, foldedInto: null }, 'changed', now);
+}
+
+/** Another time for a job. One that is moved into the past does not wait since then, but since its old time or now. */
+function movedTo(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'freedAt'> {
+  const dueAt = Math.min(job.runAt, now);
+  const isEarlier = job.state === 'waiting' && runAt < dueAt && dueAt > readySince({ ...job, runAt });
+  return { runAt, freedAt: isEarlier ? dueAt : job.freedAt };
 }
 
 // ── shapes that several of them share ────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ import type { Histogram } from './histogram.ts';
 import { bucketStart, DAY_MS } from './histogram.ts';
 import type { HistoryEvent, HistoryRow } from './history.ts';
 import type { Job, RunningJob } from './job.ts';
-import { isRunning } from './job.ts';
+import { isRunning, readySince } from './job.ts';
 import type { Transition } from './lifecycle.ts';
 import { byText } from './text-order.ts';
 
@@ -46,8 +46,9 @@ export function measurementOf(before: Job, { job: after, row }: Transition): Mea
 }
 
 // Written out: these two are made for every job, and spreading an object takes longer than all the rest.
-function waited({ queue, tags, runAt, createdAt, freedAt }: Job, { at, by }: HistoryRow): Measurement {
-  const waitMs = since(Math.max(runAt, createdAt, freedAt ?? 0), at);
+function waited(job: Job, { at, by }: HistoryRow): Measurement {
+  const { queue, tags } = job;
+  const waitMs = since(readySince(job), at);
   return { queue, at, worker: by ?? '', tags, waitMs, runMs: null, ends: NO_ENDS, group: null };
 }
 

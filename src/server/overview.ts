@@ -1,5 +1,6 @@
 /** The first look at a node: every queue in a line, and the totals of all. Asked every few seconds, so it reads little. */
 
+import { readySince } from '../core/job.ts';
 import { listNodes } from '../node/nodes/list-nodes.ts';
 import type { Overview, QueueRow } from '../wire/overview.ts';
 import type { UsualRun } from '../wire/usual-run.ts';
@@ -69,7 +70,7 @@ async function rowOf(context: ServerContext, view: QueueView, { isDeep, minutes 
 async function oldestWait({ store }: ServerContext, queue: string): Promise<number | null> {
   const { jobs } = await store.jobs.list({ queue, order: 'claim', limit: 1 });
   const [next] = jobs;
-  return next === undefined ? null : Math.max(next.runAt, next.createdAt);
+  return next === undefined ? null : readySince(next);
 }
 
 /** Where nothing ended in the last hour, as with jobs that run for hours: by how long they usually run. */

@@ -1,5 +1,5 @@
 /** The outbox of hooks: what is to be told stands in the queue `hooks` in the very call in which it happens. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Hook, HookEvent, HookOrder } from '../../src/core/hook.ts';
 import { hookJob, onceId } from '../../src/core/hook.ts';
 import type { Job } from '../../src/core/job.ts';
@@ -247,20 +247,102 @@ export function hookContract(open: Open): void {
     expect([JSON.parse(left?.data ?? '{}'), more]).toMatchObject([{ event: 'failed', job: 'b' }, []]);
   });
 
-  it.each(['cancelled', 'deleted'] as const)(
-    'lets those who stand behind a call that is %s go at once',
-    async (how) => {
+  /** Three calls about one job, each behind the one before; the answer is in that order. */
+  async function threeInLine(bench: Workbench): Promise<readonly string[]> {
+    const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
+    await bench.beat(job, { progress: { percent: 50, text: null } });
+    await bench.settle(job, complete);
+    return (await written(bench)).map(({ id }) => id);
+  }
+  const leaveLine = (bench: Workbench, how: 'cancelled' | 'deleted', ids: readonly string[]) =>
+    how === 'deleted'
+      ? bench.jobs.delete(ids)
+      : bench.jobs.cancel(ids.map((id) => ({ id, dependents: 'leave' as const })));
+  /** Claims and completes calls until there are none. Answers what each claim found. */
+  async function delivered(bench: Workbench): Promise<readonly string[]> {
+    const rounds: string[] = [];
+    for (let calls = await bench.claim({ queues: ['hooks'] }); calls.length > 0; ) {
+      rounds.push(calls.map(({ data }) => (JSON.parse(data) as HookOrder).event).join(' '));
+      for (const call of calls) await bench.settle(call, complete);
+      calls = await bench.claim({ queues: ['hooks'] });
+    }
+    return rounds;
+  }
+
+  describe.each(['cancelled', 'deleted'] as const)('keeps the order of calls when one of them is %s', (how) => {
+    it('in the middle: the next one waits for the one before it', async () => {
+      const bench = await open();
+      const [start = '', half = '', done = ''] = await threeInLine(bench);
+      await leaveLine(bench, how, [half]);
+      expect(await bench.job(start)).toMatchObject({ dependents: how === 'cancelled' ? 2 : 1 });
+      expect(await bench.job(done)).toMatchObject({ state: 'waiting', parents: { of: 2, open: 1, bad: 0 } });
+      expect((await bench.jobs.history(done)).map(({ event }) => event)).toEqual(['added']);
+      expect(await delivered(bench)).toEqual(['start', 'done']);
+    });
+
+    it('as the last: what happens later waits for those that are left', async () => {
       const bench = await open();
       const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
       await bench.beat(job, { progress: { percent: 50, text: null } });
+      const [, half] = await written(bench);
+      await leaveLine(bench, how, [half?.id ?? '']);
       await bench.settle(job, complete);
-      const [start, half, done] = await written(bench);
-      const id = half?.id ?? '';
-      if (how === 'cancelled') await bench.jobs.cancel([{ id, dependents: 'leave' }]);
-      else await bench.jobs.delete([id]);
-      expect(await bench.claimIds({ queues: ['hooks'] })).toEqual([start?.id, done?.id]);
-    },
-  );
+      expect(await delivered(bench)).toEqual(['start', 'done']);
+    });
+
+    it('as the first: the next one is free to go', async () => {
+      const bench = await open();
+      const [start = ''] = await threeInLine(bench);
+      await leaveLine(bench, how, [start]);
+      expect(await delivered(bench)).toEqual(['progress', 'done']);
+    });
+
+    it('with another one in the same call', async () => {
+      const bench = await open();
+      const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'done'])] } });
+      await bench.beat(job, { progress: { percent: 25, text: null } });
+      await bench.beat(job, { progress: { percent: 50, text: null } });
+      const [start, ...steps] = (await written(bench)).map(({ id }) => id);
+      await leaveLine(bench, how, steps);
+      expect(await bench.job(start ?? '')).toMatchObject({ dependents: how === 'cancelled' ? 2 : 0 });
+      await bench.settle(job, complete);
+      expect(await delivered(bench)).toEqual(['start', 'done']);
+    });
+  });
+
+  it('keeps the order of calls when some of them are cancelled with all that wait for them', async () => {
+    const bench = await open();
+    const [start = '', half = '', done = ''] = await threeInLine(bench);
+    await bench.jobs.cancel([{ id: half, dependents: 'cancel' }]);
+    expect(await bench.states(start, half, done)).toEqual(['waiting', 'cancelled', 'cancelled']);
+    expect(await bench.jobs.requeue([{ id: done }])).toMatchObject([{ refusal: { code: 'key-taken', holder: start } }]);
+    const hook = toA(['silent'], { silentMs: 1 });
+    const job = await bench.job('a');
+    await bench.jobs.add([hookJob(job, hook, { event: 'silent', at: bench.now }, onceId(job, 'silent', 0))]);
+    expect(await delivered(bench)).toEqual(['start', 'silent']);
+  });
+
+  it('keeps the order of calls when one is cancelled with the job that it is about', async () => {
+    const bench = await open();
+    const job = await bench.running({ id: 'a', policy: { hooks: [toA(['start', 'progress', 'cancelled'])] } });
+    await bench.beat(job, { progress: { percent: 25, text: null } });
+    await bench.beat(job, { progress: { percent: 50, text: null } });
+    const [, quarter = ''] = (await written(bench)).map(({ id }) => id);
+    await bench.settle(job, { kind: 'complete', next: { queue: 'q', delayMs: 0, dependsOn: [quarter] } });
+    await bench.jobs.cancel([{ id: quarter, dependents: 'cancel' }]);
+    expect(await bench.states('a')).toEqual(['cancelled']);
+    expect(await delivered(bench)).toEqual(['start', 'cancelled']);
+  });
+
+  it('leaves other jobs that wait for a cancelled call to their own rule', async () => {
+    const bench = await open();
+    const [start = '', half = ''] = await threeInLine(bench);
+    await bench.add({ id: 'b', dependsOn: [half], policy: { onDependencyFailed: 'fail' } });
+    await bench.add({ id: 'c', dependsOn: [half], policy: { onDependencyFailed: 'run' } });
+    await bench.jobs.cancel([{ id: half, dependents: 'leave' }]);
+    expect(await bench.states(start, 'b')).toEqual(['waiting', 'failed']);
+    expect(await bench.claimIds()).toEqual(['c']);
+  });
 
   it('never tells of the telling, and writes it into a queue that is down', async () => {
     const bench = await open();

@@ -92,6 +92,20 @@ export function needContract(open: Open): void {
     expect(await bench.claimIds(offers('cpu=4', 'cpu=1'))).toEqual(['small-4']);
   });
 
+  test('A large job that other jobs held up is passed for as long as one that is new.', async () => {
+    const bench = await open();
+    await bench.add({ id: 'first' }, { ...needing('big', 'cpu=4'), dependsOn: ['first'] });
+    bench.pass(PATIENCE_MS);
+    await bench.settle(await bench.claimOne(), complete);
+    for (const id of ['one', 'two']) {
+      await bench.add(needing(id, 'cpu=1'));
+      expect(await bench.claimIds(offers('cpu=4', 'cpu=2'))).toEqual([id]);
+    }
+    bench.pass(PATIENCE_MS);
+    await bench.add(needing('three', 'cpu=1'));
+    expect(await bench.claimIds(offers('cpu=4', 'cpu=2'))).toEqual([]);
+  });
+
   test('A throttle that is full keeps a job back before its needs do, and neither forgets it.', async () => {
     const bench = await open();
     await setMax(bench, 'db', 1);

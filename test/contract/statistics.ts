@@ -102,6 +102,56 @@ const HELD_UP: Readonly<Record<string, (bench: Workbench) => Promise<unknown>>> 
     bench.pass(SLOW_MS);
     await bench.settle(leader, fail({ final: true }));
   },
+  'the job it waited for was requeued and done': async (bench) => {
+    const first = await bench.running({ id: 'x' });
+    await bench.add({ id: 'a', queue: 'p', dependsOn: ['x'], policy: { onDependencyFailed: 'hold' } });
+    await bench.settle(first, fail({ final: true }));
+    bench.pass(SLOW_MS);
+    await bench.jobs.requeue([{ id: 'x' }]);
+    await bench.settle(await bench.claimOne(), complete);
+  },
+  'its draft was committed after the job it waited for was done': async (bench) => {
+    const first = await bench.running({ id: 'x' });
+    await bench.add({ id: 'a', queue: 'p', dependsOn: ['x'], draft: true });
+    await bench.settle(first, complete);
+    bench.pass(SLOW_MS);
+    await bench.jobs.commit(['a']);
+  },
+  'its time was moved from the future into the past': async (bench) => {
+    await bench.add({ id: 'a', queue: 'p', delayMs: 2 * SLOW_MS });
+    bench.pass(SLOW_MS);
+    await bench.jobs.change([{ id: 'a', runAt: START - 1 }]);
+  },
+  'its delay was over, before its time was moved into the past': async (bench) => {
+    await bench.add({ id: 'a', queue: 'p', delayMs: SLOW_MS });
+    bench.pass(SLOW_MS);
+    await bench.jobs.change([{ id: 'a', runAt: START }]);
+  },
+  'a later job with its unique key brought its time forward': async (bench) => {
+    const unique = { key: 'k', scope: 'queue', until: 'ended', periodMs: 0 } as const;
+    await bench.add({ id: 'a', queue: 'p', unique, delayMs: 2 * SLOW_MS });
+    bench.pass(SLOW_MS);
+    const onTaken = { kind: 'debounce', maxWaitMs: null } as const;
+    await bench.add({ id: 'b', queue: 'p', unique, runAt: START, onTaken });
+  },
+  'the delay of its retry was over': async (bench) => {
+    await bench.settle(await bench.running({ id: 'a', queue: 'p', policy: { retries: 1 } }), retry(SLOW_MS));
+    bench.pass(SLOW_MS);
+  },
+  'the delay of its resend was over': async (bench) => {
+    await bench.settle(await bench.running({ id: 'a', queue: 'p' }), resend(SLOW_MS));
+    bench.pass(SLOW_MS);
+  },
+  'it was released': async (bench) => {
+    const job = await bench.running({ id: 'a', queue: 'p' });
+    bench.pass(SLOW_MS);
+    await bench.settle(job, release);
+  },
+  'it was requeued': async (bench) => {
+    await bench.settle(await bench.running({ id: 'a', queue: 'p' }), complete);
+    bench.pass(SLOW_MS);
+    await bench.jobs.requeue([{ id: 'a' }]);
+  },
   'it was taken from its worker': async (bench) => {
     await bench.running({ id: 'a' });
     bench.pass(SLOW_MS);

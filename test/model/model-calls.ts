@@ -31,7 +31,7 @@ import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.t
 import type { Model } from './model.ts';
 import { below, childrenOf, comeFree, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
 import { equalsOf, fold } from './model-folds.ts';
-import { tellProgress } from './model-hooks.ts';
+import { closeLine, tellProgress } from './model-hooks.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
 const isClosed = (model: Model, from: string, to: string): boolean =>
@@ -208,7 +208,10 @@ export function cancel(model: Model, ask: Cancel, moment: Moment): CancelResult 
   if (waiting > 0 && ask.dependents === undefined) return refuseDependents(job.id, waiting);
   const along = ask.dependents === 'cancel' ? below(model, job, (child) => !isOver(child)) : [];
   const ends = along.map((child) => life.cancelled(child, { now: moment.now, isAbandoned: true }) as life.Transition);
-  for (const end of [change, ...ends]) model.become(end, moment.now);
+  for (const end of [change, ...ends]) {
+    model.become(end, moment.now);
+    if (end.job.state === 'cancelled') closeLine(model, end.job, moment.now);
+  }
   tell(
     model,
     [change, ...ends].flatMap((end) => newsOf(end.job)),
@@ -280,6 +283,7 @@ export function remove(model: Model, id: string, { now }: Moment): TargetResult 
 }
 
 export function forget(model: Model, job: Job, now: number): void {
+  if (!isOver(job)) closeLine(model, job, now);
   model.forget(job);
   tell(model, [{ id: job.id, seq: job.seq, how: 'was deleted' }], now);
 }

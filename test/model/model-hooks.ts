@@ -9,7 +9,7 @@ import { type HookEvent, hookJob } from '../../src/core/hook.ts';
 import type { Job } from '../../src/core/job.ts';
 import { born } from '../../src/core/lifecycle.ts';
 import type { Model } from './model.ts';
-import { isOver, waitFor } from './model-family.ts';
+import { childrenOf, isOver, waitFor } from './model-family.ts';
 
 const hooksOf = (model: Model, { queue, policy }: Job) =>
   queue === 'hooks' ? [] : [...(policy.hooks ?? []), ...model.settings(queue).hooks];
@@ -45,4 +45,24 @@ function addCall(model: Model, input: ReturnType<typeof hookJob>, now: number): 
   waitFor(model, job, [before], now);
   // It stands in no line that equals are looked for in.
   model.keep({ ...(model.get(job.id) as Job), coalesceKey: null });
+}
+
+/** A call that is cancelled or deleted leaves a gap in its line: the call behind it waits for the call in front of it. */
+export function closeLine(model: Model, call: Job, now: number): void {
+  const line = model.jobs.filter(
+    (job) => job.queue === 'hooks' && job.unique?.key === call.unique?.key && !isOver(job),
+  );
+  const isAhead = (job: Job): boolean =>
+    model.edges.some(({ from, to, isOpen }) => from === job.seq && to === call.seq && isOpen);
+  const front = call.queue === 'hooks' && call.unique !== null ? line.find(isAhead) : undefined;
+  if (front === undefined) return;
+  const behind = childrenOf(model, call.seq).filter((child) => line.some(({ id }) => id === child.id));
+  for (const child of behind) {
+    model.edges = model.edges.map((edge) =>
+      edge.from === call.seq && edge.to === child.seq ? { ...edge, isOpen: false } : edge,
+    );
+    waitFor(model, child, [front], now);
+  }
+  model.recount();
+  model.leaveKeyTo(front, call);
 }

@@ -234,6 +234,12 @@ export class Model {
     this.#keys = [...others, { address, id, until: Number.POSITIVE_INFINITY }];
   }
 
+  /** The key that a job holds, or that is free, goes to another one. */
+  leaveKeyTo(heir: Job, holder: Job): void {
+    const rival = this.rivalOf(holder, holder.queue, Number.NEGATIVE_INFINITY);
+    if (rival === undefined) this.passKey(heir);
+  }
+
   #keyAt(address: string, now: number): HeldKey | undefined {
     return this.#keys.find((key) => key.address === address && key.until > now);
   }

@@ -279,9 +279,9 @@ export const core = [
   },
   {
     name: 'a wait is counted from birth, also for what waits for its time',
-    file: 'src/core/statistics.ts',
-    find: 'since(Math.max(runAt, createdAt, freedAt ?? 0), at)',
-    replace: 'since(Math.max(createdAt, freedAt ?? 0), at)',
+    file: 'src/core/job.ts',
+    find: 'return Math.max(runAt, createdAt, freedAt ?? 0);',
+    replace: 'return Math.max(createdAt, freedAt ?? runAt * 0);',
     suites: memory,
   },
   {
@@ -289,6 +289,20 @@ export const core = [
     file: 'src/core/operations/in-line.ts',
     find: 'const freedAt = isFreed ? row.at : job.freedAt;',
     replace: 'const freedAt = isFreed ? job.freedAt : job.freedAt;',
+    suites: memory,
+  },
+  {
+    name: 'a wait is counted from a time in the past that a job was moved to',
+    file: 'src/core/lifecycle.ts',
+    find: 'return { runAt, freedAt: isEarlier ? dueAt : job.freedAt };',
+    replace: 'return { runAt, freedAt: isEarlier ? job.freedAt : job.freedAt };',
+    suites: memory,
+  },
+  {
+    name: 'a large job counts the time for which other jobs held it up as its wait',
+    file: 'src/core/operations/needs.ts',
+    find: 'now - readySince(first) < PATIENCE_MS',
+    replace: 'now - Math.min(first.runAt, readySince(first)) < PATIENCE_MS',
     suites: memory,
   },
   {

@@ -92,6 +92,20 @@ export const dependencies = [
     suites: redis,
   },
   {
+    name: 'redis: a wait is counted from a time in the past that a job was moved to',
+    file: prelude,
+    find: 'if dueAt > record.readySince(job) then job.fields.freedAt = text(dueAt) end',
+    replace: '',
+    suites: redis,
+  },
+  {
+    name: 'redis: a large job counts the time for which other jobs held it up as its wait',
+    file: prelude,
+    find: 'clock.now - record.readySince(first) >= K.PATIENCE_MS',
+    replace: 'clock.now - record.runAt(first) >= K.PATIENCE_MS',
+    suites: redis,
+  },
+  {
     name: 'redis: a requeued parent still counts as failed',
     file: prelude,
     find: 'if wasBad then edges.count(child, 0, 0, -1) end',

@@ -7,8 +7,8 @@ import { startTrial, type TrialServer } from './trial-server.ts';
 const post = async (server: TrialServer, path: string, body: unknown = {}) => server.ask('POST', path, { body });
 const get = async (server: TrialServer, path: string) => (await server.ask('GET', path)).json as never;
 
-async function settleAll(server: TrialServer, said: object): Promise<void> {
-  const { json } = await post(server, '/api/claim', { worker: 'w', queues: ['mail'], limit: 500 });
+async function settleAll(server: TrialServer, said: object, queue = 'mail'): Promise<void> {
+  const { json } = await post(server, '/api/claim', { worker: 'w', queues: [queue], limit: 500 });
   const { jobs } = json as { jobs: { id: string; lease: { token: number } }[] };
   await post(
     server,
@@ -137,6 +137,16 @@ it('throughput is told by minute and by hour, and in the lines of the overview',
   }
   expect(doneToday).toBe(2);
   expect(await server.ask('GET', '/api/throughput?span=week')).toMatchObject({ status: 400 });
+});
+
+it('the overview counts the wait of the next job from when it could be claimed', async () => {
+  const server = await startTrial();
+  await post(server, '/api/jobs', { queue: 'prep', id: 'first' });
+  await post(server, '/api/jobs', { queue: 'mail', id: 'second', dependsOn: ['first'] });
+  await settleAll(server, { kind: 'complete' }, 'prep');
+  const { freedAt } = (await get(server, '/api/jobs/second')) as { freedAt: number };
+  const { queues } = (await get(server, '/api/overview')) as { queues: { name: string; oldestWaitAt: number }[] };
+  expect(queues.find(({ name }) => name === 'mail')).toMatchObject({ oldestWaitAt: freedAt });
 });
 
 it('the settings of queues are told with their meaning and their default', async () => {

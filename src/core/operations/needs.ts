@@ -3,6 +3,7 @@
  * a claim of a worker that has room for it; so claims look at different needs, and never at all who have them.
  */
 import type { Job } from '../job.ts';
+import { readySince } from '../job.ts';
 import type { ClaimRequest } from '../job-store.ts';
 import type { Units } from '../needs.ts';
 import { fits, lookAt, needsAt, needsOf, offeredBy, PATIENCE_MS, readUnits } from '../needs.ts';
@@ -23,7 +24,7 @@ export function isKept(table: Table, queue: string, { offers }: ClaimRequest, no
   return table.parkedNeeds(queue, lookAt(now)).some((address) => {
     const needs = needsAt(address);
     const first = fits(needs, whole) && !fits(needs, free) ? table.firstParked(address, queue) : undefined;
-    if (first === undefined || now - first.runAt < PATIENCE_MS) return false;
+    if (first === undefined || now - readySince(first) < PATIENCE_MS) return false;
     return fullAmong(table, throttlesOf(first, table.settings(queue))) === undefined;
   });
 }

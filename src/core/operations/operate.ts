@@ -2,6 +2,7 @@
 import type { Moment } from '../clock.ts';
 import { refuseDependents } from '../dependencies.ts';
 import type { Job } from '../job.ts';
+import { isEnded } from '../job.ts';
 import type { Cancel, CancelResult, Move, Requeue, TargetResult } from '../job-store.ts';
 import type { Transition } from '../lifecycle.ts';
 import { cancelled, isHeld, isOvertakable, keyAddress, moved, requeued } from '../lifecycle.ts';
@@ -11,6 +12,7 @@ import { apply, eventOf, holdsKey, isRefused, keyHolderAgainst, takeKey, target 
 import { applyWithDependents, countWaiting, leaveParents, tellDependents, waitingBelow } from './dependents.ts';
 import { followLeader } from './folds.ts';
 import { passOn } from './throttles.ts';
+import { callInFront, handPlaceOn } from './webhook-order.ts';
 
 export function cancel(table: Table, targets: readonly Cancel[], moment: Moment): readonly CancelResult[] {
   return targets.map((ask) => cancelOne(table, ask, moment));
@@ -43,6 +45,7 @@ interface Cancelled {
  */
 function cancelAll(table: Table, { job, change }: Cancelled, along: readonly Job[], now: number): void {
   apply(table, job, change, now);
+  handPlaceOn(table, job, callInFront(table, job), now);
   followLeader(table, job, change, now);
   const turns = [{ before: job, after: change.job }];
   for (const { id } of along) {
@@ -51,6 +54,7 @@ function cancelAll(table: Table, { job, change }: Cancelled, along: readonly Job
     // One that waits for another runs nowhere: its cancel is never refused.
     const end = cancelled(child, { now, isAbandoned: true }) as Transition;
     apply(table, child, end, now);
+    handPlaceOn(table, child, callInFront(table, child), now);
     turns.push({ before: child, after: end.job });
   }
   tellDependents(
@@ -112,10 +116,12 @@ export function remove(table: Table, ids: readonly string[], { now }: Moment): r
 }
 
 export function removeWithKey(table: Table, job: Job, now: number): void {
+  const front = isEnded(job.state) ? undefined : callInFront(table, job);
   leaveParents(table, job);
   table.remove(job);
   if (job.state === 'waiting') passOn(table, job);
   if (job.unique !== null) table.releaseKey(keyAddress(job.unique, job.queue), job.id);
+  handPlaceOn(table, job, front, now);
   table.emit(eventOf(job, 'deleted'));
   if (job.dependents > 0) tellDependents(table, [{ before: job, after: null }], now);
 }

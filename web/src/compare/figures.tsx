@@ -1,5 +1,6 @@
 /** Two runs in figures, side by side, and what the second has more or less than the first. */
 import type { ComponentChildren } from 'preact';
+import { readySince } from '../../../src/core/job.ts';
 import { bytes, localIso } from '../../../src/wire/spans.ts';
 import { jobPath } from '../data/address.ts';
 import { briefly } from '../ui/briefly.ts';
@@ -22,7 +23,7 @@ const seen = (value: number | undefined, times = 1): number | null =>
   value === undefined || value === 0 ? null : value * times;
 
 const FIGURES: readonly Figure[] = [
-  { name: 'waited', of: ({ job, attempt }) => since(attempt?.claimedAt, Math.max(job.createdAt, 0)), show: briefly },
+  { name: 'waited', of: waitedFor, show: briefly },
   { name: 'ran for', of: ranFor, show: briefly },
   { name: 'CPU', of: ({ attempt }) => seen(attempt?.usage?.cpuSeconds, 1_000), show: briefly },
   { name: 'peak memory', of: ({ attempt }) => seen(attempt?.usage?.peakRssBytes), show: bytes },
@@ -30,6 +31,13 @@ const FIGURES: readonly Figure[] = [
   { name: 'written', of: ({ attempt }) => seen(attempt?.usage?.writtenBytes), show: bytes },
   { name: 'log', of: ({ attempt }) => attempt?.log?.size ?? null, show: bytes },
 ];
+
+/** The record has the start of the wait for the last attempt only. */
+function waitedFor({ job, attempt, number }: Run): number | null {
+  const from = readySince(job);
+  const isKnown = number === job.attempt && attempt?.claimedAt != null && from <= attempt.claimedAt;
+  return isKnown ? since(attempt.claimedAt, from) : null;
+}
 
 export function ranFor({ attempt }: Run): number | null {
   return attempt?.end?.wallMs ?? since(attempt?.endedAt, attempt?.claimedAt);

@@ -88,7 +88,7 @@ local function replace(job, later, at)
   record.setText(job, 'd', args[at]:sub(3), later.apart and args[at + 1])
   if kind == 'debounce' then
     local latest = mostMs == '-' and math.huge or job.createdAt + mostMs
-    record.setRunAt(job, math.min(tonumber(later.runAt) or clock.now + number(later.delayMs), latest))
+    life.moveTo(job, math.min(tonumber(later.runAt) or clock.now + number(later.delayMs), latest))
   end
   if job.place == 'f' and record.runAt(job) ~= runAt then
     job.place = 'w'

@@ -14,6 +14,8 @@ local function stop(job, details)
   if STATE[job.place] == 'waiting' then throttles.passOn(job) end
   life.ended(job, 'c')
   life.apply(job, 'cancelled', details)
+  local front = job.queue == 'hooks' and outbox.inFront(job)
+  if front then outbox.handPlaceOn(job, front) end
   return 'cancelled'
 end
 

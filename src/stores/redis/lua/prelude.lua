@@ -350,6 +350,11 @@ record = {
     return tonumber(job.fields.runAt or job.createdAt)
   end,
 
+  -- Since when a job that waits can be claimed: core/job.ts.
+  readySince = function(job)
+    return math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
+  end,
+
   setRunAt = function(job, at)
     local value = text(at)
     job.fields.runAt = value ~= job.createdAt and value or nil
@@ -1037,10 +1042,9 @@ edges = later(function(edges)
     record.setNumber(parent, 'dependents', number(parent.fields.dependents) + more)
   end
 
-  -- The jobs that wait for this one, by insertion.
-  function edges.openChildren(parent)
-    local key, seqs = 'wait:' .. work.hex(parent), {}
-    local pending = work.edges and work.edges[key] or {}
+  -- The members of a set of edges as this call has left it, as seqs.
+  function edges.members(key)
+    local pending, seqs = work.edges and work.edges[key] or {}, {}
     for _, member in ipairs(call('ZRANGE', P .. key, 0, -1)) do
       if pending[member] == nil then seqs[#seqs + 1] = tonumber(member, 16) end
     end
@@ -1048,8 +1052,13 @@ edges = later(function(edges)
       if score then seqs[#seqs + 1] = tonumber(member, 16) end
     end
     table.sort(seqs)
+    return seqs
+  end
+
+  -- The jobs that wait for this one, by insertion.
+  function edges.openChildren(parent)
     local children = {}
-    for _, job in ipairs(record.bySeqs(seqs)) do
+    for _, job in ipairs(record.bySeqs(edges.members('wait:' .. work.hex(parent)))) do
       if job and not job.isDeleted then children[#children + 1] = job end
     end
     return children
@@ -1238,12 +1247,12 @@ edges = later(function(edges)
   -- A child that is forgotten lets go of those it waits for.
   function edges.leave(child)
     local hex, _, open = work.hex(child), edges.numbers(child)
-    local members = call('ZRANGE', P .. 'up:' .. hex, 0, -1)
-    local parents = open > 0 and record.bySeqs(record.seqsOf(members)) or {}
-    for i = 1, #members do
-      local parent = parents[i]
-      if parent and not parent.isDeleted and edges.has('wait:' .. members[i], hex) then edges.countDependents(parent, -1) end
-      edges.drop(members[i], hex)
+    local seqs = edges.members('up:' .. hex)
+    local parents = open > 0 and record.bySeqs(seqs) or {}
+    for i = 1, #seqs do
+      local parent, parentHex = parents[i], ('%013x'):format(seqs[i])
+      if parent and not parent.isDeleted and edges.has('wait:' .. parentHex, hex) then edges.countDependents(parent, -1) end
+      edges.drop(parentHex, hex)
     end
   end
 
@@ -1390,8 +1399,7 @@ life = {
   count = function(job, event, details)
     if event == 'claimed' then
       local heap = tally.heap(job.queue, details.by, job.oldTags or '')
-      local since = math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
-      return tally.add(heap, 'w', clock.now - since)
+      return tally.add(heap, 'w', clock.now - record.readySince(job))
     end
     if not job.oldLease or job.place == 'r' or job.place == 'c' then return end
     local claimedAt, worker = job.oldLease:match('^%S+ %S+ %S+ (%S+) (.*)$')
@@ -1417,6 +1425,14 @@ life = {
     local parents, wasBlocked = job.fields.parents, job.place == 'b'
     job.place = (job.fields.into or (parents and not parents:find('^%d+ 0 '))) and 'b' or 'w'
     if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end
+  end,
+
+  -- Another time for a job. One that is moved into the past does not wait since then, but since its old time or now.
+  moveTo = function(job, runAt)
+    local dueAt = math.min(record.runAt(job), clock.now)
+    record.setRunAt(job, runAt)
+    if STATE[job.place] ~= 'waiting' or runAt >= dueAt then return end
+    if dueAt > record.readySince(job) then job.fields.freedAt = text(dueAt) end
   end,
 
   setFailure = function(job, group, message, detail, apart)
@@ -1542,6 +1558,7 @@ loss = later(function(loss)
 
   function loss.remove(job)
     work.touch(job)
+    local front = job.queue == 'hooks' and not edges.isEnded(job) and outbox.inFront(job)
     if job.fields.parents then edges.leave(job) end
     if STATE[job.place] == 'waiting' then throttles.passOn(job) end
     job.isDeleted = true
@@ -1558,6 +1575,7 @@ loss = later(function(loss)
       keys.note(address)
       keys.release(address, job.id)
     end
+    if front then outbox.handPlaceOn(job, front) end
     work.emit('deleted', job.queue, STATE[job.place], job.id)
     if job.fields.dependents then edges.tell({ { job = job, wasBad = edges.isBad(job) } }) end
   end
@@ -1783,7 +1801,7 @@ throttles = later(function(throttles)
       if throttles.fits(needs, whole) and not throttles.fits(needs, free) then
         local member = call('ZRANGE', P .. 'park:' .. queue .. ':' .. address, 0, 0)
         local first = record.bySeqs(record.seqsOf(member))[1]
-        local isDue = first and first.place == 'k' and clock.now - record.runAt(first) >= K.PATIENCE_MS
+        local isDue = first and first.place == 'k' and clock.now - record.readySince(first) >= K.PATIENCE_MS
         if isDue and not throttles.fullAmong(throttles.of(first, queues.settings(queue))) then return true end
       end
     end
@@ -2035,6 +2053,38 @@ outbox = later(function(outbox)
   function outbox.takeKey(address, id)
     keys.note(address)
     keys.set(address, '- ' .. id)
+  end
+
+  -- ── the order of calls: core/operations/webhook-order.ts ──
+
+  local function isInLine(other, call)
+    return other.queue == call.queue and other.fields.unique and not edges.isEnded(other)
+      and keys.address(keys.of(other), other.queue) == keys.address(keys.of(call), call.queue)
+  end
+
+  -- The call that this call waits for in its line, if there is one.
+  function outbox.inFront(call)
+    if not call.fields.unique or select(2, edges.numbers(call)) == 0 then return nil end
+    local hex = work.hex(call)
+    for _, parent in ipairs(record.bySeqs(edges.members('up:' .. hex))) do
+      local isThere = parent and not parent.isDeleted and isInLine(parent, call)
+      if isThere and edges.has('wait:' .. work.hex(parent), hex) then return parent end
+    end
+  end
+
+  -- Hands on the place of a call that was cancelled or deleted. `front`: the call that it waited for before that.
+  function outbox.handPlaceOn(call, front)
+    for _, child in ipairs(call.fields.dependents and edges.openChildren(call) or {}) do
+      if isInLine(child, call) then
+        work.touch(child)
+        edges.set('wait:' .. work.hex(call), work.hex(child), false)
+        edges.count(child, 0, -1, 0)
+        if not call.isDeleted then edges.countDependents(call, -1) end
+        edges.waitFor(child, edges.join(child, { front }))
+      end
+    end
+    local address = keys.address(keys.of(call), call.queue)
+    if not keys.holder(address) then outbox.takeKey(address, front.id) end
   end
 
   local function add(job, hook, id, order)
