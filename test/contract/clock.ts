@@ -4,6 +4,8 @@ import { CLAMP_MS, GAP_MS } from '../../src/core/clock.ts';
 import type { Open } from './contract.ts';
 import { LEASE_MS, outcomeOf, START, type Workbench } from './workbench.ts';
 
+const DAY_MS = 86_400_000;
+
 /** Somebody calls every second, as workers do, so that no gap opens. */
 async function live(bench: Workbench, ms: number): Promise<void> {
   for (const end = bench.now + ms; bench.now < end; ) {
@@ -101,6 +103,20 @@ export function clockContract(open: Open): void {
     expect(await bench.claimIds({ worker: 'other' })).toEqual([]);
     bench.pass(1);
     expect(await bench.claimIds({ worker: 'other' })).toEqual(['a']);
+  });
+
+  it('counts a rate anew from the new now after a large step back', async () => {
+    const bench = await open('guarded');
+    await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
+    await bench.add(...['a', 'b', 'c', 'd'].map((id) => ({ id })));
+    bench.pass(DAY_MS);
+    expect(await bench.claimIds()).toEqual(['a', 'b']);
+    bench.now = START;
+    expect(await bench.claimIds()).toEqual([]);
+    await live(bench, 500);
+    expect(await bench.claimIds()).toEqual(['c']);
+    await live(bench, 500);
+    expect(await bench.claimIds()).toEqual(['d']);
   });
 
   it("believes the caller's time as it is where it was opened for that", async () => {

@@ -89,13 +89,15 @@ export class Model {
     this.#clock = reading.memory;
     if (reading.hasSteppedBack) {
       this.jobs = this.jobs.map((job) => (isRunning(job) ? restartedLease(job, reading.now) : job));
+      for (const queue of ALL_QUEUES) this.#limits.fitRate(queue, reading.now);
     }
     return reading;
   }
 
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
+    const { now } = this.moment('look');
     this.#settings[queue] = settings;
-    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each);
+    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each, now);
     this.events.push({ type: 'queue', id: '', queue, state: null });
   }
 

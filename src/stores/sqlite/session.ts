@@ -8,8 +8,8 @@
 import { realpathSync } from 'node:fs';
 import type { Moment } from '../../core/clock.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
-import { restartedLease } from '../../core/lifecycle.ts';
 import { closedWords } from '../../core/moving.ts';
+import { stepBack } from '../../core/operations/clock-step.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
@@ -68,7 +68,7 @@ export class Session {
     this.#numbers = new StoreNumbers(db);
     this.#records = new SqliteRecords(db, {
       numbers: this.#numbers,
-      changed: (kind, key) => this.#changed(kind, key),
+      changed: (kind, key, now) => this.#changed(kind, key, now),
       marked: (id, isMarked) => emit(markEvent(id, isMarked, this.#table.get(id))),
     });
     const closed = () => closedWords(this.#records.standing());
@@ -102,9 +102,7 @@ export class Session {
   moment([, name, , now]: Request): Moment {
     if (isRecordCall(name)) return this.#clock.look(now);
     const reading = this.#clock.read(now);
-    if (reading.hasSteppedBack) {
-      for (const job of this.#table.allRunning()) this.#table.replace(job, restartedLease(job, reading.now), null);
-    }
+    if (reading.hasSteppedBack) stepBack(this.#table, reading.now);
     return reading;
   }
 
@@ -196,9 +194,9 @@ export class Session {
     }
   }
 
-  #changed(kind: 'queue' | 'throttle', key: string): void {
+  #changed(kind: 'queue' | 'throttle', key: string, now: number): void {
     if (kind === 'throttle') return throttleChanged(this.#table, namedAddress(key));
-    settingsChanged(this.#table, key);
+    settingsChanged(this.#table, key, now);
   }
 
   #noticeOthers(): void {

@@ -1808,9 +1808,26 @@ throttles = later(function(throttles)
 
   local SLIGHT = 0.01
 
-  local function fullAt(queue, rate)
+  local function rateFitted(queue, rate)
     local at = number(call('HGET', P .. 'rates', queue))
-    return math.max(clock.now, math.min(at, clock.now + rate.ms))
+    return math.min(at, clock.now + rate.ms), at
+  end
+
+  local function fullAt(queue, rate)
+    return math.max(clock.now, (rateFitted(queue, rate)))
+  end
+
+  -- The queue's rate or the clock is another: the memory of starts reaches no further than one period of the rate.
+  function throttles.fitRate(queue, rate)
+    local fitted, at = rateFitted(queue, rate)
+    if fitted ~= at then write('HSET', P .. 'rates', queue, text(fitted)) end
+  end
+
+  function throttles.fitRates()
+    for _, queue in ipairs(call('HKEYS', P .. 'rates')) do
+      local rate = queues.orNil(queues.settings(queue).rate)
+      if rate then throttles.fitRate(queue, rate) end
+    end
   end
 
   function throttles.rateRoom(queue, rate)
@@ -1855,6 +1872,7 @@ throttles = later(function(throttles)
     if not keys and call('HEXISTS', P .. 'paces', queue) == 1 then write('HDEL', P .. 'paces', queue) end
     if not keys and call('EXISTS', P .. 'turns:' .. queue) == 1 then write('DEL', P .. 'turns:' .. queue) end
     if not rate and call('HEXISTS', P .. 'rates', queue) == 1 then write('HDEL', P .. 'rates', queue) end
+    if rate then throttles.fitRate(queue, rate) end
   end
 
   -- Somebody set the maximum anew: as many go back as there is room.
@@ -2244,6 +2262,7 @@ local function begin()
     lease.to = clock.now + lease.ms
     record.renewLease(job, lease)
   end
+  throttles.fitRates()
   work.flush()
 end
 
