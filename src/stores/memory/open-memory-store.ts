@@ -8,7 +8,7 @@ import { NEVER_SEEN, NO_GAP, readClock } from '../../core/clock.ts';
 import { LonghaulError } from '../../core/errors.ts';
 import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/job-store.ts';
 import { closedWords, type Mover, moverOver } from '../../core/moving.ts';
-import { stepBack } from '../../core/operations/clock-step.ts';
+import { followClock } from '../../core/operations/clock-step.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
@@ -118,7 +118,7 @@ class MemoryStore {
     const reading = readClock(this.#clock, time);
     if (isLook) return reading;
     this.#clock = reading.memory;
-    if (reading.hasSteppedBack) stepBack(this.#table, reading.now);
+    followClock(this.#table, reading);
     return reading;
   }
 

@@ -9,7 +9,7 @@ import { realpathSync } from 'node:fs';
 import type { Moment } from '../../core/clock.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import { closedWords } from '../../core/moving.ts';
-import { stepBack } from '../../core/operations/clock-step.ts';
+import { followClock } from '../../core/operations/clock-step.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
@@ -98,11 +98,11 @@ export class Session {
     this.#changesBefore = this.#changes();
   }
 
-  /** When a call that may write happens. After the clock was set back, running leases begin anew. */
+  /** When a call that may write happens. After the clock was set back, leases and delays begin anew. */
   moment([, name, , now]: Request): Moment {
     if (isRecordCall(name)) return this.#clock.look(now);
     const reading = this.#clock.read(now);
-    if (reading.hasSteppedBack) stepBack(this.#table, reading.now);
+    followClock(this.#table, reading);
     return reading;
   }
 

@@ -17,6 +17,7 @@ local function changeOrder(job, said)
   local priority, runAt = number(job.fields.priority), record.runAt(job)
   record.setNumber(job, 'priority', tonumber(said.priority) or priority)
   record.setRunAt(job, tonumber(said.runAt) or runAt)
+  if said.runAt and job.place ~= 'p' then job.fields.delayMs = nil end
   local isSame = number(job.fields.priority) == priority and record.runAt(job) == runAt
   if job.place == 'f' and not isSame then job.place = 'w' end
 end
