@@ -3,7 +3,8 @@
  * end all of them at once.
  *
  * - A step back of up to a minute is clamped: time stands still until the clock has caught up.
- * - A larger one is believed and reported, and running leases start again from the new now.
+ * - A larger one is believed and reported: running leases start again from the new now, and so do delays that were counted
+ *   from a time which has not come (operations/clock-step.ts).
  * - After a gap in which the store saw no call at all, leases that ended in it get their whole length again.
  */
 
@@ -33,6 +34,14 @@ export interface Reading extends Moment {
   readonly memory: ClockMemory;
   /** The clock went back so far that running leases must be restarted from `now`. */
   readonly hasSteppedBack: boolean;
+}
+
+/** A step back that is believed, while jobs may wait for times that were counted before it. */
+export interface ClockStep {
+  /** The new now. */
+  readonly from: number;
+  /** Jobs with a larger insertion number were not looked at yet. */
+  readonly afterSeq: number;
 }
 
 export const NO_GAP: Gap = { from: 0, to: 0 };

@@ -89,7 +89,7 @@ function counted(child: Job, more: Parents): Job {
 export function failedByParent(child: Job, { before, after }: Turn, now: number): { job: Job; row: HistoryRow } {
   const what = after === null ? 'was deleted' : after.state === 'failed' ? 'failed' : 'was cancelled';
   const failure: Failure = { group: DEPENDENCY_GROUP, message: `job ${before.id} ${what}`, detail: null };
-  const job: Job = { ...child, state: 'failed', endedAt: now, returnedAt: null, delayMs: 0, failure };
+  const job: Job = { ...child, state: 'failed', endedAt: now, returnedAt: null, failure };
   return transition(job, 'failed', now, { note: failure.message });
 }
 

@@ -112,8 +112,11 @@ export interface Job {
   readonly seq: number;
   /** Not to be claimed before. For a draft: the earliest that its producer asked for. */
   readonly runAt: number;
-  /** A draft's delay, which starts at its commit; 0 for every other job. */
-  readonly delayMs: number;
+  /**
+   * The delay from which the store computed `runAt`; null where the producer gave a time, and for a job that was to run when
+   * it was added. For a draft: its delay, which starts at its commit.
+   */
+  readonly delayMs: number | null;
   /**
    * When it last came free to be claimed: other jobs held it up no longer, it was taken from its holder, or its time was
    * moved into the past. Null where `runAt` says it.

@@ -80,8 +80,8 @@ export function born(input: NewJob, context: Birth): Transition {
     dependents: 0,
     createdAt: now,
     seq,
-    runAt: isDraft ? (input.runAt ?? now) : (input.runAt ?? now + delayMs),
-    delayMs: isDraft ? delayMs : 0,
+    runAt: input.runAt ?? (isDraft ? now : now + delayMs),
+    delayMs: delayMs > 0 && (isDraft || input.runAt === undefined) ? delayMs : null,
     freedAt: null,
     returnedAt: null,
     turn: 0,
@@ -105,10 +105,12 @@ export function born(input: NewJob, context: Birth): Transition {
   return transition(job, 'added', now);
 }
 
-/** A draft's delay starts now. */
+/** A draft's delay starts now. One whose producer gave no time has that of its birth, which says nothing here. */
 export function committed(job: Job, now: number): Transition {
-  const runAt = Math.max(job.runAt, now + job.delayMs);
-  return transition({ ...job, state: 'waiting', runAt, delayMs: 0 }, 'committed', now);
+  const due = dueAfter(now, job.delayMs ?? 0);
+  const isGiven = job.runAt !== job.createdAt && job.runAt > due.runAt;
+  const time = isGiven ? { runAt: job.runAt, delayMs: null } : due;
+  return transition({ ...job, state: 'waiting', ...time }, 'committed', now);
 }
 
 // ── running ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +212,7 @@ export function settled(job: RunningJob, settlement: Settlement, settings: Queue
     case 'crash':
       return lost(job, settings, now, settlement.reason);
     case 'release': {
-      const next = { ...returned(job, now, now), interruptions: job.interruptions + 1 };
+      const next = { ...returned(job, now, dueAfter(now, 0)), interruptions: job.interruptions + 1 };
       return transition(next, 'released', now, { ...details, note: settlement.reason });
     }
   }
@@ -232,7 +234,7 @@ function completed(
     ...fresh(job),
     data,
     queue: next.queue,
-    runAt: now + next.delayMs,
+    ...dueAfter(now, next.delayMs),
     checkpoint: null,
     failure: null,
     interruptions: 0,
@@ -257,7 +259,7 @@ function failed(
       lease: null,
       failures,
       failure: said.failure,
-      runAt: now + said.delayMs,
+      ...dueAfter(now, said.delayMs),
     };
     return transition(later, event, now, details);
   }
@@ -281,7 +283,8 @@ function resent(
     const failure: Failure = { group: 'resends', message: 'hit the limit of resends', detail: said.reason };
     return transition({ ...ended(job, 'failed', now), failure }, 'resent', now, details);
   }
-  const later: Job = { ...job, state: 'waiting', lease: null, resends: job.resends + 1, runAt: now + said.delayMs };
+  const resends = job.resends + 1;
+  const later: Job = { ...job, state: 'waiting', lease: null, resends, ...dueAfter(now, said.delayMs) };
   return transition(later, 'resent', now, details);
 }
 
@@ -330,6 +333,16 @@ export function restartedLease(job: RunningJob, now: number): RunningJob {
   return { ...job, lease: { ...job.lease, until: now + job.lease.ms } };
 }
 
+/**
+ * After the store's clock went back, at `from`: a delay that was counted from a time which has not come counts from there.
+ * A time that the producer gave stays as it is.
+ */
+export function rebased<Kind extends Job>(job: Kind, { from, now }: { from: number; now: number }): Kind {
+  const delayMs = job.delayMs ?? (job.runAt === job.createdAt ? 0 : null);
+  if (delayMs === null || job.runAt <= now + delayMs) return job;
+  return { ...job, ...dueAfter(from, delayMs) };
+}
+
 /** A running job that nobody renews and that waits for an operator. */
 export function isHeld(job: Job, settings: QueueSettings, now: number): boolean {
   return isRunning(job) && settings.onLost === 'hold' && now >= job.lease.until;
@@ -358,14 +371,15 @@ function lostAsCrash(job: RunningJob, settings: QueueSettings, now: number, deta
     };
     return transition({ ...ended(job, 'failed', now), crashes, failure }, 'lost', now, details);
   }
-  const back = returned(job, Math.min(job.lease.until, now), now + crashDelayMs(crashes));
+  const back = returned(job, Math.min(job.lease.until, now), dueAfter(now, crashDelayMs(crashes)));
   return transition({ ...back, crashes }, 'lost', now, details);
 }
 
 function lostAsFailure(job: RunningJob, settings: QueueSettings, now: number, details: RowDetails): Transition {
   const failures = job.failures + 1;
   if (failures <= (job.policy.retries ?? settings.retries)) {
-    return transition({ ...returned(job, Math.min(job.lease.until, now), now), failures }, 'lost', now, details);
+    const back = returned(job, Math.min(job.lease.until, now), dueAfter(now, 0));
+    return transition({ ...back, failures }, 'lost', now, details);
   }
   const failure: Failure = { group: settings.exhaustedGroup ?? 'lost', message: details.note ?? '', detail: null };
   return transition({ ...ended(job, 'failed', now), failures, failure }, 'lost', now, details);
@@ -391,7 +405,7 @@ export function requeued(job: Job, ask: Requeue, context: { now: number; isHeld:
   const next: Job = {
     ...fresh(job),
     queue: ask.queue ?? job.queue,
-    runAt: context.now + (ask.delayMs ?? 0),
+    ...dueAfter(context.now, ask.delayMs ?? 0),
     checkpoint: job.state === 'done' ? null : job.checkpoint,
     interruptions: isRunning(job) ? job.interruptions + 1 : job.interruptions,
   };
@@ -427,6 +441,7 @@ export function changed(job: Job, ask: JobChanges, now: number): Transition | Re
     priority: ask.priority ?? job.priority,
     tags: ask.tags ?? job.tags,
     ...(ask.runAt !== undefined && movedTo(job, ask.runAt, now)),
+    delayMs: ask.runAt === undefined || job.state === 'draft' ? job.delayMs : null,
     name: ask.name ?? job.name,
     data: ask.data ?? job.data,
     foldedInto: needsOpen ? null : job.foldedInto,
@@ -448,8 +463,11 @@ export function replacedBy(job: Job, later: NewJob, now: number): Transition | u
   const { onTaken, data, delayMs = 0 } = later;
   if (onTaken === undefined || job.state !== 'waiting') return undefined;
   const latest = onTaken.maxWaitMs === null ? Number.POSITIVE_INFINITY : job.createdAt + onTaken.maxWaitMs;
-  const runAt = onTaken.kind === 'replace' ? job.runAt : Math.min(later.runAt ?? now + delayMs, latest);
-  return transition({ ...job, ...movedTo(job, runAt, now), data, foldedInto: null }, 'changed', now);
+  if (onTaken.kind === 'replace') return transition({ ...job, data, foldedInto: null }, 'changed', now);
+  const runAt = Math.min(later.runAt ?? now + delayMs, latest);
+  const delay = runAt === later.runAt ? null : Math.max(0, runAt - now);
+  const time = { ...movedTo(job, runAt, now), delayMs: delay };
+  return transition({ ...job, data, ...time, foldedInto: null }, 'changed', now);
 }
 
 /** Another time for a job. One that is moved into the past does not wait since then, but since its old time or now. */
@@ -464,12 +482,18 @@ function movedTo(job: Job, runAt: number, now: number): Pick<Job, 'runAt' | 'fre
 function ended(job: Job, state: 'done' | 'failed' | 'cancelled', now: number): Job {
   // Whoever waits for it waits no longer once it is done (dependencies.ts).
   const dependents = state === 'done' ? 0 : job.dependents;
-  return { ...job, state, lease: null, endedAt: now, returnedAt: null, delayMs: 0, dependents, foldedInto: null };
+  return { ...job, state, lease: null, endedAt: now, returnedAt: null, dependents, foldedInto: null };
 }
 
 /** Back in the queue, before everything else; `since` puts it in line among the others that came back. */
-function returned(job: Job, since: number, runAt: number): Job {
-  return { ...job, state: 'waiting', lease: null, returnedAt: since, runAt };
+function returned(job: Job, since: number, due: Due): Job {
+  return { ...job, state: 'waiting', lease: null, returnedAt: since, ...due };
+}
+
+type Due = Pick<Job, 'runAt' | 'delayMs'>;
+
+function dueAfter(now: number, delayMs: number): Due {
+  return { runAt: now + delayMs, delayMs };
 }
 
 function fresh(job: Job): Job {

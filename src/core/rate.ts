@@ -9,9 +9,17 @@ import type { Rate } from './settings.ts';
 /** What rounding may take away: times of today have a grain of a quarter of a microsecond, and sums of them more. */
 const SLIGHT = 0.01;
 
-/** When the bucket will be full, seen from now: never longer ahead than its period, whatever the clock or the rate did. */
-function fullAt({ ms }: Rate, at: number, now: number): number {
-  return Math.max(now, Math.min(at, now + ms));
+/** What to remember once the rate was changed or the clock went back: an empty bucket is full after one period of the rate. */
+export function rateFitted({ ms }: Rate, at: number, now: number): number {
+  return Math.min(at, now + ms);
+}
+
+/**
+ * When the bucket will be full, seen from now. Fitted here too: a look may come before the call that keeps the fitted time,
+ * and callers that bring their own time differ by a little.
+ */
+function fullAt(rate: Rate, at: number, now: number): number {
+  return Math.max(now, rateFitted(rate, at, now));
 }
 
 /** How many may start now. */

@@ -4,6 +4,7 @@
  * Invariant: a table decides nothing. It finds, keeps and orders; `lifecycle.ts` decides what becomes of a job,
  * and `operations/` says which jobs are asked.
  */
+import type { ClockStep } from './clock.ts';
 import type { LivingGroup } from './failure-trend.ts';
 import type { HistoryRow } from './history.ts';
 import type { TagCount } from './insight.ts';
@@ -34,6 +35,13 @@ export interface WorkerRow {
   readonly until: number;
 }
 
+export interface LaterPage {
+  readonly afterSeq: number;
+  /** How many jobs are looked at, in whatever state. */
+  readonly limit: number;
+  readonly now: number;
+}
+
 export interface Table {
   get(id: string): Job | undefined;
   rows(id: string): readonly HistoryRow[];
@@ -43,6 +51,11 @@ export interface Table {
   /** A row that changes nothing but the history. */
   append(job: Job, row: HistoryRow): void;
   remove(job: Job): void;
+  /** The step of the clock after which not all jobs were looked at yet. */
+  clockStep(): ClockStep | null;
+  setClockStep(step: ClockStep | null): void;
+  /** Of the next jobs by insertion: which wait for a later time, and where to go on; null at the end. */
+  waitingLater(page: LaterPage): { readonly ids: readonly string[]; readonly afterSeq: number | null };
   takeSeq(): number;
   takeToken(): number;
 

@@ -43,7 +43,7 @@ export const jobFields = {
   createdAt: ms,
   seq: whole,
   runAt: ms,
-  delayMs: ms,
+  delayMs: orNull(ms),
   freedAt: orNull(ms),
   returnedAt: orNull(ms),
   turn: whole,

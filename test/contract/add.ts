@@ -14,7 +14,7 @@ const NEW_BORN = {
   dependents: 0,
   createdAt: START,
   runAt: START,
-  delayMs: 0,
+  delayMs: null,
   returnedAt: null,
   turn: 0,
   coalesceKey: null,

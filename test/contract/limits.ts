@@ -54,6 +54,43 @@ export function limitContract(open: Open): void {
     expect(await bench.claimIds()).toEqual(['a', 'b', 'c']);
   });
 
+  test('A rate that is changed takes effect at once, whatever was used up of the old one.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { rate: { count: 2, ms: 3_600_000 } });
+    await bench.add(...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id })));
+    expect(await bench.claimIds()).toEqual(['a', 'b']);
+    bench.pass(10);
+    await bench.setQueue('q', { rate: { count: 10, ms: 1_000 } });
+    expect((await bench.ask({ leaseMs: 10_000_000 })).nextAt).toBe(bench.now + 100);
+    bench.pass(100);
+    expect(await bench.claimIds({ limit: 3 })).toEqual(['c']);
+    bench.pass(200);
+    expect(await bench.claimIds({ limit: 3 })).toEqual(['d', 'e']);
+  });
+
+  test('A rate of every queue that is changed takes effect at once.', async () => {
+    const bench = await open();
+    await bench.setQueue('*', { rate: { count: 1, ms: 3_600_000 } });
+    await bench.add({ id: 'a' }, { id: 'b' });
+    expect(await bench.claimIds()).toEqual(['a']);
+    await bench.setQueue('*', { rate: { count: 1, ms: 1_000 } });
+    bench.pass(999);
+    expect(await bench.claimIds()).toEqual([]);
+    bench.pass(1);
+    expect(await bench.claimIds()).toEqual(['b']);
+  });
+
+  test('A change of a rate gives nothing back that the new rate would not.', async () => {
+    const bench = await open();
+    await bench.setQueue('q', { rate: { count: 2, ms: 1_000 } });
+    await bench.add(...['a', 'b', 'c', 'd'].map((id) => ({ id })));
+    expect(await bench.claimIds()).toEqual(['a', 'b']);
+    await bench.setQueue('q', { rate: { count: 4, ms: 1_000 } });
+    expect(await bench.claimIds()).toEqual([]);
+    bench.pass(250);
+    expect(await bench.claimIds()).toEqual(['c']);
+  });
+
   test('One key runs as many jobs as it may, and does not hold others back.', async () => {
     const bench = await open();
     await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 } });

@@ -281,6 +281,19 @@ export const SCENARIOS: readonly Scenario[] = [
     call: (bench) => bench.jobs.heartbeat(tokensOf(RUNNING.slice(0, 1))),
     answersAlike: true,
   },
+  {
+    name: 'maintain',
+    which: 'after the clock went back, with jobs that wait',
+    prepare: async (bench) => {
+      await attempts(bench);
+      await jobs(bench);
+      await bench.setQueue('q', { rate: { count: 1, ms: 1_000 } });
+      await bench.claim({ limit: 1 });
+      bench.now = START - 3_600_000;
+    },
+    call: (bench) => bench.jobs.maintain({ limit: 0 }),
+    answersAlike: true,
+  },
   { name: 'settle', prepare: attempts, call: (bench) => bench.jobs.settle(settleAll), answersAlike: true },
   {
     name: 'settle',

@@ -175,7 +175,7 @@ const limitsOf = {
   keys: oneOf(null, { by: [], limit: 1 }, { by: ['n'], limit: 1 }, { by: ['n'], limit: null }, { by: ['n'], limit: 2 }),
   throttles: oneOf([], ['t'], ['t', 'u']),
   coalesce: oneOf(null, { by: ['n'] }, { by: ['n'] }),
-  rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }),
+  rate: oneOf(null, { count: 1, ms: SHORT_MS }, { count: 3, ms: LONG_MS }, { count: 2, ms: BRIEF_MS }),
 };
 const limits = upTo(2, limitsOf);
 const someQueue = oneOf('x', 'x', 'x', 'y');

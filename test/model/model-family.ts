@@ -122,7 +122,7 @@ function hear(model: Model, child: Job, { id, seq, how }: News, now: number): re
 
 function failBy(model: Model, job: Job, message: string, now: number): News {
   const failure = { group: 'dependency', message, detail: null };
-  const failed: Job = { ...job, state: 'failed', failure, endedAt: now, returnedAt: null, delayMs: 0 };
+  const failed: Job = { ...job, state: 'failed', failure, endedAt: now, returnedAt: null };
   become(model, failed, 'failed', message, now);
   return { id: job.id, seq: job.seq, how: 'failed' };
 }

@@ -6,7 +6,7 @@
 import type { Job } from '../../src/core/job.ts';
 import type { Transition } from '../../src/core/lifecycle.ts';
 import { needsOf } from '../../src/core/needs.ts';
-import { rateAfter, rateNextAt, rateRoom } from '../../src/core/rate.ts';
+import { rateAfter, rateFitted, rateNextAt, rateRoom } from '../../src/core/rate.ts';
 import { keyOf, readAddress, throttlesOf } from '../../src/core/throttle.ts';
 import type { Model } from './model.ts';
 
@@ -23,12 +23,20 @@ export class ModelLimits {
   }
 
   /** Where keys take no turns none are remembered, and where there is no rate, nothing of it. */
-  changed(queue: string): void {
+  changed(queue: string, now: number): void {
     const { keys, rate } = this.#model.settings(queue);
     if (rate === null) delete this.#rates[queue];
+    this.fitRate(queue, now);
     if (keys !== null) return;
     delete this.#served[queue];
     for (const line of Object.keys(this.#last)) if (line.startsWith(`${queue} `)) delete this.#last[line];
+  }
+
+  /** Nothing of a rate is used up for longer than its period. */
+  fitRate(queue: string, now: number): void {
+    const { rate } = this.#model.settings(queue);
+    const at = this.#rates[queue];
+    if (rate !== null && at !== undefined) this.#rates[queue] = rateFitted(rate, at, now);
   }
 
   slots(job: Job): readonly string[] {

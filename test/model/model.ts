@@ -10,7 +10,14 @@ import { coalesceKeyOf } from '../../src/core/coalesce.ts';
 import type { HistoryRow } from '../../src/core/history.ts';
 import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
 import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
-import { claimOrder, keyAddress, releasesKey, restartedLease, type Transition } from '../../src/core/lifecycle.ts';
+import {
+  claimOrder,
+  keyAddress,
+  rebased,
+  releasesKey,
+  restartedLease,
+  type Transition,
+} from '../../src/core/lifecycle.ts';
 import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings.ts';
 import type { News } from './model-family.ts';
 import { follow } from './model-folds.ts';
@@ -88,14 +95,20 @@ export class Model {
     if (kind === 'look') return reading;
     this.#clock = reading.memory;
     if (reading.hasSteppedBack) {
-      this.jobs = this.jobs.map((job) => (isRunning(job) ? restartedLease(job, reading.now) : job));
+      const time = { from: reading.now, now: reading.now };
+      this.jobs = this.jobs.map((job) => {
+        if (isRunning(job)) return rebased(restartedLease(job, reading.now), time);
+        return job.state === 'waiting' ? rebased(job, time) : job;
+      });
+      for (const queue of ALL_QUEUES) this.#limits.fitRate(queue, reading.now);
     }
     return reading;
   }
 
   setQueue(queue: string, settings: Partial<QueueSettings>): void {
+    const { now } = this.moment('look');
     this.#settings[queue] = settings;
-    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each);
+    for (const each of queue === EVERY_QUEUE ? ALL_QUEUES : [queue]) this.#limits.changed(each, now);
     this.events.push({ type: 'queue', id: '', queue, state: null });
   }
 

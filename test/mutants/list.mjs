@@ -4,6 +4,7 @@
  * The words must stand in their file exactly once. A bug is named for what goes wrong, not for how. One that needs a
  * second change in the same file says so under `and`.
  */
+import { clock } from './clock.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
@@ -34,4 +35,5 @@ export const mutants = [
   ...series,
   ...moving,
   ...runner,
+  ...clock,
 ];

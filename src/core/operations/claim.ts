@@ -28,7 +28,9 @@ export function claim(table: Table, request: ClaimRequest, moment: Moment): Clai
   const { jobs, isCutShort } =
     repeated === undefined ? take(table, request, moment) : { jobs: repeated, isCutShort: false };
   if (repeated === undefined && jobs.length > 0) remember(table, request, jobs);
-  const next = isCutShort ? moment.now + 1 : nextAt(table, openQueues(table, request), moment.now);
+  // Jobs that were not looked at since the clock went back may be due.
+  const isUnsure = isCutShort || (table.clockStep() !== null && table.closed() === null);
+  const next = isUnsure ? moment.now + 1 : nextAt(table, openQueues(table, request), moment.now);
   return { jobs, now: moment.now, nextAt: next };
 }
 

@@ -29,7 +29,7 @@ export function maintain(table: Table, { limit }: Maintenance, moment: Moment): 
   const results = sum(queues, (queue) => spend((most) => pruneResults(table, queue, most, moment.now)));
   for (const queue of queues) forgetStatistics(table, queue, limit, moment.now);
   const forgottenWorkers = forgetWorkers(table, moment.now);
-  return { overtaken, expiredDrafts, pruned, results, forgottenWorkers, more: left <= 0 };
+  return { overtaken, expiredDrafts, pruned, results, forgottenWorkers, more: left <= 0 || table.clockStep() !== null };
 }
 
 function forgetWorkers(table: Table, now: number): number {

@@ -14,6 +14,7 @@ import { EVERY_QUEUE } from '../settings.ts';
 import type { Table } from '../table.ts';
 import type { Brake, FullThrottle } from '../throttle.ts';
 import { keyOf, readAddress, throttlesOf } from '../throttle.ts';
+import { fitRate } from './clock-step.ts';
 
 /** The maximum of a throttle; null where it has none. */
 export function maxOf(table: Table, address: string): number | null {
@@ -86,16 +87,20 @@ export function throttleChanged(table: Table, address: string): void {
   for (const queue of table.parkedQueues(address)) if (table.unpark(address, queue, room) > 0) tellFreed(table, queue);
 }
 
-type Changed = Pick<Table, 'queues' | 'emit'> & { queueChanged(queue: string): void };
+type Changed = Table & { queueChanged(queue: string): void };
 
 /** Somebody set a queue's settings, or those of every queue: then each queue has other ones. */
-export function settingsChanged(table: Changed, key: string): void {
+export function settingsChanged(table: Changed, key: string, now: number): void {
   const tell = (queue: string) => table.emit({ type: 'queue', id: '', queue, state: null });
-  if (key !== EVERY_QUEUE) table.queueChanged(key);
+  const change = (queue: string) => {
+    table.queueChanged(queue);
+    fitRate(table, queue, now);
+  };
+  if (key !== EVERY_QUEUE) change(key);
   tell(key);
   if (key !== EVERY_QUEUE) return;
   for (const queue of table.queues()) {
-    table.queueChanged(queue);
+    change(queue);
     tell(queue);
   }
 }

@@ -5,13 +5,16 @@ import { refuse } from '../../core/refusal.ts';
 import { QUEUE_RECORD } from '../../core/settings.ts';
 import { THROTTLE_RECORD } from '../../core/throttle.ts';
 
+type TimeOf = (options: CallOptions | undefined) => number;
+type Changed = (kind: string, key: string, now: number) => void;
+
 export class MemoryRecords implements Records {
   readonly #records = new Map<string, StoredRecord>();
-  readonly #now: (options: CallOptions | undefined) => number;
-  readonly #changed: (kind: string, key: string) => void;
+  readonly #now: TimeOf;
+  readonly #changed: Changed;
   #version = 0;
 
-  constructor(now: (options: CallOptions | undefined) => number, changed: (kind: string, key: string) => void) {
+  constructor(now: TimeOf, changed: Changed) {
     this.#now = now;
     this.#changed = changed;
   }
@@ -32,7 +35,7 @@ export class MemoryRecords implements Records {
       return refuse('version-conflict', `${kind} ${key}`);
     this.#version += 1;
     this.#records.set(address(kind, key), { kind, key, value, version: this.#version, expiresAt, updatedAt: now });
-    this.#changed(kind, key);
+    this.#changed(kind, key, now);
     return { ok: true as const, version: this.#version };
   }
 
@@ -52,12 +55,13 @@ export class MemoryRecords implements Records {
   }
 
   async delete(kind: string, key: string, options?: CallOptions & { readonly ifVersion?: number }) {
-    const known = this.#living(kind, key, this.#now(options));
+    const now = this.#now(options);
+    const known = this.#living(kind, key, now);
     if (known === undefined) return refuse('not-found', `${kind} ${key}`);
     if (options?.ifVersion !== undefined && options.ifVersion !== known.version)
       return refuse('version-conflict', `${kind} ${key}`);
     this.#records.delete(address(kind, key));
-    this.#changed(kind, key);
+    this.#changed(kind, key, now);
     return { ok: true as const };
   }
 

@@ -4,6 +4,7 @@
  *
  * Ready work and leases are kept sorted, because claims are hot; everything else looks at all jobs.
  */
+import type { ClockStep } from '../../core/clock.ts';
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import { appendRow } from '../../core/history.ts';
@@ -18,7 +19,7 @@ import type { SeriesPage, Span } from '../../core/series.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import type { Held, QueueStorage } from '../../core/storage.ts';
-import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/table.ts';
 import { Edges } from './edges.ts';
 import { failureGroups, storageIn, topTags } from './memory-looks.ts';
 import { MemorySeries } from './memory-series.ts';
@@ -52,6 +53,7 @@ export class MemoryTable implements Table {
   #seq = 0;
   #token = 0;
   #claimedAt = 0;
+  #clockStep: ClockStep | null = null;
   readonly settings: (queue: string) => QueueSettings;
   readonly throttleMax: (name: string) => number | null;
   readonly closed: () => string | null;
@@ -96,6 +98,21 @@ export class MemoryTable implements Table {
     this.#jobs.delete(job.id);
     this.#bySeq.delete(job.seq);
     this.#rows.delete(job.id);
+  }
+
+  clockStep(): ClockStep | null {
+    return this.#clockStep;
+  }
+
+  setClockStep(step: ClockStep | null): void {
+    this.#clockStep = step;
+  }
+
+  waitingLater({ afterSeq, limit, now }: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
+    const rest = [...this.#jobs.values()].filter((job) => job.seq > afterSeq).sort((a, b) => a.seq - b.seq);
+    const page = rest.slice(0, limit);
+    const later = page.filter((job) => job.state === 'waiting' && job.runAt > now);
+    return { ids: later.map(({ id }) => id), afterSeq: rest.length < limit ? null : (page.at(-1)?.seq ?? null) };
   }
 
   takeSeq(): number {

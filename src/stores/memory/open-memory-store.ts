@@ -7,8 +7,8 @@ import type { ClockMemory, ClockSource, Moment } from '../../core/clock.ts';
 import { NEVER_SEEN, NO_GAP, readClock } from '../../core/clock.ts';
 import { LonghaulError } from '../../core/errors.ts';
 import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/job-store.ts';
-import { restartedLease } from '../../core/lifecycle.ts';
 import { closedWords, type Mover, moverOver } from '../../core/moving.ts';
+import { followClock } from '../../core/operations/clock-step.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
@@ -58,7 +58,7 @@ class MemoryStore {
     this.#options = options;
     this.records = new MemoryRecords(
       (call) => this.#recordsTime(call),
-      (kind, key) => this.#recordChanged(kind, key),
+      (kind, key, now) => this.#recordChanged(kind, key, now),
     );
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
@@ -118,12 +118,8 @@ class MemoryStore {
     const reading = readClock(this.#clock, time);
     if (isLook) return reading;
     this.#clock = reading.memory;
-    if (reading.hasSteppedBack) this.#restartLeases(reading.now);
+    followClock(this.#table, reading);
     return reading;
-  }
-
-  #restartLeases(now: number): void {
-    for (const job of this.#table.allRunning()) this.#table.replace(job, restartedLease(job, now), null);
   }
 
   #settings(queue: string): QueueSettings {
@@ -136,9 +132,9 @@ class MemoryStore {
     return record === undefined ? null : (JSON.parse(record.value) as { max: number }).max;
   }
 
-  #recordChanged(kind: string, key: string): void {
+  #recordChanged(kind: string, key: string, now: number): void {
     if (kind === THROTTLE_RECORD) throttleChanged(this.#table, namedAddress(key));
-    if (kind === QUEUE_RECORD) settingsChanged(this.#table, key);
+    if (kind === QUEUE_RECORD) settingsChanged(this.#table, key, now);
     if (kind === TRACKED_RECORD) {
       const isMarked = this.records.peek(kind, key) !== undefined;
       this.#events.push(markEvent(key, isMarked, this.#table.get(key)));

@@ -56,7 +56,7 @@ export function birthFields(job: NewJob): string {
     textWord('name', job.name) +
     word('priority', job.priority) +
     word('runAt', job.runAt) +
-    word('delayMs', job.delayMs) +
+    word('delayMs', job.delayMs || undefined) +
     word('draft', job.draft === true ? 'yes' : undefined) +
     word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
     word('unique', unique === undefined ? undefined : uniqueValue(unique)) +

@@ -12,6 +12,7 @@ import { DEFAULT_EVERY } from '../../core/hook.ts';
 import { WORK_EVENTS } from '../../core/job-store.ts';
 import { LOOK_MS, MOST_NEEDS, PATIENCE_MS } from '../../core/needs.ts';
 import { MAX_OVERTAKEN, MAX_PARKED } from '../../core/operations/claim.ts';
+import { MAX_REBASED } from '../../core/operations/clock-step.ts';
 import { MOST_LOOKED_AT } from '../../core/prunable.ts';
 import { SPAN_NAMES, SPANS } from '../../core/series.ts';
 import { DEFAULT_SETTINGS, DRAFT_LIFE_MS, STRANGER_MEMORY_MS, WORKER_MEMORY_MS } from '../../core/settings.ts';
@@ -62,6 +63,7 @@ export function constantsText(): string {
     MAX_NOTE_LENGTH,
     MAX_OVERTAKEN,
     MAX_PARKED,
+    REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
     MAX_FOLDED,
     PATIENCE_MS,
     LOOK_MS,

@@ -90,7 +90,7 @@ function readJob(id: string, record: string, fields: Fields): Job {
     createdAt,
     seq: Number(head.slice(0, first)),
     runAt: fields['runAt'] === undefined ? createdAt : Number(fields['runAt']),
-    delayMs: numberOf(fields['delayMs']),
+    delayMs: timeOf(fields['delayMs']),
     freedAt: timeOf(fields['freedAt']),
     returnedAt: timeOf(fields['returnedAt']),
     turn: numberOf(fields['turn']),

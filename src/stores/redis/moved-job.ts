@@ -62,7 +62,6 @@ function fieldsText(job: Job, history: readonly HistoryRow[], apart: ReadonlyMap
     ...(tags.length > 0 && { tags }),
     ...(hasPolicy && { policy }),
     ...(unique !== null && { unique }),
-    ...(job.delayMs !== 0 && { delayMs: job.delayMs }),
     ...(history[0]?.state === 'draft' && { draft: true }),
   });
   return birth + lifeFields(job) + endFields(job, apart);
@@ -78,6 +77,7 @@ function lifeFields(job: Job): string {
   return (
     word('parents', parents === null ? undefined : `${parents.of} ${parents.open} ${parents.bad}`) +
     counted('dependents', job.dependents) +
+    timed('delayMs', job.delayMs) +
     timed('freedAt', job.freedAt) +
     timed('returnedAt', job.returnedAt) +
     counted('turn', job.turn) +

@@ -71,7 +71,7 @@ const NO_REST: Rest = Object.freeze({
   unique: null,
   parents: null,
   dependents: 0,
-  delayMs: 0,
+  delayMs: null,
   freedAt: null,
   failures: 0,
   resends: 0,

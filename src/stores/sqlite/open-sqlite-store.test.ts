@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../core/job.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
+import { MAX_REBASED } from '../../core/operations/clock-step.ts';
 import type { Store } from '../../core/store.ts';
 import { openSqliteStore, openWithEngine } from './open-sqlite-store.ts';
 
@@ -104,6 +105,24 @@ describe('calls that are made at once', () => {
     await expect(unsendable).rejects.toMatchObject({ code: 'bad-input' });
     expect(await others).toMatchObject([[{ outcome: 'added' }], []]);
     await store.close();
+  });
+});
+
+describe('a step back of the clock', () => {
+  const AHEAD = 1_750_000_000_000;
+  const BACK = { now: AHEAD - 86_400_000 };
+
+  it('is followed to its end by the next process that opens the store', async () => {
+    const path = await aDatabasePath();
+    const first = await openSqliteStore({ path, clock: 'guarded' });
+    await first.jobs.add(manyJobs(2 * MAX_REBASED), { now: AHEAD });
+    await first.jobs.add([aJob('last')], BACK);
+    await first.close();
+    const second = await openSqliteStore({ path, clock: 'guarded' });
+    await second.jobs.maintain({ limit: 0 }, BACK);
+    await second.jobs.maintain({ limit: 0 }, BACK);
+    expect(await second.jobs.count(['mail'], BACK)).toMatchObject([{ waiting: 2 * MAX_REBASED + 1, scheduled: 0 }]);
+    await second.close();
   });
 });
 

@@ -13,7 +13,7 @@ const APPLICATION_ID = 0x4c4f4e47;
 
 /** Schema 1 was never released, and nothing leads from it to here. */
 const OLDEST_VERSION = 2;
-const STEPS: readonly URL[] = ['002', '003', '004', '005', '006', '007', '008', '009'].map(
+const STEPS: readonly URL[] = ['002', '003', '004', '005', '006', '007', '008', '009', '010'].map(
   (step) => new URL(`./schema/${step}.sql`, import.meta.url),
 );
 

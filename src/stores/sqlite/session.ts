@@ -8,8 +8,8 @@
 import { realpathSync } from 'node:fs';
 import type { Moment } from '../../core/clock.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
-import { restartedLease } from '../../core/lifecycle.ts';
 import { closedWords } from '../../core/moving.ts';
+import { followClock } from '../../core/operations/clock-step.ts';
 import { performMove } from '../../core/operations/move-house.ts';
 import { perform } from '../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
@@ -68,7 +68,7 @@ export class Session {
     this.#numbers = new StoreNumbers(db);
     this.#records = new SqliteRecords(db, {
       numbers: this.#numbers,
-      changed: (kind, key) => this.#changed(kind, key),
+      changed: (kind, key, now) => this.#changed(kind, key, now),
       marked: (id, isMarked) => emit(markEvent(id, isMarked, this.#table.get(id))),
     });
     const closed = () => closedWords(this.#records.standing());
@@ -98,13 +98,11 @@ export class Session {
     this.#changesBefore = this.#changes();
   }
 
-  /** When a call that may write happens. After the clock was set back, running leases begin anew. */
+  /** When a call that may write happens. After the clock was set back, leases and delays begin anew. */
   moment([, name, , now]: Request): Moment {
     if (isRecordCall(name)) return this.#clock.look(now);
     const reading = this.#clock.read(now);
-    if (reading.hasSteppedBack) {
-      for (const job of this.#table.allRunning()) this.#table.replace(job, restartedLease(job, reading.now), null);
-    }
+    followClock(this.#table, reading);
     return reading;
   }
 
@@ -196,9 +194,9 @@ export class Session {
     }
   }
 
-  #changed(kind: 'queue' | 'throttle', key: string): void {
+  #changed(kind: 'queue' | 'throttle', key: string, now: number): void {
     if (kind === 'throttle') return throttleChanged(this.#table, namedAddress(key));
-    settingsChanged(this.#table, key);
+    settingsChanged(this.#table, key, now);
   }
 
   #noticeOthers(): void {

@@ -31,7 +31,7 @@ const MAX_CLEARED = 100;
 export interface SqliteRecordsOptions {
   readonly numbers: StoreNumbers;
   /** Settings that the table goes by changed: a queue's, or a throttle's. */
-  changed(kind: typeof QUEUE_RECORD | typeof THROTTLE_RECORD, key: string): void;
+  changed(kind: typeof QUEUE_RECORD | typeof THROTTLE_RECORD, key: string, now: number): void;
   /** A job was marked as tracked, or no longer. */
   marked(id: string, isMarked: boolean): void;
 }
@@ -140,7 +140,7 @@ export class SqliteRecords {
     const version = this.#options.numbers.takeVersion();
     this.#put.run(kind, key, version, value, expiresAt, now);
     this.#clear.run(now);
-    this.#changed(kind, key);
+    this.#changed(kind, key, now);
     if (kind === TRACKED_RECORD) this.#options.marked(key, true);
     return { ok: true, version };
   }
@@ -154,18 +154,18 @@ export class SqliteRecords {
     if (known === null) return refuse('not-found', `${kind} ${key}`);
     if (ifVersion !== undefined && ifVersion !== known.version) return refuse('version-conflict', `${kind} ${key}`);
     this.#delete.run(kind, key);
-    this.#changed(kind, key);
+    this.#changed(kind, key, now);
     if (kind === TRACKED_RECORD) this.#options.marked(key, false);
     return { ok: true as const };
   }
 
-  #changed(kind: string, key: string): void {
+  #changed(kind: string, key: string, now: number): void {
     if (kind !== QUEUE_RECORD && kind !== THROTTLE_RECORD) return;
     if (key === EVERY_QUEUE) this.#settings.clear();
     this.#shared = null;
     this.#settings.delete(key);
     this.#maxima.delete(key);
-    this.#options.changed(kind, key);
+    this.#options.changed(kind, key, now);
   }
 }
 

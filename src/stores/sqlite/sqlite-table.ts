@@ -5,7 +5,7 @@
  * Invariant: it decides nothing, and it opens no transaction: whoever calls it has one open, and calls `save`
  * before its end or `forget` when it was undone.
  */
-import type { ClockMemory } from '../../core/clock.ts';
+import type { ClockMemory, ClockStep } from '../../core/clock.ts';
 import type { LivingGroup } from '../../core/failure-trend.ts';
 import type { HistoryRow } from '../../core/history.ts';
 import type { TagCount } from '../../core/insight.ts';
@@ -17,7 +17,7 @@ import type { SeriesPage, Span } from '../../core/series.ts';
 import type { QueueSettings } from '../../core/settings.ts';
 import type { Measurement, StoredCell } from '../../core/statistics.ts';
 import { type Held, type QueueStorage, storageOf } from '../../core/storage.ts';
-import type { Edge, LastClaim, Table, WorkerRow } from '../../core/table.ts';
+import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/table.ts';
 import { EndedJobs } from './ended-jobs.ts';
 import { FoldRows } from './fold-rows.ts';
 import { JobEdges } from './job-edges.ts';
@@ -166,6 +166,18 @@ export class SqliteTable implements Table {
 
   knowQueue(queue: string): void {
     this.#counters.know(queue);
+  }
+
+  clockStep(): ClockStep | null {
+    return this.#numbers.clockStep;
+  }
+
+  setClockStep(step: ClockStep | null): void {
+    this.#numbers.clockStep = step;
+  }
+
+  waitingLater(page: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
+    return this.#waiting.laterAmong(page);
   }
 
   takeSeq(): number {

@@ -2,7 +2,7 @@
  * The numbers that a store gives out, each only once, and what it must know of its past: kept in memory, written
  * with the transaction that used them. So a token is durable exactly when the lease that carries it is.
  */
-import type { ClockMemory } from '../../core/clock.ts';
+import type { ClockMemory, ClockStep } from '../../core/clock.ts';
 import type { GivenNumbers } from '../../core/moving.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { execute, firstRow } from './sqlite-database.ts';
@@ -15,6 +15,8 @@ type NumbersRow = readonly [
   gapFrom: number,
   gapTo: number,
   readyUntil: number,
+  stepFrom: number | null,
+  stepAfterSeq: number | null,
 ];
 
 export class StoreNumbers {
@@ -24,28 +26,31 @@ export class StoreNumbers {
   #token = 0;
   #version = 0;
   #readyUntil = 0;
+  clockStep: ClockStep | null = null;
 
   constructor(db: Database) {
-    this.#read = db.prepare('SELECT seq, token, version, seen_at, gap_from, gap_to, ready_until FROM meta');
-    this.#write = db.prepare(
-      'UPDATE meta SET seq = ?, token = ?, version = ?, seen_at = ?, gap_from = ?, gap_to = ?, ready_until = ?',
-    );
+    const columns = 'seq, token, version, seen_at, gap_from, gap_to, ready_until, step_from, step_after_seq';
+    this.#read = db.prepare(`SELECT ${columns} FROM meta`);
+    this.#write = db.prepare(`UPDATE meta SET (${columns}) = (${columns.replaceAll(/\w+/g, '?')})`);
   }
 
   /** What the file says; answers the memory of the clock, which others may have moved. */
   load(): ClockMemory {
     const row = firstRow<NumbersRow>(this.#read);
     if (row === undefined) throw new Error('the table meta has no row');
-    const [seq, token, version, seenAt, from, to, readyUntil] = row;
+    const [seq, token, version, seenAt, from, to, readyUntil, stepFrom, afterSeq] = row;
     this.#seq = seq;
     this.#token = token;
     this.#version = version;
     this.#readyUntil = readyUntil;
+    this.clockStep = stepFrom === null || afterSeq === null ? null : { from: stepFrom, afterSeq };
     return { seenAt, gap: { from, to } };
   }
 
   save({ seenAt, gap }: ClockMemory): void {
-    execute(this.#write, this.#seq, this.#token, this.#version, seenAt, gap.from, gap.to, this.#readyUntil);
+    const given = [this.#seq, this.#token, this.#version];
+    const step = [this.clockStep?.from ?? null, this.clockStep?.afterSeq ?? null];
+    execute(this.#write, ...given, seenAt, gap.from, gap.to, this.#readyUntil, ...step);
   }
 
   takeSeq(): number {

@@ -7,6 +7,7 @@
  */
 import type { Job } from '../../core/job.ts';
 import { claimOrder } from '../../core/lifecycle.ts';
+import type { LaterPage } from '../../core/table.ts';
 import type { JobRow } from './job-row.ts';
 import { readJob, WAITING_COLUMNS } from './job-row.ts';
 import type { Database, Statement } from './sqlite-database.ts';
@@ -26,6 +27,7 @@ export class WaitingJobs {
   readonly #next: Statement;
   readonly #later: Statement;
   readonly #tooEarly: Statement;
+  readonly #page: Statement;
 
   constructor(db: Database, numbers: StoreNumbers) {
     const select = `SELECT ${WAITING_COLUMNS} FROM jobs`;
@@ -56,6 +58,11 @@ export class WaitingJobs {
     );
     this.#later = db.prepare(
       'SELECT count(*) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
+    );
+    // Data, which may be long, is the end of a row: it is not read here.
+    const isLater = `state = 'waiting' AND run_at > ?1 AND (run_at = created_at OR rest LIKE '%"delayMs":%')`;
+    this.#page = db.prepare(
+      `SELECT seq, iif(${isLater}, id, NULL) FROM jobs NOT INDEXED WHERE seq > ?2 ORDER BY seq LIMIT +?3`,
     );
     this.#tooEarly = db.prepare(
       `SELECT (SELECT count(*) FROM jobs INDEXED BY jobs_returned WHERE ${isReturned} AND queue = ?1 AND run_at > ?2)
@@ -91,6 +98,13 @@ export class WaitingJobs {
     if (now >= this.#numbers.readyUntil) return later;
     const [tooEarly] = firstRow<readonly [number]>(this.#tooEarly, queue, now) ?? [0];
     return later + tooEarly;
+  }
+
+  /** Those whose time the store computed, of a page of all jobs. */
+  laterAmong({ afterSeq, limit, now }: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
+    const rows = allRows<readonly [number, string | null]>(this.#page, now, afterSeq, limit);
+    const ids = rows.map(([, id]) => id).filter((id) => id !== null);
+    return { ids, afterSeq: rows.length < limit ? null : (rows.at(-1)?.[0] ?? null) };
   }
 
   #marked(queue: string, now: number, limit: number): readonly Job[] {

@@ -59,7 +59,7 @@ local function timeOf(job)
     record.setNumber(job, 'delayMs', delayMs)
     return tonumber(fields.runAt) or clock.now
   end
-  fields.delayMs = nil
+  fields.delayMs = not fields.runAt and delayMs > 0 and text(delayMs) or nil
   return tonumber(fields.runAt) or clock.now + delayMs
 end
 
@@ -88,7 +88,10 @@ local function replace(job, later, at)
   record.setText(job, 'd', args[at]:sub(3), later.apart and args[at + 1])
   if kind == 'debounce' then
     local latest = mostMs == '-' and math.huge or job.createdAt + mostMs
-    life.moveTo(job, math.min(tonumber(later.runAt) or clock.now + number(later.delayMs), latest))
+    local given = tonumber(later.runAt)
+    local time = math.min(given or clock.now + number(later.delayMs), latest)
+    life.moveTo(job, time)
+    job.fields.delayMs = time ~= given and text(math.max(0, time - clock.now)) or nil
   end
   if job.place == 'f' and record.runAt(job) ~= runAt then
     job.place = 'w'

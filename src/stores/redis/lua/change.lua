@@ -16,7 +16,10 @@ end
 local function changeOrder(job, said)
   local priority, runAt = number(job.fields.priority), record.runAt(job)
   record.setNumber(job, 'priority', tonumber(said.priority) or priority)
-  if said.runAt then life.moveTo(job, tonumber(said.runAt)) end
+  if said.runAt then
+    life.moveTo(job, tonumber(said.runAt))
+    if job.place ~= 'p' then job.fields.delayMs = nil end
+  end
   local isSame = number(job.fields.priority) == priority and record.runAt(job) == runAt
   if job.place == 'f' and not isSame then job.place = 'w' end
 end

@@ -54,13 +54,17 @@ end
 -- The ready ones in their order. Leftovers are passed over, to be dropped.
 local function readyReader(queue)
   local key = 'ready:' .. queue
-  local nextMember = pager('ZRANGE', key)
+  local nextMember, notDue = pager('ZRANGE', key), 0
   return function()
     for member, job in nextMember do
       if not (job and job.place == 'w' and job.queue == queue and work.readyMember(job) == member) then
         work.drop(key, member)
       elseif not clock.isBehind or record.runAt(job) <= clock.now then
         return job
+      else
+        -- After a step back of the clock there may be any number of them: each call looks at some (see steps).
+        notDue = notDue + 1
+        if clock.stepFrom and notDue >= MOST.page then return nil end
       end
     end
   end
@@ -188,7 +192,7 @@ local function takeFrom(queue)
   -- Those it has taken may have hooks, which are jobs of this queue.
   if work.births then work.flush() end
   -- Who stands for others among the ready ones may not be due at an earlier time: then all are looked at anew.
-  if clock.isBehind and throttles.unpark('parked:' .. queue, math.huge) > 0 then work.flush() end
+  if clock.isBehind and not clock.stepFrom and throttles.unpark('parked:' .. queue, math.huge) > 0 then work.flush() end
   local leaseEnd, runAt = soonest('running:' .. queue), soonest('later:' .. queue)
   -- A slot that comes back with a lost lease is for whoever was parked in a queue before: he must stand there by then.
   if parked > 0 and leaseEnd and leaseEnd <= clock.now then work.flush() end
@@ -250,7 +254,8 @@ end
 work.flush()
 work.publish()
 
-local isCutShort = parked >= K.MAX_PARKED and #taken < limit
+-- Jobs that were not looked at since the clock went back may be due.
+local isCutShort = (parked >= K.MAX_PARKED and #taken < limit) or (clock.stepFrom and not clock.closed)
 local answer = { clock.nowText, isCutShort and text(clock.now + 1) or nextAt() }
 for i = 1, #taken do record.show(answer, taken[i]) end
 return answer

@@ -9,8 +9,8 @@ return forEach(function(job)
   if holder then return '!key-taken ' .. holder end
   work.touch(job)
   life.wait(job)
-  record.setRunAt(job, math.max(record.runAt(job), clock.now + number(job.fields.delayMs)))
-  job.fields.delayMs = nil
+  local given, delayMs = tonumber(job.fields.runAt), number(job.fields.delayMs)
+  if given and given > clock.now + delayMs then job.fields.delayMs = nil else record.setDue(job, delayMs) end
   throttles.enter(job)
   life.apply(job, 'committed', {})
   keys.take(job)

@@ -2,6 +2,7 @@
 --
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks, and `open` (see work.flush);
+--                          `step`: a step back of the clock after which not all jobs were looked at yet (see steps);
 --                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/moving.ts)
 --   j               hash   id → record; @worker → that worker's last claim; #… → statistics; %… → throughput; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
@@ -32,7 +33,7 @@
 -- them one by one costs as much again; and what few operations need is made when somebody first asks for it (later).
 
 local STATE = { f = 'waiting', w = 'waiting', b = 'waiting', k = 'waiting', p = 'draft', r = 'running', d = 'done', x = 'failed', c = 'cancelled' }
-local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles, folds, outbox
+local clock, queues, census, record, work, rare, keys, edges, life, loss, throttles, folds, outbox, steps
 
 -- A number as text. Whole ones go by %d, which is several times faster than %.17g and says the same.
 local function text(n)
@@ -59,6 +60,7 @@ end
 clock = {
   hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '', closed = nil, hooked = false,
   seq = 0, token = 0, -- the last that were given
+  stepFrom = nil, stepAfter = 0, oldStep = '', isLowered = false, -- see steps
   seen = 0, high = 0, oldGapFrom = 0, oldGapTo = 0, oldHigh = 0, oldSeq = 0, oldToken = 0, -- as they are stored
 
   read = function()
@@ -71,14 +73,18 @@ clock = {
 
   -- What a look needs: the time, and whether it lies before one that placed jobs among the ready ones.
   look = function()
-    local seen, gapFrom, gapTo, high, seq, token, open, closed, hooked =
-      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open', 'closed', 'hooks'))
+    local seen, gapFrom, gapTo, high, seq, token, open, closed, hooked, step =
+      unpack(call('HMGET', P, 'seen', 'gapFrom', 'gapTo', 'high', 'seq', 'token', 'open', 'closed', 'hooks', 'step'))
     clock.closed = closed and closed ~= '' and closed or nil
     local reading = clock.read()
     seen, gapFrom, gapTo, high = number(seen), number(gapFrom), number(gapTo), number(high)
     clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = seen, gapFrom, gapTo, high
     clock.seq, clock.token, clock.open, clock.hooked = number(seq), number(token), open, hooked and hooked ~= '' and hooked
     clock.oldSeq, clock.oldToken = clock.seq, clock.token
+    if step and step ~= '' then
+      local from, after = step:match('^(%S+) (%S+)$')
+      clock.oldStep, clock.stepFrom, clock.stepAfter = step, tonumber(from), tonumber(after)
+    end
     clock.now, clock.high, clock.gapFrom, clock.gapTo = reading, math.max(high, seen), 0, 0
     if clock.mode ~= 'caller' and seen - reading <= K.CLAMP_MS then
       clock.now, clock.gapFrom, clock.gapTo = math.max(reading, seen), gapFrom, gapTo
@@ -101,8 +107,13 @@ clock = {
       fields[#fields + 1] = 'gapFrom'; fields[#fields + 1] = text(clock.gapFrom)
       fields[#fields + 1] = 'gapTo'; fields[#fields + 1] = text(clock.gapTo)
     end
-    if clock.isBehind and high ~= clock.oldHigh then
+    if (clock.isBehind or clock.isLowered) and high ~= clock.oldHigh then
       fields[#fields + 1] = 'high'; fields[#fields + 1] = text(high)
+    end
+    local step = clock.stepFrom and text(clock.stepFrom) .. ' ' .. text(clock.stepAfter) or ''
+    if step ~= clock.oldStep then
+      fields[#fields + 1] = 'step'; fields[#fields + 1] = step
+      clock.oldStep = step
     end
     clock.seen, clock.oldGapFrom, clock.oldGapTo, clock.oldHigh = now, clock.gapFrom, clock.gapTo, high
     return fields
@@ -358,6 +369,12 @@ record = {
   setRunAt = function(job, at)
     local value = text(at)
     job.fields.runAt = value ~= job.createdAt and value or nil
+  end,
+
+  -- Due after a delay from now.
+  setDue = function(job, delayMs)
+    record.setRunAt(job, clock.now + delayMs)
+    job.fields.delayMs = text(delayMs)
   end,
 
   -- Sets a counter or a time; 0 is the default of all of them.
@@ -1417,7 +1434,7 @@ life = {
     record.endLease(job)
     local fields = job.fields
     if place == 'd' then fields.dependents = nil end
-    fields.endedAt, fields.returnedAt, fields.delayMs, fields.into = clock.nowText, nil, nil, nil
+    fields.endedAt, fields.returnedAt, fields.into = clock.nowText, nil, nil
   end,
 
   -- Among those that wait: for a worker or its time, or for other jobs. One that no longer waits for others has come free.
@@ -1460,11 +1477,11 @@ loss = later(function(loss)
   end
 
   -- Back in the queue, before everything else; `since` puts it in line among the others that came back.
-  function loss.returned(job, since, runAt)
+  function loss.returned(job, since, delayMs)
     job.place = 'w'
     record.endLease(job)
     job.fields.returnedAt = text(since)
-    record.setRunAt(job, runAt)
+    record.setDue(job, delayMs)
   end
 
   function loss.fresh(job)
@@ -1497,7 +1514,7 @@ loss = later(function(loss)
   function loss.loseAsFailure(job, settings, why)
     local failures, since = number(job.fields.failures) + 1, math.min(record.lease(job).to, clock.now)
     record.setNumber(job, 'failures', failures)
-    if failures <= loss.retriesOf(job, settings) then return loss.returned(job, since, clock.now) end
+    if failures <= loss.retriesOf(job, settings) then return loss.returned(job, since, 0) end
     life.ended(job, 'x')
     life.setFailure(job, queues.orNil(settings.exhaustedGroup) or 'lost', why)
   end
@@ -1507,7 +1524,7 @@ loss = later(function(loss)
     record.setNumber(job, 'crashes', crashes)
     if crashes < settings.maxCrashes then
       local delays = K.crashDelays()
-      return loss.returned(job, since, clock.now + delays[math.min(crashes, #delays)])
+      return loss.returned(job, since, delays[math.min(crashes, #delays)])
     end
     life.ended(job, 'x')
     life.setFailure(job, 'crashed', 'its worker was lost ' .. text(crashes) .. ' times', why)
@@ -1826,9 +1843,26 @@ throttles = later(function(throttles)
 
   local SLIGHT = 0.01
 
-  local function fullAt(queue, rate)
+  local function rateFitted(queue, rate)
     local at = number(call('HGET', P .. 'rates', queue))
-    return math.max(clock.now, math.min(at, clock.now + rate.ms))
+    return math.min(at, clock.now + rate.ms), at
+  end
+
+  local function fullAt(queue, rate)
+    return math.max(clock.now, (rateFitted(queue, rate)))
+  end
+
+  -- The queue's rate or the clock is another: the memory of starts reaches no further than one period of the rate.
+  function throttles.fitRate(queue, rate)
+    local fitted, at = rateFitted(queue, rate)
+    if fitted ~= at then write('HSET', P .. 'rates', queue, text(fitted)) end
+  end
+
+  function throttles.fitRates()
+    for _, queue in ipairs(call('HKEYS', P .. 'rates')) do
+      local rate = queues.orNil(queues.settings(queue).rate)
+      if rate then throttles.fitRate(queue, rate) end
+    end
   end
 
   function throttles.rateRoom(queue, rate)
@@ -1873,6 +1907,7 @@ throttles = later(function(throttles)
     if not keys and call('HEXISTS', P .. 'paces', queue) == 1 then write('HDEL', P .. 'paces', queue) end
     if not keys and call('EXISTS', P .. 'turns:' .. queue) == 1 then write('DEL', P .. 'turns:' .. queue) end
     if not rate and call('HEXISTS', P .. 'rates', queue) == 1 then write('HDEL', P .. 'rates', queue) end
+    if rate then throttles.fitRate(queue, rate) end
   end
 
   -- Somebody set the maximum anew: as many go back as there is room.
@@ -2168,6 +2203,66 @@ outbox = later(function(outbox)
   end
 end)
 
+-- ── a step back of the clock: core/operations/clock-step.ts, restated ───────────────────────────────────────────────────
+
+steps = later(function(steps)
+  -- A delay that was counted from a time which has not come.
+  local function aheadDelay(job)
+    local delayMs = tonumber(job.fields.delayMs) or (not job.fields.runAt and 0)
+    if delayMs and record.runAt(job) > clock.now + delayMs then return delayMs end
+  end
+
+  local function rebase(job, from, delayMs)
+    record.setRunAt(job, from + delayMs)
+    job.fields.delayMs = text(delayMs)
+  end
+
+  -- Running leases start again, and no rate is used up beyond one period.
+  function steps.begin()
+    for _, job in ipairs(census.running()) do
+      work.touch(job)
+      local lease, delayMs = record.lease(job), aheadDelay(job)
+      lease.to = clock.now + lease.ms
+      record.renewLease(job, lease)
+      if delayMs then rebase(job, clock.now, delayMs) end
+    end
+    throttles.fitRates()
+    clock.stepFrom, clock.stepAfter = clock.now, -1
+  end
+
+  -- One that stood among the ready ones may not be due; and who stood for others there may not be, so that all that are
+  -- parked are looked at anew.
+  local function follow(job)
+    local place, runAt, delayMs = job.place, record.runAt(job), aheadDelay(job)
+    local isMisplaced = place == 'k' or (place == 'w' and runAt > clock.now and runAt <= clock.high)
+    if not delayMs and not isMisplaced then return end
+    work.touch(job)
+    if delayMs then rebase(job, clock.stepFrom, delayMs) end
+    if place ~= 'b' then job.place = 'w' end
+  end
+
+  -- Jobs by insertion, some pieces of them in each call. When all were seen none stands ready that is not due.
+  function steps.followSome()
+    local ids, most = {}, K.REBASED_PIECES
+    local pieces = call('ZRANGEBYSCORE', P .. 's', '(' .. text(clock.stepAfter), '+inf', 'LIMIT', 0, most)
+    for i = 1, #pieces do
+      local found = call('HGETALL', P .. 's:' .. pieces[i])
+      for k = 2, #found, 2 do ids[#ids + 1] = found[k] end
+    end
+    record.load(ids)
+    for i = 1, #ids do
+      local job = record.jobs[ids[i]]
+      if job and STATE[job.place] == 'waiting' then follow(job) end
+    end
+    if #pieces < most then
+      clock.stepFrom, clock.high, clock.isBehind, clock.isLowered = nil, clock.now, false, true
+    else
+      clock.stepAfter = tonumber(pieces[most])
+    end
+    work.flush()
+  end
+end)
+
 -- ── mending what an operation left half done ────────────────────────────────────────────────────────────────────────
 
 -- Hardly ever runs, so it may be slow. Who was touched goes where its record says; what was to be left is left.
@@ -2281,20 +2376,16 @@ end
 
 -- ── how operations begin and end ────────────────────────────────────────────────────────────────────────────────
 
--- A changing operation begins with the time, what an earlier one left undone, and leases after a step of the clock.
+-- A changing operation begins with the time, what an earlier one left undone, and what a step of the clock left behind.
 local function begin()
   if clock.hasBegun then return end
   clock.hasBegun = true
   clock.look()
   if clock.open and clock.open ~= '' then mend() end
-  if clock.mode == 'caller' or clock.seen - clock.now <= K.CLAMP_MS then return end
-  for _, job in ipairs(census.running()) do
-    work.touch(job)
-    local lease = record.lease(job)
-    lease.to = clock.now + lease.ms
-    record.renewLease(job, lease)
-  end
-  work.flush()
+  if clock.mode == 'caller' then return end
+  if clock.seen - clock.now > K.CLAMP_MS then steps.begin() end
+  if clock.stepFrom and not clock.closed then steps.followSome() end
+  if #work.touched > 0 then work.flush() end
 end
 
 -- One request of several: its first word, what it says, and where the next one begins. Texts that stand apart follow it.

@@ -28,7 +28,7 @@ return forEach(function(job, said)
   if job.place == 'd' then record.setText(job, 'v', nil) end
   loss.fresh(job)
   rare.goTo(job, queue)
-  record.setRunAt(job, clock.now + number(said.delayMs))
+  record.setDue(job, number(said.delayMs))
   if isRunning then record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1) end
   throttles.enter(job)
   life.apply(job, 'requeued', { token = token, from = from })

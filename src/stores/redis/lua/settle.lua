@@ -21,7 +21,7 @@ function settle.complete(job, said)
   end
   loss.fresh(job)
   rare.goTo(job, said.next)
-  record.setRunAt(job, clock.now + number(said.delayMs))
+  record.setDue(job, number(said.delayMs))
   record.setText(job, 'v', nil)
   job.fields.interruptions = nil
   throttles.enter(job)
@@ -42,7 +42,7 @@ function settle.fail(job, said, kind)
   if failures <= loss.retriesOf(job, settings) and not said.final then
     job.place = 'w'
     record.endLease(job)
-    record.setRunAt(job, clock.now + number(said.delayMs))
+    record.setDue(job, number(said.delayMs))
   else
     life.ended(job, 'x')
     if kind == 'retry' then group = queues.orNil(settings.exhaustedGroup) or group end
@@ -61,13 +61,13 @@ function settle.resend(job, said)
     job.place = 'w'
     record.endLease(job)
     record.setNumber(job, 'resends', resends + 1)
-    record.setRunAt(job, clock.now + number(said.delayMs))
+    record.setDue(job, number(said.delayMs))
   end
   return 'resent', said.reason
 end
 
 function settle.release(job, said)
-  loss.returned(job, clock.now, clock.now)
+  loss.returned(job, clock.now, 0)
   record.setNumber(job, 'interruptions', number(job.fields.interruptions) + 1)
   return 'released', said.reason
 end

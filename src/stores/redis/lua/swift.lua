@@ -9,7 +9,7 @@
 -- Nobody hears of a claim; but of the end of a job those who wait for it must hear, so `dependents` is not settled here.
 local KNOWN = ' name policy retries maxResends onDependencyFailed '
 local CLAIMED = KNOWN .. 'dependents '
-local SETTLED = KNOWN .. 'parents tags priority runAt freedAt failures crashes resends interruptions checkpoint progress '
+local SETTLED = KNOWN .. 'parents tags priority runAt delayMs freedAt failures crashes resends interruptions checkpoint progress '
 local swift
 swift = {
   now = 0, nowText = '', token = 0, clockField = false, lastClaim = false, group = false,
