@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryEvent, HistoryRow } from '../core/history.ts';
-import { endingOf } from '../core/history.ts';
+import { endingOf, shownNote } from '../core/history.ts';
 import type { Job } from '../core/job.ts';
 import type { Phase } from '../core/phase.ts';
 import { loadUsage } from '../runner/accounting.ts';
@@ -104,7 +104,7 @@ function storedOf(attempt: number, history: readonly HistoryRow[]) {
     claimedAt: claim?.at ?? null,
     outcome: ending?.event ?? null,
     endedAt: ending?.at ?? null,
-    note: ending?.note ?? null,
+    note: ending === undefined ? null : shownNote(ending),
   };
 }
 
