@@ -20,6 +20,7 @@ import type { Log } from './serve-log.ts';
 export interface DaemonOptions {
   readonly home: Home;
   readonly store: Store;
+  readonly storeFile: string | null;
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
@@ -42,13 +43,14 @@ export interface Daemon {
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, store, listen, port, log, onNews, requireToken, rates } = options;
+  const { home, store, storeFile, listen, port, log, onNews, requireToken, rates } = options;
   const version = versionOfPackage();
   const settings = new LiveSettings(home, port);
   const { env, pid } = process;
   // A copy: each look into the process's own is a call to the system's library.
   const inherited = { ...env };
-  const node = await openNode({ home, store, settings, version, host: hostname(), pid, inherited, onNews });
+  const host = hostname();
+  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onNews });
   const meter = startNodeMeter(store);
   const runner = () => node.runnerHealth();
   const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });

@@ -26,7 +26,7 @@ function logWorker(log: Log, event: WorkerEvent): void {
   switch (event.type) {
     case 'ended': {
       const { id, queue, attempt } = event.job;
-      const how = event.settlement?.kind ?? event.stopReason ?? 'lost';
+      const how = outcomeOf(event);
       return log.info({ job: id, queue, attempt, how }, `job ${id} of ${queue}, attempt ${attempt}: ${how}`);
     }
     case 'store-away':
@@ -44,6 +44,12 @@ function logWorker(log: Log, event: WorkerEvent): void {
     default:
       return;
   }
+}
+
+/** The settlement of a cancelled job is a failure as a rule, because its script was killed: the job's state decides. */
+function outcomeOf({ settlement, answer, stopReason }: WorkerEvent & { type: 'ended' }): string {
+  if (answer?.ok === true && answer.state === 'cancelled') return 'cancelled';
+  return settlement?.kind ?? stopReason ?? 'lost';
 }
 
 const withCause = (error: unknown): string => (error === null ? '' : `: ${inWords(error)}`);

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connect } from '../library/index.ts';
+import { databaseAt } from '../library/store-address.ts';
 import type { NodeNews } from '../node/open-node.ts';
 import { compileLess } from '../runner/compile-less.ts';
 import type { Call } from './call.ts';
@@ -42,7 +43,7 @@ async function serveHome(settings: ServeSettings): Promise<number> {
     const told = listenToSignals();
     const onNews = (news: NodeNews): void => heard(news, log, told);
     const daemon = await openWhereFree(settings, reachable, (where) =>
-      openDaemon({ ...settings, ...where, store, log, onNews }),
+      openDaemon({ ...settings, ...where, store, storeFile: databaseAt(settings.store), log, onNews }),
     );
     return await runUntilTold(daemon, { settings, log, told });
   } finally {

@@ -1,5 +1,6 @@
 /** `longhaul show`: everything that is known of one job. */
 import type { HistoryRow } from '../core/history.ts';
+import { shownNote } from '../core/history.ts';
 import type { JobView } from '../library/index.ts';
 import { expectedEnd } from '../wire/expected-end.ts';
 import { age, bytes, localIso, plural, span } from '../wire/spans.ts';
@@ -121,6 +122,6 @@ function historyColumns(now: number): Column<HistoryRow>[] {
     { title: 'STATE', isWhole: true, of: ({ state }) => state },
     { title: 'ATTEMPT', of: ({ attempt }) => (attempt === 0 ? '' : String(attempt)) },
     { title: 'BY', of: ({ by }) => by ?? '' },
-    { title: 'NOTE', of: ({ note }) => note ?? '' },
+    { title: 'NOTE', of: (row) => shownNote(row) ?? '' },
   ];
 }

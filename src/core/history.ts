@@ -62,6 +62,16 @@ export function endingOf(rows: readonly HistoryRow[], token: number): HistoryRow
   );
 }
 
+const SETTLEMENT_KINDS = ['complete', 'fail', 'retry', 'resend', 'release', 'crash', 'forward'];
+
+/**
+ * The note of a row for display. A cancelled attempt keeps the kind of its settlement as its note, so that a repeated
+ * settlement is recognised; how the job ended is `cancelled`, whatever that kind was.
+ */
+export function shownNote({ event, note }: Pick<HistoryRow, 'event' | 'note'>): string | null {
+  return event === 'cancelled' && note !== null && SETTLEMENT_KINDS.includes(note) ? null : note;
+}
+
 /** Whether a late word may still be kept: three a job, and the same word only once. */
 export function hasRoomForLate(rows: readonly HistoryRow[], late: HistoryRow): boolean {
   const known = rows.filter((row) => row.event === 'late');

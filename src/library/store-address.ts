@@ -47,7 +47,7 @@ export async function openStoreAt(address: string, options: StoreOptions): Promi
     case '':
     case 'sqlite':
     case 'file':
-      return openSqliteAt(address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, ''), options);
+      return openSqliteAt(address, options);
     default:
       throw badInput('store address', [
         {
@@ -65,10 +65,22 @@ function schemeOf(address: string): string {
   return isRedisAddress(address) ? 'redis' : (/^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1]?.toLowerCase() ?? '');
 }
 
-async function openSqliteAt(folder: string, options: StoreOptions): Promise<OpenedStore> {
+const SQLITE_SCHEMES: ReadonlySet<string> = new Set(['', 'sqlite', 'file']);
+
+/** The database file that an address means; null for a store without one. */
+export function databaseAt(address: string): string | null {
+  return SQLITE_SCHEMES.has(schemeOf(address)) ? join(folderAt(address), 'store.db') : null;
+}
+
+function folderAt(address: string): string {
+  const folder = address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, '');
   if (folder === '') throw badInput('store address', [{ path: '', message: 'names no folder' }]);
+  return resolve(folder.replace(/^~(?=\/|$)/, homedir()));
+}
+
+async function openSqliteAt(address: string, options: StoreOptions): Promise<OpenedStore> {
+  const home = folderAt(address);
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts');
-  const home = resolve(folder.replace(/^~(?=\/|$)/, homedir()));
   const { clock, durability } = options;
   const path = join(home, 'store.db');
   return {

@@ -5,13 +5,14 @@
  * A line at its start, at each pause and at its end; what a later line says wins. So it is only ever added to, which
  * costs next to nothing, and a line that a crash left without its end counts for nothing.
  */
-import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RefusedOutput } from '../blobs/list-outputs.ts';
 import type { RunningJob } from '../core/job.ts';
 import type { Phase } from '../core/phase.ts';
 import type { AttemptEnd } from '../runner/attempt.ts';
+import type { LogGap } from '../runner/log-index.ts';
 import type { Terminated } from '../runner/terminate.ts';
 
 /** Which attempt it is, and by what right it runs. */
@@ -54,6 +55,8 @@ export interface AttemptEndRecord {
   readonly stopped: Terminated & { readonly words: string };
   /** When it was asked to stop, and when nothing was left of it; null for one that ended by itself. */
   readonly stop: { readonly askedAt: number; readonly goneAt: number } | null;
+  /** Stretches in which the disk was full, so that output may be missing in the log. Absent where there is none. */
+  readonly logGaps?: readonly LogGap[];
   /** Outputs that were not taken, and why. */
   readonly refused: readonly RefusedOutput[];
 }
@@ -83,9 +86,10 @@ export interface EndFacts {
   readonly stopped: Terminated;
   readonly stop: AttemptEndRecord['stop'];
   readonly refused: readonly RefusedOutput[];
+  readonly logGaps: readonly LogGap[];
 }
 
-export function noteEnd(folder: string, { end, stopped, stop, refused }: EndFacts): void {
+export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps }: EndFacts): void {
   const { cpuSeconds, peakRssBytes, peakProcesses, readBytes, writtenBytes } = end.usage;
   const noted: AttemptEndRecord = {
     endedAt: end.endedAt,
@@ -100,6 +104,7 @@ export function noteEnd(folder: string, { end, stopped, stop, refused }: EndFact
     writtenBytes,
     stopped: { ...stopped, words: inWords(stopped) },
     stop,
+    ...(logGaps.length > 0 && { logGaps }),
     refused,
   };
   append(folder, { end: noted });
@@ -134,11 +139,22 @@ function append(folder: string, part: Partial<AttemptRecord>): void {
   let file: number | null = null;
   try {
     file = openSync(recordPath(folder), constants.O_WRONLY | constants.O_APPEND);
-    writeSync(file, toLine(part));
+    appendWhole(file, Buffer.from(toLine(part)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   } finally {
     if (file !== null) closeSync(file);
+  }
+}
+
+/** On a full disk a write may take a part of a line, and the next line would stand behind it: all of it, or nothing. */
+function appendWhole(file: number, line: Buffer): void {
+  const { size } = fstatSync(file);
+  try {
+    for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
   }
 }
 

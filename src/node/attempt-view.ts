@@ -2,11 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryEvent, HistoryRow } from '../core/history.ts';
-import { endingOf } from '../core/history.ts';
+import { endingOf, shownNote } from '../core/history.ts';
 import type { Job } from '../core/job.ts';
 import type { Phase } from '../core/phase.ts';
 import { loadUsage } from '../runner/accounting.ts';
 import { filesOf } from '../runner/attempt-files.ts';
+import type { LogGap } from '../runner/log-index.ts';
+import { readLogIndex } from '../runner/log-index.ts';
 import { withLog } from '../runner/read-log.ts';
 import type { Usage } from '../runner/usage.ts';
 import type { AttemptRecord } from './attempt-record.ts';
@@ -32,6 +34,8 @@ export interface AttemptView {
   readonly phases: readonly Phase[];
   /** Null where this node has no log of it. */
   readonly log: LogShape | null;
+  /** Stretches in which the disk was full: output after their byte may be missing in the log. */
+  readonly logGaps: readonly LogGap[];
 }
 
 /** The node that has the files of an attempt. */
@@ -83,6 +87,7 @@ async function viewAttempt(
     usage: record === null ? null : loadUsage(filesOf(folder).usage),
     phases: record?.phases ?? [],
     log,
+    logGaps: record?.end?.logGaps ?? readLogIndex(filesOf(folder).logIndex).gaps,
   };
 }
 
@@ -104,7 +109,7 @@ function storedOf(attempt: number, history: readonly HistoryRow[]) {
     claimedAt: claim?.at ?? null,
     outcome: ending?.event ?? null,
     endedAt: ending?.at ?? null,
-    note: ending?.note ?? null,
+    note: ending === undefined ? null : shownNote(ending),
   };
 }
 

@@ -21,7 +21,7 @@ it('a byte was written by the time the log was first seen to be longer', () => {
     { offset: 10, line: 1, at: 1_000 },
     { offset: 20, line: 2, at: 2_000 },
   ];
-  const index = { generation: 0, head: 0, dropped: 0, entries };
+  const index = { generation: 0, head: 0, dropped: 0, entries, gaps: [] };
   expect([0, 9, 10, 19, 20].map((offset) => timeAt(index, offset))).toEqual([1_000, 1_000, 2_000, 2_000, null]);
 });
 

@@ -16,15 +16,15 @@ export interface NodeLock {
   release(): void;
 }
 
-interface Holder {
+/** A process, and not another one that was given its pid later. */
+export interface Holder {
   readonly pid: number;
   readonly start: number;
   readonly boot: string;
 }
 
 export function takeNodeLock(path: string): NodeLock {
-  const { pid, start } = readStat('self') ?? { pid: process.pid, start: 0 };
-  const me: Holder = { pid, start, boot: bootIdentity() };
+  const me = thisProcess();
   const draft = `${path}.${me.pid}`;
   writeFileSync(draft, JSON.stringify(me), { mode: 0o600 });
   try {
@@ -34,6 +34,14 @@ export function takeNodeLock(path: string): NodeLock {
   }
   return { release: () => rmSync(path, { force: true }) };
 }
+
+export function thisProcess(): Holder {
+  const { pid, start } = readStat('self') ?? { pid: process.pid, start: 0 };
+  return { pid, start, boot: bootIdentity() };
+}
+
+/** Whether that process lives. */
+export const isHolding = (holder: Holder): boolean => holder.boot === bootIdentity() && isAlive(holder);
 
 /** The pid of the node that runs on this home; null when none does. */
 export function nodeOn(path: string): number | null {
@@ -105,7 +113,7 @@ function holderIn(text: string | null): number | null {
   if (text === null) return null;
   try {
     const holder = JSON.parse(text) as Holder | null;
-    return holder?.boot === bootIdentity() && isAlive(holder) ? holder.pid : null;
+    return holder !== null && isHolding(holder) ? holder.pid : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -32,6 +32,7 @@ import { openRouter } from './router/open-router.ts';
 import type { ScheduleKeeper } from './schedule-keeper.ts';
 import { startScheduleKeeper } from './schedule-keeper.ts';
 import { ScriptNode } from './script-node.ts';
+import { ownStore } from './store-owner.ts';
 
 export interface NodeOptions {
   readonly home: Home;
@@ -42,6 +43,8 @@ export interface NodeOptions {
   readonly pid: number;
   /** The environment from which scripts get their allow-list. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** The database file of the store, where it has one. */
+  readonly storeFile?: string | null;
   onNews?(news: NodeNews): void;
 }
 
@@ -102,6 +105,8 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   const lock = takeNodeLock(options.home.lock);
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
+    const owner = await ownStore({ store: options.store, home: options.home, file: options.storeFile ?? null });
+    undo.push(() => owner.release());
     let load = (): readonly NodeQueue[] => [];
     const member = await join(options, () => load());
     undo.push(() => member.stop());
@@ -130,6 +135,7 @@ export async function openNode(options: NodeOptions): Promise<Node> {
         await relay.stop();
         await node.stop(absenceMs);
         await member.stop();
+        await giveBack(owner, options);
         lock.release();
       },
     };
@@ -137,6 +143,13 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     await undoAll(undo, options);
     throw error;
   }
+}
+
+/** A process that ended owns nothing, so a store that does not answer changes nothing. */
+async function giveBack(owner: { release(): Promise<void> }, { onNews }: NodeOptions): Promise<void> {
+  await owner
+    .release()
+    .catch((error: unknown) => onNews?.({ type: 'trouble', what: 'the store could not be given back', error }));
 }
 
 /** What has begun already would keep the process of a node that could not start, and its scripts without anybody. */

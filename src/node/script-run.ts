@@ -19,6 +19,7 @@ import type { ScriptHost } from './script-host.ts';
 import { scriptOutcome } from './script-outcome.ts';
 import { type Begun, startScript } from './script-start.ts';
 import { listenTo } from './script-voice.ts';
+import { whenRoom } from './when-room.ts';
 import { NO_SPARES, removeWorkFolder } from './work-folder.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
@@ -34,7 +35,7 @@ export async function runScript(host: ScriptHost, job: RunningJob, context: Atte
     const askedAt = attended.askedAt();
     const stop = askedAt === null ? null : { askedAt, goneAt: Date.now() };
     await keepLastWords(end.said, context);
-    return await finish(host, job, { end, stopped, stop, isLost: isLost(context.signal) });
+    return await finish(host, { job, context, attempt }, { end, stopped, stop });
   } finally {
     attended.release();
   }
@@ -107,18 +108,28 @@ function isLost({ reason }: AbortSignal): boolean {
 
 async function finish(
   host: ScriptHost,
-  job: RunningJob,
-  { isLost, ...facts }: Omit<EndFacts, 'refused'> & { isLost: boolean },
+  { job, context, attempt }: Pick<RunningScript, 'job' | 'context' | 'attempt'>,
+  facts: Omit<EndFacts, 'refused' | 'logGaps'>,
 ): Promise<RunOutcome> {
   const { end, stopped } = facts;
+  const { signal } = context;
   const folder = attemptFolder(host.home, job.id, job.attempt);
+  const onWait = (error: unknown): void => host.onTrouble(`job ${job.id} has ended, and waits for room`, error);
   if (stopped.left > 0)
     host.onTrouble(`${stopped.left} processes of job ${job.id} are left, known by ${stopped.means.join(', ')}`, null);
-  const refused = isLost ? [] : await takeOutputs(host, job, { folder, said: end.said });
-  noteEnd(folder, { ...facts, refused });
+  const take = () => takeOutputs(host, job, { folder, said: end.said });
+  const refused = isLost(signal) ? [] : await whenRoom(take, { signal, onWait });
+  const note = (): void => {
+    attempt.logGaps.mark(Date.now());
+    noteEnd(folder, { ...facts, refused, logGaps: attempt.logGaps.all });
+  };
+  // What its job becomes does not depend on the note.
+  await whenRoom(note, { signal, onWait }).catch((error: unknown) =>
+    host.onTrouble(`the end of job ${job.id} could not be noted`, error),
+  );
   // One that a process may still work in is nobody else's.
   await removeWorkFolder(folder, stopped.left === 0 ? host.spares : NO_SPARES);
   // Before it is settled: once it is, nothing of it may depend on this node alone.
-  if (!isLost) await host.keepCopy(job);
+  if (!isLost(signal)) await host.keepCopy(job);
   return scriptOutcome(end, host.settingsFor(job.queue));
 }

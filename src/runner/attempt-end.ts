@@ -17,7 +17,8 @@ export function toEnd(files: AttemptFiles, { oomKills, isTerminated, ...seen }: 
     oom: isTerminated ? 'no' : oomOf(seen.exit, oomKills),
     isOverdue: timeOf(files.overdue) !== null,
     startedAt: timeOf(files.pid) ?? Date.now(),
-    endedAt: timeOf(files.exit) ?? Date.now(),
+    // Before its end the file only takes up room.
+    endedAt: (seen.exit && timeOf(files.exit)) ?? Date.now(),
   };
 }
 

@@ -86,7 +86,7 @@ const scriptOf = (match: RegExpExecArray): ScriptKey =>
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });
 
-/** Null until the shim has written the last line. */
+/** Null until the shim has written the last line: before that it holds spaces, which only take room. */
 export function parseExit(text: string): Exit | null {
   const lines = wholeLines(text);
   const last = /^(\d+) (\d+)(?: (.*))?$/.exec(lines[2] ?? '');
@@ -118,7 +118,7 @@ const wholeLines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 export const readPid = (folder: string): PidRecord | null => parsePid(readIfThere(filesOf(folder).pid) ?? '');
 
-/** Null until it is whole. Most are not there when they are asked for. */
+/** Null until it is whole. */
 export function readExit(folder: string): Exit | null {
   const text = readIfThere(filesOf(folder).exit);
   return text === null ? null : parseExit(text);

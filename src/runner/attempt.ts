@@ -3,6 +3,7 @@
  * The contract alone; `watched-attempt.ts` does it.
  */
 import type { Exit, PidRecord } from './attempt-files.ts';
+import type { LogGaps } from './log-gaps.ts';
 import type { LogState } from './log-keeper.ts';
 import type { ListedProcess } from './process-list.ts';
 import type { Said } from './said.ts';
@@ -31,6 +32,8 @@ export interface Attempt {
   readonly pids: PidRecord | null;
   readonly said: Said;
   readonly log: LogState;
+  /** Stretches in which the disk was full, so that output may be missing. */
+  readonly logGaps: Pick<LogGaps, 'all' | 'mark'>;
   readonly usage: Usage;
   /** Resolved once: when the script is over and all it said was passed on. What it left behind may still run. */
   readonly end: Promise<AttemptEnd>;

@@ -5,10 +5,19 @@ const anEntry = (offset: number) => ({ offset, line: offset / 10, at: 1_000 + of
 
 describe('the index of a log', () => {
   it('is read as it was written', () => {
-    const index = { generation: 2, head: 50, dropped: 900, entries: [anEntry(10), anEntry(20)] };
+    const gaps = [{ from: 5, to: 9, offset: 15 }];
+    const index = { generation: 2, head: 50, dropped: 900, entries: [anEntry(10), anEntry(20)], gaps };
     expect(parseLogIndex(formatLogIndex(index))).toEqual(index);
     expect(formatLogIndex({ ...EMPTY_INDEX, entries: [anEntry(10)] })).toBe('10 1 1010\n');
     expect(parseLogIndex('')).toEqual(EMPTY_INDEX);
+  });
+
+  it('takes the last word on a gap that has grown', () => {
+    expect(parseLogIndex('gap 5 9 15\n10 1 1010\ngap 5 30 15\n')).toEqual({
+      ...EMPTY_INDEX,
+      entries: [anEntry(10)],
+      gaps: [{ from: 5, to: 30, offset: 15 }],
+    });
   });
 
   it('does without a last line that a crash cut short', () => {

@@ -2,7 +2,8 @@
  * The index of a log: at which time it had grown to which byte, and which line begins there. Sparse, and always small.
  *
  * As a file: a line `cut GENERATION HEAD DROPPED` when the log was cut, then lines `OFFSET LINE TIME`. The generation
- * tells a reader that what is beyond HEAD is no longer what it was. Lines count from 1.
+ * tells a reader that what is beyond HEAD is no longer what it was. Lines count from 1. A line `gap FROM TO OFFSET` says
+ * that output may be missing; the last one with the same FROM is in effect.
  */
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readIfThere } from './attempt-files.ts';
@@ -15,15 +16,25 @@ export interface IndexEntry {
   readonly at: number;
 }
 
+/** A stretch of time in which the disk was full, so that output may be missing. */
+export interface LogGap {
+  /** Epoch ms: the last sight of room before it, and the first one after it. */
+  readonly from: number;
+  readonly to: number;
+  /** Output after this byte may be missing, as the log was counted then. */
+  readonly offset: number;
+}
+
 export interface LogIndex {
   readonly generation: number;
   /** What remains of the beginning after the last cut, and how many bytes were dropped in all. */
   readonly head: number;
   readonly dropped: number;
   readonly entries: readonly IndexEntry[];
+  readonly gaps: readonly LogGap[];
 }
 
-export const EMPTY_INDEX: LogIndex = { generation: 0, head: 0, dropped: 0, entries: [] };
+export const EMPTY_INDEX: LogIndex = { generation: 0, head: 0, dropped: 0, entries: [], gaps: [] };
 export const MAX_ENTRIES = 2_000;
 
 export function parseLogIndex(text: string): LogIndex {
@@ -33,6 +44,7 @@ export function parseLogIndex(text: string): LogIndex {
   for (const line of text.split('\n').slice(0, -1)) {
     const [first, ...rest] = line.split(' ');
     if (first === 'cut') index = { ...index, ...cutOf(rest.map(Number)) };
+    else if (first === 'gap') index = withGap(index, gapOf(rest.map(Number)));
     else entries.push({ offset: Number(first), line: Number(rest[0]), at: Number(rest[1]) });
   }
   return { ...index, entries };
@@ -40,9 +52,19 @@ export function parseLogIndex(text: string): LogIndex {
 
 const cutOf = ([generation = 0, head = 0, dropped = 0]: number[]) => ({ generation, head, dropped });
 
-export function formatLogIndex({ generation, head, dropped, entries }: LogIndex): string {
-  return (generation > 0 ? `cut ${generation} ${head} ${dropped}\n` : '') + entries.map(formatEntry).join('');
+const gapOf = ([from = 0, to = 0, offset = 0]: number[]): LogGap => ({ from, to, offset });
+
+/** A gap that began at the same time is replaced: it has grown. */
+export function withGap(index: LogIndex, gap: LogGap): LogIndex {
+  return { ...index, gaps: [...index.gaps.filter(({ from }) => from !== gap.from), gap] };
 }
+
+export function formatLogIndex({ generation, head, dropped, entries, gaps }: LogIndex): string {
+  const cut = generation > 0 ? `cut ${generation} ${head} ${dropped}\n` : '';
+  return cut + gaps.map(formatGap).join('') + entries.map(formatEntry).join('');
+}
+
+const formatGap = ({ from, to, offset }: LogGap): string => `gap ${from} ${to} ${offset}\n`;
 
 const formatEntry = ({ offset, line, at }: IndexEntry): string => `${offset} ${line} ${at}\n`;
 
@@ -62,6 +84,10 @@ export function addEntry(index: LogIndex, entry: IndexEntry): { index: LogIndex;
 
 export function appendEntry(path: string, entry: IndexEntry): void {
   appendFileSync(path, formatEntry(entry), { mode: 0o600 });
+}
+
+export function appendGap(path: string, gap: LogGap): void {
+  appendFileSync(path, formatGap(gap), { mode: 0o600 });
 }
 
 export function replaceIndex(path: string, index: LogIndex): void {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -137,5 +146,22 @@ describe('the keeper of a log', () => {
     const { files } = aLog();
     new LogKeeper(files, GB).look(10_000);
     expect(existsSync(files.logIndex)).toBe(false);
+  });
+
+  it('counts on while the disk is full, and writes its index whole when there is room again', () => {
+    const { files, write, index } = aLog();
+    const keeper = new LogKeeper(files, GB);
+    symlinkSync('/dev/full', files.logIndex);
+    write('a\nb\n');
+    expect(keeper.look(10_000)).toBe(true);
+    symlinkSync('/dev/full', `${files.logIndex}.new`);
+    write('c\n');
+    expect(keeper.look(12_000)).toBe(true);
+    keeper.addGap({ from: 9_000, to: 12_500, offset: 4 });
+    rmSync(`${files.logIndex}.new`);
+    write('d\n');
+    keeper.look(14_000);
+    expect(index().entries.map(({ offset }) => offset)).toEqual([4, 6, 8]);
+    expect(index().gaps).toEqual([{ from: 9_000, to: 12_500, offset: 4 }]);
   });
 });

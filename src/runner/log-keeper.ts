@@ -6,14 +6,18 @@
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isNoRoom } from './disk-watch.ts';
 import {
   addEntry,
   appendEntry,
+  appendGap,
   entryBefore,
   type IndexEntry,
+  type LogGap,
   type LogIndex,
   readLogIndex,
   replaceIndex,
+  withGap,
 } from './log-index.ts';
 
 export interface LogState {
@@ -47,6 +51,8 @@ export class LogKeeper {
   #density = 1;
   #size = 0;
   readonly #since: number;
+  /** A full disk left the file without its last lines, or with a part of one: it is written anew. */
+  #isFileBehind = false;
 
   /** `since`: when the attempt began. A log that is over within a moment and small needs no index. */
   constructor(paths: LogPaths, maxBytes: number, since = 0) {
@@ -61,6 +67,15 @@ export class LogKeeper {
 
   get state(): LogState {
     return { size: this.#size, generation: this.#index.generation };
+  }
+
+  get gaps(): readonly LogGap[] {
+    return this.#index.gaps;
+  }
+
+  addGap(gap: LogGap): void {
+    this.#index = withGap(this.#index, gap);
+    this.#save((path) => appendGap(path, gap));
   }
 
   /** True when there is something new to be read. */
@@ -114,8 +129,20 @@ export class LogKeeper {
     const { index, isThinned } = addEntry(this.#index, entry);
     this.#index = index;
     if (isThinned) this.#density *= 2;
-    if (isThinned) replaceIndex(this.#paths.logIndex, index);
-    else appendEntry(this.#paths.logIndex, entry);
+    if (isThinned) this.#isFileBehind = true;
+    this.#save((path) => appendEntry(path, entry));
+  }
+
+  /** The index only makes reading faster: a full disk must not keep an attempt from its end because of it. */
+  #save(append: (path: string) => void): void {
+    try {
+      if (this.#isFileBehind) replaceIndex(this.#paths.logIndex, this.#index);
+      else append(this.#paths.logIndex);
+      this.#isFileBehind = false;
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      this.#isFileBehind = true;
+    }
   }
 
   /** Somebody else made it shorter: a script that opens /dev/stderr by name does, without meaning to. */
@@ -139,7 +166,7 @@ export class LogKeeper {
   #restart(head: number, dropped: number): void {
     const before = this.#index;
     const entries = before.entries.filter(({ offset }) => offset <= head);
-    this.#index = { generation: before.generation + 1, head, dropped: before.dropped + dropped, entries };
+    this.#index = { ...before, generation: before.generation + 1, head, dropped: before.dropped + dropped, entries };
     const { offset, line } = entryBefore(this.#index, () => true);
     this.#counted = offset;
     this.#line = line;

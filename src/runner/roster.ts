@@ -4,6 +4,7 @@
  */
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { readUnits } from './process-stat.ts';
 import type { LetGo } from './shim-pool.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
@@ -35,6 +36,7 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #countOomKills = createFreshReader(readOomKills);
   readonly #units = readUnits();
+  readonly #disk: DiskWatch;
   /** Only while there are attempts: a node that has nothing to do need not wake up for them. */
   #chores: readonly NodeJS.Timeout[] = [];
   #part = 0;
@@ -44,6 +46,8 @@ export class Roster {
 
   constructor(options: RosterOptions) {
     this.#options = options;
+    const attempts = () => [...this.#attempts].map(({ logGaps }) => logGaps);
+    this.#disk = new DiskWatch({ attempts, onTrouble: (what, error) => options.onTrouble(what, error) });
   }
 
   attempts(): readonly WatchedAttempt[] {
@@ -59,6 +63,7 @@ export class Roster {
       letGo: how.letGo,
       spared: this.spared,
       countOomKills: this.#countOomKills,
+      lookAtDisk: (log) => this.#disk.lookAt(log),
       isElsewhere: (session, asking) => this.#isElsewhere(session, asking),
       ...this.#options,
     });
@@ -87,6 +92,7 @@ export class Roster {
 
   #begin(): void {
     if (this.#chores.length > 0) return;
+    this.#disk.start();
     this.#chores = [
       setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
       setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
@@ -94,6 +100,7 @@ export class Roster {
   }
 
   #rest(): void {
+    this.#disk.stop();
     for (const chore of this.#chores) clearInterval(chore);
     this.#chores = [];
   }

@@ -6,7 +6,7 @@
 #
 # In FOLDER it writes: pid (a line for itself, which nobody may have written before; a line for the script, "PID START" or
 # "PID TIME latest", where it began at that time or before), log (all
-# output), said (what came through fd 3), exit (what it cost, then "STATUS CAT" and what the shim had cost before: the
+# output), said (what came through fd 3), exit (spaces at first; at the end what it cost, then "STATUS CAT" and what the shim had cost before: the
 # last line, once `said` is whole). Then it says ID on stdout. Both pipes are made of empty here-documents, so that no
 # file is left behind; a shell that makes files of those gets FIFOs, unlinked at once. The script's environment is set
 # in the script's own process alone, and tools are called by `command -p`, since PATH may be anything.
@@ -57,6 +57,8 @@ lh_id=$1 lh_folder=$2 lh_stdin=$3 lh_cwd=$4 lh_place=$5 lh_group=$6 lh_prelude=$
 set -C; echo "$lh_own $lh_place" >"$lh_folder/pid" || { set +C; echo "$lh_id"; return; }; set +C
 # Once for all its attempts, which have the same group.
 [ -n "$lh_is_in" ] || [ -z "$lh_group" ] || { echo 0 >"$lh_group/cgroup.procs"; lh_is_in=1; }
+# Room for `exit` is taken now and written over at the end: a disk that is full by then keeps no status from being written.
+printf '%128s' '' >"$lh_folder/exit"
 lh_stands && lh_used || { lh_shut; lh_open; lh_used; }
 if [ -e "$lh_folder/deadline" ]; then command -p sh "$lh_home/deadline.sh" "$lh_folder" $$ >/dev/null 3>&- 4>&- 5<&- 7<&- 8>&- 9<&- & lh_watch=$!; fi
 # In the foreground, because a shell lets its background ignore INT and QUIT for ever. The pipes are opened anew: what
@@ -81,7 +83,7 @@ while lh_look; do
 done
 # Nothing is kept of one that was killed; nor are FIFOs, since they are known by the folder they were made in.
 [ "$lh_state" = S ] && [ ! -s "$lh_folder/said" ] && [ $lh_status -lt 128 ] && [ -z "$lh_fifos" ] || lh_shut
-# On a full disk this waits for room: a status that is not written would count as a crash.
-until { times; echo "$lh_status $lh_end $lh_before"; } >"$lh_folder/exit" || [ ! -d "$lh_folder" ]; do command -p sleep 1; done
+# Where no room was to be had, or a write needs new room all the same, this waits: without a status it would be a crash.
+until { times && echo "$lh_status $lh_end $lh_before"; } 1<>"$lh_folder/exit" || [ ! -d "$lh_folder" ]; do command -p sleep 1; done
 echo "$lh_id"
 }

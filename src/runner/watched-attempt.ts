@@ -1,3 +1,4 @@
+// Long because an attempt is one thing to its runner; most of it is a line or two that hands a call on.
 /**
  * Watches one attempt through its files, from offsets, so that nothing depends on having been there.
  *
@@ -26,6 +27,7 @@ import type { Attached } from './belonging.ts';
 import { findMembers } from './find-members.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { holdStill, letGoOn } from './hold-still.ts';
+import { LogGaps } from './log-gaps.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
@@ -57,6 +59,7 @@ export class WatchedAttempt implements Attempt, Attached {
   record = UNKNOWN;
   cgroup: string | null;
   isShimOut = false;
+  readonly logGaps: LogGaps;
   readonly #context: WatchContext;
   readonly #files: AttemptFiles;
   readonly #listener: AttemptListener;
@@ -92,6 +95,7 @@ export class WatchedAttempt implements Attempt, Attached {
     const actFrom = isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0;
     this.#reader = new SaidReader(this.#files.said, actFrom, (act) => this.#holdStill(act));
     this.#keeper = new LogKeeper(this.#files, maxLogBytes, isAdopted ? 0 : Date.now());
+    this.logGaps = new LogGaps(folder, this.#keeper);
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
     this.#watch = new FolderWatch(folder, () => this.look());
@@ -278,12 +282,22 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   #finish(exit: Exit | null): void {
+    this.#context.lookAtDisk(this.logGaps);
     this.close();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
     void this.#keeper.countRest(Date.now()).catch((error: unknown) => this.#context.onTrouble('counting a log', error));
-    if (this.#usage.samples.length > 0) saveUsage(this.#files.usage, this.#usage);
+    if (this.#usage.samples.length > 0) this.#saveUsage();
     const seen = { exit, said: this.said, usage: this.#usage };
     this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
+  }
+
+  /** Whatever happens to it, the end of the attempt is told. */
+  #saveUsage(): void {
+    try {
+      saveUsage(this.#files.usage, this.#usage);
+    } catch (error) {
+      this.#context.onTrouble(`saving what ${this.folder} used`, error);
+    }
   }
 
   /**

@@ -2,7 +2,37 @@
 const asking = ['src/node/nodes/other-nodes.test.ts'];
 const processes = ['test/node/many-nodes.test.ts'];
 
+const owner = ['src/node/store-owner.test.ts'];
+
 export const nodes = [
+  {
+    name: 'nodes: two data directories work on one SQLite store',
+    file: 'src/node/store-owner.ts',
+    find: 'if (owner.holder !== null && isHolding(owner.holder))',
+    replace: 'if (owner.holder !== null && owner.root === mine.root && isHolding(owner.holder))',
+    suites: owner,
+  },
+  {
+    name: 'nodes: a data directory takes a store whose attempts another one has not settled',
+    file: 'src/node/store-owner.ts',
+    find: 'token !== undefined && holds(job, token) ? [job.id] : []',
+    replace: 'token !== undefined && holds(job, -token) ? [job.id] : []',
+    suites: owner,
+  },
+  {
+    name: 'nodes: of two data directories that start at once both own the store',
+    file: 'src/node/store-owner.ts',
+    find: 'value: JSON.stringify(owner), ifVersion });',
+    replace: 'value: JSON.stringify(owner), ...(ifVersion < 0 && { ifVersion }) });',
+    suites: owner,
+  },
+  {
+    name: 'nodes: a copy of a store belongs to the node of the original',
+    file: 'src/node/store-owner.ts',
+    find: 'owner.root === mine.root || owner.file !== mine.file',
+    replace: 'owner.root === mine.root',
+    suites: owner,
+  },
   {
     name: 'nodes: whoever says that it is a node is one',
     file: 'src/node/nodes/node-credential.ts',

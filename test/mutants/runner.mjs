@@ -2,7 +2,30 @@
 const shims = ['test/processes/runner-shim.test.ts'];
 const restarts = ['test/processes/runner-restart.test.ts'];
 
+const fullDisk = ['test/node/full-disk-scripts.test.ts'];
+
 export const runner = [
+  {
+    name: 'the status of a script that ended on a full disk is lost with its shim',
+    file: 'src/runner/shim.sh',
+    find: `printf '%128s' '' >"$lh_folder/exit"\n`,
+    replace: '',
+    suites: fullDisk,
+  },
+  {
+    name: 'a gap in a log is forgotten while there is no room for its mark',
+    file: 'src/runner/log-gaps.ts',
+    find: 'if (!isNoRoom(error)) this.#open = null;',
+    replace: 'if (error !== null) this.#open = null;',
+    suites: ['src/runner/log-gaps.test.ts'],
+  },
+  {
+    name: 'a full disk under a script goes unseen',
+    file: 'src/runner/roster.ts',
+    find: '    this.#disk.start();\n',
+    replace: '',
+    suites: fullDisk,
+  },
   {
     name: 'a shim gets another attempt although somebody looks at the last one',
     file: 'src/runner/shim-pool.ts',

@@ -2,89 +2,21 @@
  * A node whose home is on a disk of 24 MB that fills up while jobs run: new work gets 507, everything else goes on, it
  * recovers by itself, and nothing that was acknowledged is lost.
  */
-import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job.ts';
-import { endAllOf, eventually } from '../processes/runner-workbench.ts';
-import { cli } from '../processes/scripts-workbench.ts';
-import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
+import { eventually } from '../processes/runner-workbench.ts';
 import { proofSize } from '../support/proof.ts';
 import { get, post } from './serve-bench.ts';
+import { canMount, fill, roomOn, type SmallDisk, serveOnSmallDisk } from './small-disk.ts';
 
 // A new disk after a few rounds: on one disk the database grew to 12 MB in 25, and then there was no room for the ballast.
 const ROUNDS = proofSize({ small: 3, full: 5 });
 const DISKS = proofSize({ small: [1], full: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
 const DATA = JSON.stringify('x'.repeat(2_000));
-const isRoot = process.getuid?.() === 0;
-// In a mount namespace of its own, which ends with the process: nothing is left mounted, whatever happens.
-const canMount = isRoot && spawnSync('sh', ['-c', 'unshare -m mount -t tmpfs tmpfs /mnt']).status === 0;
-
-const script = `
-mount -t tmpfs -o size=24m tmpfs "$1" && mkdir -m 700 "$1/home" "$1/home/queues" || exit 9
-printf '#!/bin/sh\\nwhile [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done; echo it ended\\n' > "$1/home/queues/steady"
-chmod 700 "$1/home/queues/steady"
-exec "$2" "$3" serve --home "$1/home" --port 0 --log-format pretty
-`;
-
-interface SmallDisk {
-  readonly node: GuardedProcess;
-  readonly url: string;
-  readonly lines: readonly string[];
-  /** As seen by the node, and by us from outside of its namespace. */
-  readonly inside: string;
-  readonly outside: string;
-}
-
-async function serveOnSmallDisk(): Promise<SmallDisk> {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-full-'));
-  const node = await spawnGuarded('unshare', ['-m', 'sh', '-c', script, 'sh', folder, process.execPath, cli]);
-  const lines: string[] = [];
-  for (const stream of [node.stdout, node.stderr])
-    createInterface({ input: stream }).on('line', (line) => lines.push(line));
-  onTestFinished(async () => {
-    node.signal('SIGKILL');
-    await node.ended;
-    await endAllOf(folder);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await eventually(
-    () => ({ lines, isAlive: node.isAlive }),
-    (seen) => seen.lines.some((line) => line.includes('or open http')) || !seen.isAlive,
-    30_000,
-  );
-  const url =
-    lines
-      .find((line) => line.includes('page and API'))
-      ?.trim()
-      .split(/\s+/)
-      .at(-1) ?? '';
-  return { node, url, lines, inside: join(folder, 'home'), outside: join(`/proc/${node.pid}/root`, folder, 'home') };
-}
-
-function fill(disk: SmallDisk, leaveBytes: number): void {
-  const { bavail, bsize } = statfsSync(disk.outside);
-  writeFileSync(join(disk.outside, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - leaveBytes)));
-}
-
-/** For whoever reads a failure: what takes up the room. */
-function roomOn({ outside }: SmallDisk): { readonly free: number; readonly sizes: Readonly<Record<string, number>> } {
-  const { bavail, bsize } = statfsSync(outside);
-  const files = readdirSync(outside).map((name) => [name, statSync(join(outside, name)).size] as const);
-  return { free: bavail * bsize, sizes: Object.fromEntries(files.filter(([, size]) => size > 100_000)) };
-}
+/** Waits for the file that it was given. */
+const STEADY = 'while [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done; echo it ended';
 
 /** One call of the store's port over HTTP. */
 async function call<T>(
@@ -138,7 +70,7 @@ describe.skipIf(!canMount)('a node on a disk that is full', () => {
   it.each(DISKS)(
     'refuses new work with 507 and nothing else, stays up, and goes on when there is room: disk %s',
     async () => {
-      const disk = await serveOnSmallDisk();
+      const disk = await serveOnSmallDisk({ steady: STEADY });
       const acked = new Set<string>();
       for (let round = 0; round < ROUNDS; round += 1) {
         const gate = join(disk.inside, `gate-${round}`);
@@ -173,7 +105,12 @@ describe.skipIf(!canMount)('a node on a disk that is full', () => {
           (job) => job?.state === 'done',
           30_000,
         );
-        expect(readFileSync(join(disk.outside, 'jobs', steady.id, 'attempts/1/log'), 'utf8')).toBe('it ended\n');
+        // The disk was full while it ran, which is marked.
+        const log = readFileSync(join(disk.outside, 'jobs', steady.id, 'attempts/1/log'), 'utf8');
+        expect(log.split('\n').filter((line) => !line.startsWith('[longhaul: the disk was full'))).toEqual([
+          'it ended',
+          '',
+        ]);
 
         rmSync(join(disk.outside, 'filler'));
         const after = [{ id: `after-${round}`, queue: 'mail', data: DATA }];

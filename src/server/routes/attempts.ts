@@ -19,7 +19,7 @@ const attempt = described(
   {
     type: 'object',
     description:
-      'attempt, worker, claimedAt, isRunning, outcome, endedAt, note, script, end (exit, signal, wall time, totals), usage, phases (name, at), log (size, generation, head, dropped)',
+      'attempt, worker, claimedAt, isRunning, outcome, endedAt, note, script, end (exit, signal, wall time, totals), usage, phases (name, at), log (size, generation, head, dropped), logGaps (from, to, offset)',
   },
   (value: unknown) => value,
 );

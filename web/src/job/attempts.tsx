@@ -78,6 +78,7 @@ function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isS
       <Cell class="max-w-md min-w-56 break-words">
         {attempt.note ?? end?.stopped.words ?? ''}
         <HeldBy attempt={attempt} />
+        {attempt.logGaps.length > 0 && <div class="text-warn">the disk was full: output may be missing in its log</div>}
       </Cell>
       <Cell class="whitespace-nowrap">
         {attempt.attempt > 1 && (

@@ -1,6 +1,7 @@
 /** Everything that happened to a job, in its order. */
 
 import type { HistoryRow } from '../../../src/core/history.ts';
+import { shownNote } from '../../../src/core/history.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Cell, Table } from '../ui/table.tsx';
@@ -30,7 +31,7 @@ export function JobHistory({ rows }: { rows: readonly HistoryRow[] }) {
             <Cell>{row.state}</Cell>
             <Cell class="numbers">{row.attempt === 0 ? '' : row.attempt}</Cell>
             <Cell class="max-w-52 truncate text-soft">{row.by ?? ''}</Cell>
-            <Cell class="max-w-md min-w-56 break-words">{row.note ?? ''}</Cell>
+            <Cell class="max-w-md min-w-56 break-words">{shownNote(row) ?? ''}</Cell>
           </tr>
         ))}
       </Table>

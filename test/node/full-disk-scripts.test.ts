@@ -1,0 +1,117 @@
+/** Scripts on a disk of 24 MB without a free byte: what is missing of their logs is marked, and none runs a second time. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Job } from '../../src/core/job.ts';
+import type { AttemptView } from '../../src/node/attempt-view.ts';
+import { readExit, readPid } from '../../src/runner/attempt-files.ts';
+import { eventually, killQuietly } from '../processes/runner-workbench.ts';
+import { get, post } from './serve-bench.ts';
+import { canMount, fillUp, makeRoom, type SmallDisk, serveOnSmallDisk } from './small-disk.ts';
+
+const LINES = 500;
+/** A page holds few lines of this length: what fits into the last page of a file needs no free byte. */
+const LINE = 'x'.repeat(400);
+const MARK = /^\[longhaul: the disk was full between (\S+) and (\S+): output of that time may be missing here\]$/;
+
+async function add(disk: SmallDisk, queue: string): Promise<string> {
+  const job = { id: queue, queue, data: 'null' };
+  expect((await post(disk.url, '/api/store/add', { argument: [job] })).status).toBe(200);
+  return join(disk.outside, 'jobs', queue, 'attempts/1');
+}
+
+async function find(disk: SmallDisk, id: string): Promise<Job | null> {
+  const { text } = await post(disk.url, '/api/store/find', { argument: [id] });
+  return (JSON.parse(text) as readonly (Job | null)[])[0] ?? null;
+}
+
+const untilDone = (disk: SmallDisk, id: string): Promise<Job | null> =>
+  eventually(
+    () => find(disk, id),
+    (job) => job?.state === 'done' || job?.state === 'failed',
+    30_000,
+  );
+
+/** The store gives up its ballast meanwhile, so the disk is filled again and again. */
+async function keepFull(disk: SmallDisk, until: () => boolean, ms = 20_000): Promise<void> {
+  for (const deadline = Date.now() + ms; Date.now() < deadline && !until(); await sleep(5)) fillUp(disk);
+}
+
+/** Beside the small disk. */
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-beside-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const linesOf = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+
+if (!canMount) process.stdout.write('\nnot run: full-disk-scripts.test.ts needs root, to mount a small disk\n');
+
+describe.skipIf(!canMount)('a script on a disk without a free byte', () => {
+  it('leaves a log whose gap is marked, in the log and in the record of the attempt', async () => {
+    const beside = aFolder();
+    const [full, room] = [join(beside, 'full'), join(beside, 'room')];
+    const disk = await serveOnSmallDisk({
+      talker: `pass() { while [ ! -e "$1" ]; do sleep 0.02; done; }
+for i in $(seq ${LINES}); do
+  case $i in 101) pass ${full} ;; 301) pass ${room} ;; esac
+  echo "line $i ${LINE}"
+done; exit 0`,
+    });
+    const folder = await add(disk, 'talker');
+    await eventually(
+      () => linesOf(join(folder, 'log')),
+      (lines) => lines.length === 100,
+    );
+    const fullAt = Date.now();
+    fillUp(disk);
+    writeFileSync(full, '');
+    await keepFull(disk, () => false, 500);
+    makeRoom(disk);
+    writeFileSync(room, '');
+    expect(await untilDone(disk, 'talker')).toMatchObject({ state: 'done', attempt: 1 });
+
+    const lines = linesOf(join(folder, 'log'));
+    const kept = new Set(lines.map((line) => Number(/^line (\d+) /.exec(line)?.[1] ?? 0)));
+    const missing = Array.from({ length: LINES }, (_, place) => place + 1).filter((number) => !kept.has(number));
+    expect(missing.length).toBeGreaterThan(50);
+    const marks = lines.flatMap((line, place) => (MARK.test(line) ? [place] : []));
+    expect(marks.length).toBeGreaterThan(0);
+    // Behind what was written before the gap, and before the end.
+    expect(marks[0]).toBeGreaterThanOrEqual(100);
+    const { text } = await get(disk.url, '/api/jobs/talker/attempts');
+    const { attempts } = JSON.parse(text) as { attempts: AttemptView[] };
+    const gaps = attempts[0]?.logGaps ?? [];
+    expect(gaps).toHaveLength(marks.length);
+    expect(attempts[0]?.end?.logGaps).toEqual(gaps);
+    for (const { from, to } of gaps) {
+      expect(from).toBeGreaterThan(fullAt - 2_000);
+      expect(to).toBeGreaterThanOrEqual(from);
+    }
+  });
+
+  it('is not run again when it ended there and its shim was killed after that', async () => {
+    const beside = aFolder();
+    const [gate, runs, over] = [join(beside, 'gate'), join(beside, 'runs'), join(beside, 'over')];
+    const disk = await serveOnSmallDisk({
+      once: `echo run >> ${runs}; while [ ! -e ${gate} ]; do sleep 0.02; done; : > ${over}; exit 0`,
+    });
+    const folder = await add(disk, 'once');
+    await eventually(
+      () => linesOf(runs),
+      (lines) => lines.length === 1 && readPid(folder)?.script != null,
+    );
+    fillUp(disk);
+    writeFileSync(gate, '');
+    await keepFull(disk, () => existsSync(over));
+    await keepFull(disk, () => readExit(folder) !== null, 1_000);
+    killQuietly(readPid(folder)?.shim.pid ?? 0);
+    makeRoom(disk);
+    expect(await untilDone(disk, 'once')).toMatchObject({ state: 'done', attempt: 1, crashes: 0 });
+    expect(linesOf(runs)).toEqual(['run']);
+  });
+});
