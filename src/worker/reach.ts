@@ -13,9 +13,14 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   'store-closed',
 ]);
 
-/** Whether the same call may succeed later. Anything else is wrong with the call itself. */
+/** Whether the store is known to be the reason, and not the call: the same call may succeed later. */
 export function isAway(error: unknown): boolean {
   return AWAY_CODES.has(codeOf(error));
+}
+
+/** Whether the call itself is wrong: too large, or not what the store takes. Repeating it changes nothing. */
+export function isInputError(error: unknown): boolean {
+  return codeOf(error) === 'bad-input';
 }
 
 /** By its code and not by its class: an error may come from another thread or another copy of this package. */
