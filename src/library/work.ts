@@ -7,6 +7,7 @@ import type { RunningJob } from '../core/job.ts';
 import type { UnitsInput } from '../core/limit-input.ts';
 import { units } from '../core/limit-input.ts';
 import { readUnits } from '../core/needs.ts';
+import { storeIdentity } from '../node/store-identity.ts';
 import { UnitPool } from '../worker/unit-pool.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
@@ -127,6 +128,7 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     host: hostname(),
     pid: process.pid,
     drainMs: given.drain ?? DRAIN_MS,
+    storeIdentity: () => storeIdentity(store.records),
     journalPath: given.journal ?? (home === null ? null : join(home, 'journal')),
     random: Math.random,
     newId,

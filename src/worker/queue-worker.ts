@@ -18,7 +18,7 @@ import { newsReader } from './keeper-news.ts';
 import { keeperPlan } from './keeper-plan.ts';
 import { LeaseBoard } from './lease-board.ts';
 import { openLocalKeeper } from './local-keeper.ts';
-import { Reach } from './reach.ts';
+import { codeOf, Reach } from './reach.ts';
 import { Settler } from './settler.ts';
 import { watchEvents } from './store-events.ts';
 import { openThreadKeeper } from './thread-keeper.ts';
@@ -70,7 +70,12 @@ export class QueueWorker implements Worker {
     this.#journal =
       journalPath === undefined || journalPath === null
         ? null
-        : openJournal({ path: journalPath, pid, worker: this.#id });
+        : openJournal({
+            path: journalPath,
+            pid,
+            worker: this.#id,
+            onSetAside: (path, settlements) => this.#tell({ type: 'journal-set-aside', path, settlements }),
+          });
     this.#settler = new Settler({
       jobs: store.jobs,
       reach: this.#reach,
@@ -181,6 +186,7 @@ export class QueueWorker implements Worker {
   async #open(): Promise<Keeper> {
     const { store, onUnreachable, prepare } = this.#options;
     if (prepare !== undefined) await withDeadline(prepare(), CALL_DEADLINE_MS);
+    await this.#identifyStore();
     const plan = keeperPlan(this.#options, { id: this.#id, memory: this.#board.memory });
     const tell = newsReader({
       attempts: this.#attempts,
@@ -190,6 +196,17 @@ export class QueueWorker implements Worker {
       restart: () => this.#restart(),
     });
     return (await openThreadKeeper(store, plan, tell)) ?? openLocalKeeper(store.jobs, plan, tell);
+  }
+
+  /** A role that may not read the identity leaves it unknown: then every journal of the path is taken as its own. */
+  async #identifyStore(): Promise<void> {
+    const { storeIdentity } = this.#options;
+    if (this.#journal === null || storeIdentity === undefined) return;
+    try {
+      this.#journal.belongTo(await withDeadline(storeIdentity(), CALL_DEADLINE_MS));
+    } catch (error) {
+      if (codeOf(error) !== 'refused') throw error;
+    }
   }
 
   /** After everything that follows from the present event without waiting, so that what ends together travels together. */

@@ -44,6 +44,8 @@ export interface WorkerOptions {
   readonly waitsForStore?: boolean;
   /** Where settlements wait that cannot be delivered: the beginning of file names. Default: in memory alone. */
   readonly journalPath?: string | null;
+  /** The identity of the store, for the journal: a journal of another store is set aside. Default: unknown. */
+  storeIdentity?(): Promise<string>;
   /** The runner says itself when the work began; otherwise an attempt that lives for a second has begun. */
   readonly saysStarted?: boolean;
   /** Attempts that an earlier process began and whose leases are ours: gone on with before anything is claimed. */
