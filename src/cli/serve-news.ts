@@ -39,6 +39,11 @@ function logWorker(log: Log, event: WorkerEvent): void {
       return log.warn({ job: event.job.id }, `job ${event.job.id} did not stop within its grace (${event.reason})`);
     case 'journal-found':
       return log.info(`${event.settlements} results that an earlier node could not deliver are delivered now`);
+    case 'journal-set-aside':
+      return log.warn(
+        { path: event.path, settlements: event.settlements },
+        `the journal ${event.path} belongs to another store; its ${event.settlements} results are not delivered`,
+      );
     case 'trouble':
       return log.error({ error: inWords(event.error) }, `trouble: ${event.what}${withCause(event.error)}`);
     default:

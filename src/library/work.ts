@@ -7,6 +7,7 @@ import type { RunningJob } from '../core/job.ts';
 import type { UnitsInput } from '../core/limit-input.ts';
 import { units } from '../core/limit-input.ts';
 import { readUnits } from '../core/needs.ts';
+import { storeIdentity } from '../node/store-identity.ts';
 import { UnitPool } from '../worker/unit-pool.ts';
 import { startUpkeep } from '../worker/upkeep.ts';
 import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
@@ -40,7 +41,10 @@ export type WorkEvent = WorkerEvent | { readonly type: 'log'; readonly job: Runn
 export interface Work extends AsyncDisposable {
   /** The worker's id, as `workers()` shows it. */
   readonly id: string;
-  /** Resolved once it claims jobs. Rejects when it cannot begin. */
+  /**
+   * Resolved once it claims jobs, or was stopped before. While the store is unavailable or does not accept the password,
+   * it waits (events `store-away`, `store-back`); it rejects when waiting cannot help: bad input, an incompatible store.
+   */
   readonly ready: Promise<void>;
   /** What it runs now. */
   running(): readonly RunningAttempt[];
@@ -81,7 +85,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
   const leaveSchedules = connection.schedules.join((what, error) =>
     plan.options.onEvent?.({ type: 'trouble', what, error }),
   );
-  const ready = connection.settings.follow(plan.queues).then(() => worker.start());
+  const ready = worker.start();
   const work: Work = {
     get id() {
       return worker.id;
@@ -119,9 +123,12 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     concurrency: given.concurrency ?? 1,
     run: (job, context) => runHandler(run, job, context),
     settingsFor: (queue) => settings.at(queue),
+    prepare: () => settings.follow(plan.queues),
+    waitsForStore: true,
     host: hostname(),
     pid: process.pid,
     drainMs: given.drain ?? DRAIN_MS,
+    storeIdentity: () => storeIdentity(store.records),
     journalPath: given.journal ?? (home === null ? null : join(home, 'journal')),
     random: Math.random,
     newId,

@@ -18,6 +18,7 @@ import type { Worker } from '../worker/worker.ts';
 import { createWorker } from '../worker/worker.ts';
 import type { WorkerEvent } from '../worker/worker-event.ts';
 import type { DrainSwitch } from './nodes/drain-switch.ts';
+import { storeIdentity } from './store-identity.ts';
 
 export interface LaneParts {
   readonly store: Store;
@@ -143,6 +144,7 @@ export class BuiltInLane {
       pid,
       info: JSON.stringify({ home, builtIn: true }),
       journalPath,
+      storeIdentity: () => storeIdentity(store.records),
       random: Math.random,
       newId,
       onEvent,

@@ -154,7 +154,7 @@ describe('a keeper', () => {
     first.keeper.wake();
     await expect.poll(() => ids(store)).toHaveLength(1);
     await first.keeper.stop();
-    trouble = new LonghaulError('bad-input', 'needs the role operate');
+    trouble = new LonghaulError('refused', 'needs the role operate');
     const second = aKeeper(troubled, clocks);
     await expect.poll(() => second.troubles).toEqual(['schedules could not be looked at']);
     const asked = puts;

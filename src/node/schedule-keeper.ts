@@ -74,8 +74,8 @@ class Keeper {
       const pause = await this.#round().catch((error: unknown) => {
         this.#options.onTrouble('schedules could not be looked at', error);
         this.#time.forget();
-        // This connection may not: somebody else must.
-        if (error instanceof LonghaulError && error.code === 'bad-input') this.#isEnded = true;
+        // The role of this connection does not allow it: another process must do it.
+        if (error instanceof LonghaulError && error.code === 'refused') this.#isEnded = true;
         return this.#delay.next();
       });
       await this.#sleep(pause);

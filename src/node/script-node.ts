@@ -41,6 +41,7 @@ import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
 import { SpareFolders } from './spare-folders.ts';
+import { storeIdentity } from './store-identity.ts';
 
 const LOOK_EVERY_MS = 2_000;
 /** Only every so many of them is made while nothing waits for one. */
@@ -132,16 +133,15 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-    const { store } = this.#options;
     this.#spares.open();
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
     await this.#readRecordQueues();
     await this.#lanes.takeIn(await this.#definitions(), own);
-    const upkeep = startUpkeep(store, (error) => this.#scripts.onTrouble('maintenance', error));
+    const upkeep = startUpkeep(this.#options.store, (error) => this.#scripts.onTrouble('maintenance', error));
     const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
     this.#watch.start(0);
-    const unsubscribe = store.jobs.subscribe((events) => {
+    const unsubscribe = this.#options.store.jobs.subscribe((events) => {
       if (events.some(({ type }) => type === 'queue')) this.#recordQueuesChanged();
     });
     this.files.start();
@@ -234,6 +234,7 @@ export class ScriptNode {
       host,
       pid,
       journalPath: home.journal,
+      storeIdentity: () => storeIdentity(store.records),
       saysStarted: true,
       ...this.#offer,
       random: Math.random,
@@ -245,8 +246,7 @@ export class ScriptNode {
   #heard(event: WorkerEvent): void {
     this.#tell({ type: 'worker', event });
     if (event.type === 'pause-asked') this.#scripts.running.pauseAsked(event.job, event.isAsked);
-    if (event.type !== 'ended') return;
-    this.#removeMark(event.job);
+    if (event.type === 'ended') this.#removeMark(event.job);
   }
 
   #removeMark(job: RunningJob): void {

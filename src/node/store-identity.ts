@@ -2,11 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Records } from '../core/records.ts';
 
-const STORE_RECORD = 'store-identity';
+export const STORE_RECORD = 'store-identity';
 
 export async function storeIdentity(records: Records): Promise<string> {
-  await records.put({ kind: STORE_RECORD, key: 'id', value: JSON.stringify(randomUUID()), ifVersion: 0 });
+  return (await known(records)) ?? (await create(records));
+}
+
+async function known(records: Records): Promise<string | null> {
   const record = await records.get(STORE_RECORD, 'id');
-  if (record === null) throw new Error('a record that was put is there');
-  return JSON.parse(record.value) as string;
+  return record === null ? null : (JSON.parse(record.value) as string);
+}
+
+/** Of several processes that do this at once, one creates the identity and all return it. */
+async function create(records: Records): Promise<string> {
+  await records.put({ kind: STORE_RECORD, key: 'id', value: JSON.stringify(randomUUID()), ifVersion: 0 });
+  const identity = await known(records);
+  if (identity === null) throw new Error('a record that was put is there');
+  return identity;
 }

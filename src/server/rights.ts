@@ -7,6 +7,7 @@ import { QUEUE_RECORD } from '../core/settings.ts';
 import { THROTTLE_RECORD } from '../core/throttle.ts';
 import { NODE_ORDER_RECORD, NODE_RECORD } from '../node/nodes/node-entry.ts';
 import { NODE_SECRET_RECORD } from '../node/nodes/node-secret.ts';
+import { STORE_RECORD } from '../node/store-identity.ts';
 import { CLOCK_RECORD } from '../node/store-time.ts';
 import type { Role } from '../wire/role.ts';
 import { AUDIT_RECORD } from './audit.ts';
@@ -42,10 +43,13 @@ const OPERATED_RECORDS: ReadonlySet<string> = new Set([
   NODE_ORDER_RECORD,
 ]);
 
+/** Workers keep the identity of the store with the settlements that they could not deliver. */
+const READ_RECORDS: ReadonlySet<string> = new Set([...OPERATED_RECORDS, NODE_RECORD, STORE_RECORD]);
+
 /** The role that reading records of a kind needs, or null where nobody may. */
 export function roleToReadRecords(kind: string): Role | null {
   if (kind === NODE_SECRET_RECORD) return null;
-  return OPERATED_RECORDS.has(kind) || kind === NODE_RECORD ? 'read' : 'admin';
+  return READ_RECORDS.has(kind) ? 'read' : 'admin';
 }
 
 /**

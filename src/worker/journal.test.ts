@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Settlement } from '../core/job-store.ts';
 import { openJournal } from './journal.ts';
@@ -9,12 +9,20 @@ import { isSameProcess, startTimeOf } from './process-age.ts';
 
 let folder = '';
 beforeEach(async () => {
+  setAside = [];
   folder = await mkdtemp(join(tmpdir(), 'longhaul-journal-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const aSettlement = (token: number): Settlement => ({ id: `job-${token}`, token, kind: 'complete', result: '"ä"' });
-const journalOf = (worker: string) => openJournal({ path: join(folder, 'journal'), pid: process.pid, worker });
+let setAside: { path: string; settlements: number }[] = [];
+const journalOf = (worker: string) =>
+  openJournal({
+    path: join(folder, 'journal'),
+    pid: process.pid,
+    worker,
+    onSetAside: (path, settlements) => setAside.push({ path, settlements }),
+  });
 const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid;
 const leave = (name: string, ...lines: unknown[]) =>
   writeFile(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -73,8 +81,41 @@ describe('the journal', () => {
     expect(await journalOf('a').adopt()).toEqual([aSettlement(1)]);
   });
 
+  it('names its store in its first line', async () => {
+    const journal = journalOf('a');
+    journal.belongTo('store-1');
+    await journal.append([aSettlement(1)]);
+    await journal.append([aSettlement(2)]);
+    const [name = ''] = await readdir(folder);
+    const lines = (await readFile(join(folder, name), 'utf8')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { store: 'store-1' },
+      { settle: aSettlement(1) },
+      { settle: aSettlement(2) },
+    ]);
+    await journal.close();
+  });
+
+  it('is set aside by a worker of another store, once, and adopted by the next one of its own', async () => {
+    const [own, other, next] = [journalOf('own'), journalOf('other'), journalOf('next')];
+    for (const journal of [own, next]) journal.belongTo('store-1');
+    other.belongTo('store-2');
+    await own.append([aSettlement(1)]);
+    await own.close();
+    expect(await other.adopt()).toEqual([]);
+    expect(await other.adopt()).toEqual([]);
+    expect(setAside).toMatchObject([{ settlements: 1 }]);
+    expect(await readdir(folder)).toEqual([basename(setAside[0]?.path ?? '')]);
+    expect(await next.adopt()).toEqual([aSettlement(1)]);
+  });
+
   it('finds nothing where there is no folder, and makes it when it is needed', async () => {
-    const journal = openJournal({ path: join(folder, 'new', 'journal'), pid: process.pid, worker: 'a' });
+    const journal = openJournal({
+      path: join(folder, 'new', 'journal'),
+      pid: process.pid,
+      worker: 'a',
+      onSetAside: () => undefined,
+    });
     expect(await journal.adopt()).toEqual([]);
     await journal.append([aSettlement(1)]);
     expect(await readdir(join(folder, 'new'))).toHaveLength(1);

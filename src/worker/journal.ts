@@ -5,6 +5,10 @@
  * is gone may be taken over, and the rename that does so succeeds for one taker only. Lines are `{"settle":…}` and
  * `{"answered":token}`. The file is made with the first line and removed when nothing in it is owed any more.
  *
+ * The first line is `{"store":identity}`: tokens mean nothing to another store, where the same id and token may be a
+ * different attempt. A file of another store is set aside as `<path>.set-aside-<identity>-….ndjson`; a worker of that
+ * store adopts it. A file without this line is of an earlier version and is adopted.
+ *
  * Invariant: `append` resolves after the bytes are on the disk. A line that was cut by a crash is left out.
  */
 import type { FileHandle } from 'node:fs/promises';
@@ -14,6 +18,8 @@ import type { Settlement } from '../core/job-store.ts';
 import { isSameProcess, startTimeOf } from './process-age.ts';
 
 export interface Journal {
+  /** Sets the identity of the store, before the first line is written and the first file is adopted. */
+  belongTo(store: string): void;
   append(settlements: readonly Settlement[]): Promise<void>;
   answered(tokens: readonly number[]): Promise<void>;
   /** Takes over what processes that are gone have left. Answers what they owed, which is this journal's now. */
@@ -26,6 +32,8 @@ export interface JournalOptions {
   readonly path: string;
   readonly pid: number;
   readonly worker: string;
+  /** A journal of another store was found and renamed. */
+  onSetAside(path: string, settlements: number): void;
 }
 
 /** More is not written down but kept in memory alone. */
@@ -34,7 +42,14 @@ export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 /** In place of the pid of a journal that was left in good order: its process may well go on without it. */
 const NOBODY = '0';
 
-type Line = { readonly settle: Settlement } | { readonly answered: number };
+const SET_ASIDE = 'set-aside-';
+
+type Line = { readonly store: string } | { readonly settle: Settlement } | { readonly answered: number };
+
+interface Contents {
+  readonly store: string | null;
+  readonly owed: readonly Settlement[];
+}
 
 export function openJournal(options: JournalOptions): Journal {
   return new FileJournal(options);
@@ -44,6 +59,7 @@ class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #stem: string;
   readonly #owed = new Map<number, Settlement>();
+  #store: string | null = null;
   #handle: FileHandle | null = null;
   #bytes = 0;
   #adoptions = 0;
@@ -53,6 +69,10 @@ class FileJournal implements Journal {
     this.#options = options;
     const worker = encodeURIComponent(options.worker);
     this.#stem = `${options.path}.${options.pid}-${startTimeOf(options.pid) ?? '0'}-${worker}`;
+  }
+
+  belongTo(store: string): void {
+    this.#store = store;
   }
 
   append(settlements: readonly Settlement[]): Promise<void> {
@@ -98,8 +118,10 @@ class FileJournal implements Journal {
   }
 
   async #writeLines(lines: readonly Line[]): Promise<void> {
+    const isNew = this.#handle === null;
     this.#handle ??= await create(this.#file);
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const header: readonly Line[] = isNew && this.#store !== null ? [{ store: this.#store }] : [];
+    const text = [...header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
     await this.#handle.appendFile(text);
     await this.#handle.datasync();
     this.#bytes += Buffer.byteLength(text);
@@ -116,14 +138,24 @@ class FileJournal implements Journal {
     await rm(this.#file, { force: true });
   }
 
-  /** Files of this path whose process is gone. */
+  /** Files of this path whose process is gone, and those that were set aside for this store. */
   async #abandoned(): Promise<readonly string[]> {
     const folder = dirname(this.#options.path);
     const prefix = `${basename(this.#options.path)}.`;
     const names = await readdir(folder).catch(() => []);
     return names
-      .filter((name) => name.startsWith(prefix) && isAbandoned(name.slice(prefix.length)))
+      .filter((name) => name.startsWith(prefix) && this.#isFree(name.slice(prefix.length)))
       .map((name) => join(folder, name));
+  }
+
+  #isFree(rest: string): boolean {
+    return isAbandoned(rest) || (this.#store !== null && rest.startsWith(setAsidePrefix(this.#store)));
+  }
+
+  /** The worker and its adoptions make it a name that no other file has. */
+  #asideName(store: string, number: number): string {
+    const { path, worker } = this.#options;
+    return `${path}.${setAsidePrefix(store)}${encodeURIComponent(worker)}-${number}.ndjson`;
   }
 
   /**
@@ -132,17 +164,29 @@ class FileJournal implements Journal {
    */
   async #take(file: string): Promise<readonly Settlement[]> {
     this.#adoptions += 1;
-    const mine = `${this.#stem}-${this.#adoptions}.ndjson`;
+    const number = this.#adoptions;
+    const mine = `${this.#stem}-${number}.ndjson`;
     try {
       await rename(file, mine);
     } catch {
       return [];
     }
-    const owed = owedIn(await readFile(mine, 'utf8'));
+    const { store, owed } = contentsOf(await readFile(mine, 'utf8'));
+    if (store !== null && this.#store !== null && store !== this.#store) {
+      const aside = this.#asideName(store, number);
+      await rename(mine, aside);
+      this.#options.onSetAside(aside, owed.length);
+      return [];
+    }
     await this.#write(owed);
     await rm(mine, { force: true });
     return owed;
   }
+}
+
+/** What follows the path in the names of files that were set aside for this store. */
+function setAsidePrefix(store: string): string {
+  return `${SET_ASIDE}${encodeURIComponent(store)}-`;
 }
 
 /** Made so that its name is on the disk as well. */
@@ -164,15 +208,17 @@ function isAbandoned(rest: string): boolean {
   return pid === NOBODY || !isSameProcess(Number(pid), startTime);
 }
 
-function owedIn(text: string): readonly Settlement[] {
+function contentsOf(text: string): Contents {
+  let store: string | null = null;
   const owed = new Map<number, Settlement>();
   for (const line of text.split('\n')) {
     const read = parse(line);
     if (read === null) continue;
     if ('settle' in read) owed.set(read.settle.token, read.settle);
+    else if ('store' in read) store = read.store;
     else owed.delete(read.answered);
   }
-  return [...owed.values()];
+  return { store, owed: [...owed.values()] };
 }
 
 /** Null for a line that is not whole: the crash came while it was written, before anybody relied on it. */

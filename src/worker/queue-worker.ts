@@ -10,7 +10,7 @@
 import type { ClaimResult } from '../core/job-store.ts';
 import { Attempts } from './attempts.ts';
 import { ClaimLoop, claimShare } from './claim-loop.ts';
-import { atMost, every } from './deadline.ts';
+import { atMost, CALL_DEADLINE_MS, every, withDeadline } from './deadline.ts';
 import type { Journal } from './journal.ts';
 import { openJournal } from './journal.ts';
 import type { Keeper } from './keeper.ts';
@@ -18,10 +18,11 @@ import { newsReader } from './keeper-news.ts';
 import { keeperPlan } from './keeper-plan.ts';
 import { LeaseBoard } from './lease-board.ts';
 import { openLocalKeeper } from './local-keeper.ts';
-import { Reach } from './reach.ts';
+import { codeOf, Reach } from './reach.ts';
 import { Settler } from './settler.ts';
 import { watchEvents } from './store-events.ts';
 import { openThreadKeeper } from './thread-keeper.ts';
+import { whenAvailable } from './when-available.ts';
 import type { RunningAttempt, StopOptions, Worker, WorkerOptions } from './worker.ts';
 import type { WorkerEvent } from './worker-event.ts';
 
@@ -46,6 +47,8 @@ export class QueueWorker implements Worker {
   readonly #settler: Settler;
   readonly #claims: ClaimLoop;
   readonly #forced = new AbortController();
+  /** The wait for the store at the start. */
+  readonly #waiting = new AbortController();
   #id: string;
   #concurrency: number;
   #keeper: Keeper | null = null;
@@ -67,7 +70,12 @@ export class QueueWorker implements Worker {
     this.#journal =
       journalPath === undefined || journalPath === null
         ? null
-        : openJournal({ path: journalPath, pid, worker: this.#id });
+        : openJournal({
+            path: journalPath,
+            pid,
+            worker: this.#id,
+            onSetAside: (path, settlements) => this.#tell({ type: 'journal-set-aside', path, settlements }),
+          });
     this.#settler = new Settler({
       jobs: store.jobs,
       reach: this.#reach,
@@ -91,6 +99,7 @@ export class QueueWorker implements Worker {
 
   stop({ drainMs, force, leaveMs }: StopOptions = {}): Promise<void> {
     if (force === true) this.#forced.abort();
+    this.#waiting.abort();
     this.#stopped ??=
       leaveMs === undefined ? this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS) : this.#goAway(leaveMs);
     return this.#stopped;
@@ -159,16 +168,9 @@ export class QueueWorker implements Worker {
   }
 
   async #begin(): Promise<void> {
-    const { store, queues, onUnreachable } = this.#options;
-    const plan = keeperPlan(this.#options, { id: this.#id, memory: this.#board.memory });
-    const tell = newsReader({
-      attempts: this.#attempts,
-      reach: this.#reach,
-      mustStop: (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop',
-      tell: (event) => this.#tell(event),
-      restart: () => this.#restart(),
-    });
-    this.#keeper = (await openThreadKeeper(store, plan, tell)) ?? openLocalKeeper(store.jobs, plan, tell);
+    const { store, queues, waitsForStore, random } = this.#options;
+    const wait = { reach: this.#reach, random, signal: this.#waiting.signal };
+    this.#keeper = await (waitsForStore === true ? whenAvailable(() => this.#open(), wait) : this.#open());
     if (this.#stopped !== null) return;
     this.#undo = [
       watchEvents(store.jobs, { queues, attempts: this.#attempts, claims: this.#claims }),
@@ -178,6 +180,33 @@ export class QueueWorker implements Worker {
     this.#adopt();
     this.#attempts.takeUp(this.#options.own ?? []);
     this.#claims.wake();
+  }
+
+  /** Everything that the store must answer before the first claim. */
+  async #open(): Promise<Keeper> {
+    const { store, onUnreachable, prepare } = this.#options;
+    if (prepare !== undefined) await withDeadline(prepare(), CALL_DEADLINE_MS);
+    await this.#identifyStore();
+    const plan = keeperPlan(this.#options, { id: this.#id, memory: this.#board.memory });
+    const tell = newsReader({
+      attempts: this.#attempts,
+      reach: this.#reach,
+      mustStop: (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop',
+      tell: (event) => this.#tell(event),
+      restart: () => this.#restart(),
+    });
+    return (await openThreadKeeper(store, plan, tell)) ?? openLocalKeeper(store.jobs, plan, tell);
+  }
+
+  /** A role that may not read the identity leaves it unknown: then every journal of the path is taken as its own. */
+  async #identifyStore(): Promise<void> {
+    const { storeIdentity } = this.#options;
+    if (this.#journal === null || storeIdentity === undefined) return;
+    try {
+      this.#journal.belongTo(await withDeadline(storeIdentity(), CALL_DEADLINE_MS));
+    } catch (error) {
+      if (codeOf(error) !== 'refused') throw error;
+    }
   }
 
   /** After everything that follows from the present event without waiting, so that what ends together travels together. */

@@ -13,9 +13,28 @@ const AWAY_CODES: ReadonlySet<unknown> = new Set([
   'store-closed',
 ]);
 
-/** Whether the same call may succeed later. Anything else is wrong with the call itself. */
+/** Whether the store is known to be the reason, and not the call: the same call may succeed later. */
 export function isAway(error: unknown): boolean {
   return AWAY_CODES.has(codeOf(error));
+}
+
+/** Rejected passwords, rights and damage as well: an operator can put them right while the worker waits. */
+const HEALING_CODES: ReadonlySet<unknown> = new Set([
+  'store-unavailable',
+  'outcome-unknown',
+  'store-full',
+  'data-corrupt',
+  'refused',
+]);
+
+/** Whether a store that answers so may be of use later, without another program, other settings or another connection. */
+export function canHeal(error: unknown): boolean {
+  return HEALING_CODES.has(codeOf(error));
+}
+
+/** Whether the call itself is wrong: too large, or not what the store takes. Repeating it changes nothing. */
+export function isInputError(error: unknown): boolean {
+  return codeOf(error) === 'bad-input';
 }
 
 /** By its code and not by its class: an error may come from another thread or another copy of this package. */

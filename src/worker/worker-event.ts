@@ -27,6 +27,8 @@ export type WorkerEvent =
   | { readonly type: 'restarted'; readonly from: string; readonly to: string }
   /** Settlements that an earlier process left on disk, and what became of them is told by `delivered`. */
   | { readonly type: 'journal-found'; readonly settlements: number }
+  /** A journal of another store was renamed to this path; its settlements are not delivered here. */
+  | { readonly type: 'journal-set-aside'; readonly path: string; readonly settlements: number }
   /** A settlement that waited for the store has its answer. */
   | { readonly type: 'delivered'; readonly settlement: Settlement; readonly answer: SettleResult | null }
   /** Something that should not happen; the worker goes on. */

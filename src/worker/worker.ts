@@ -38,8 +38,14 @@ export interface WorkerOptions {
   readonly maxBlockMs?: number;
   /** What becomes of running attempts when the store is away. Default: stop where it is shared, else continue. */
   readonly onUnreachable?: 'stop' | 'continue';
+  /** Loads what the handlers need from the store, before the first claim. */
+  prepare?(): Promise<void>;
+  /** Whether `start` waits for a store that is unavailable and emits `store-away`. Default: it rejects. */
+  readonly waitsForStore?: boolean;
   /** Where settlements wait that cannot be delivered: the beginning of file names. Default: in memory alone. */
   readonly journalPath?: string | null;
+  /** The identity of the store, for the journal: a journal of another store is set aside. Default: unknown. */
+  storeIdentity?(): Promise<string>;
   /** The runner says itself when the work began; otherwise an attempt that lives for a second has begun. */
   readonly saysStarted?: boolean;
   /** Attempts that an earlier process began and whose leases are ours: gone on with before anything is claimed. */
@@ -69,7 +75,7 @@ export interface RunningAttempt {
 export interface Worker {
   /** Another one after the worker was declared lost. */
   readonly id: string;
-  /** Resolved when leases can be kept; claiming begins then. */
+  /** Resolved when leases can be kept, and claiming begins then; or when the worker was stopped before. */
   start(): Promise<void>;
   /** Resolved when nothing of it is left. A second call with `force` cuts the first one short. */
   stop(options?: StopOptions): Promise<void>;

@@ -12,6 +12,7 @@ import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
 import { moving } from './moving.mjs';
 import { nodes } from './nodes.mjs';
+import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
@@ -25,6 +26,7 @@ export const mutants = [
   ...sqlite,
   ...redis,
   ...worker,
+  ...outcomes,
   ...schedules,
   ...dependencies,
   ...limits,

@@ -68,7 +68,9 @@ describe('a call over http', () => {
 
   it.each([
     ['bad-input', 'bad-input'],
-    ['unauthenticated', 'bad-input'],
+    ['too-large', 'bad-input'],
+    ['unauthenticated', 'store-unavailable'],
+    ['forbidden', 'refused'],
     ['store-full', 'store-full'],
     ['overloaded', 'store-unavailable'],
     ['too-many-requests', 'store-unavailable'],
@@ -126,6 +128,7 @@ describe('the http store', () => {
       queue.work(async (job) => job.data * 2);
       expect(await queue.run(21)).toBe(42);
     }
-    await expect(connect(`http://127.0.0.1:${port}`, { token: 'nobody' })).rejects.toMatchObject({ code: 'bad-input' });
+    const unknown = connect(`http://127.0.0.1:${port}`, { token: 'nobody' });
+    await expect(unknown).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 });

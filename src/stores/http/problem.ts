@@ -13,21 +13,24 @@ export function lostReply(isLook: boolean, cause: unknown): LonghaulError {
   return new LonghaulError(code, `the server's answer was lost: ${wordsOf(cause)}`, { cause });
 }
 
-/** What the server's own codes mean to a caller of a store. Refused before it was looked at: nothing was done. */
+/**
+ * What the server's own codes mean to a caller of a store. Refused before it was looked at: nothing was done. A token
+ * that is not known may be known again later; only `too-large` is a fault of the call itself.
+ */
 const MEANINGS: Readonly<Record<RequestCode, ErrorCode>> = {
   'bad-request': 'store-incompatible',
-  unauthenticated: 'bad-input',
-  forbidden: 'bad-input',
+  unauthenticated: 'store-unavailable',
+  forbidden: 'refused',
   'no-such-address': 'store-incompatible',
   'method-not-allowed': 'store-incompatible',
   'too-slow': 'store-unavailable',
   'too-large': 'bad-input',
   'wrong-content-type': 'store-incompatible',
   'range-not-satisfiable': 'store-incompatible',
-  'foreign-host': 'bad-input',
-  'idempotency-key-reused': 'bad-input',
+  'foreign-host': 'store-incompatible',
+  'idempotency-key-reused': 'store-incompatible',
   'too-many-requests': 'store-unavailable',
-  'headers-too-large': 'bad-input',
+  'headers-too-large': 'store-incompatible',
   internal: 'outcome-unknown',
   overloaded: 'store-unavailable',
   'node-away': 'store-unavailable',

@@ -46,6 +46,20 @@ describeWithRedis('a server that answers with an error', () => {
     await expect(store.jobs.add([aJob('a')])).rejects.toMatchObject({ code: 'data-corrupt' });
   });
 
+  it('takes a right away that a script needs: the call may be repeated, and is then done once', async () => {
+    expect(await ask(server.port, 'ACL SETUSER worker on >secret ~* &* +@all')).toBe('OK');
+    const url = server.url.replace('redis://', 'redis://worker:secret@');
+    const store = await openRedisStore({ url, namespace: 'rights' });
+    onTestFinished(() => store.close());
+    await ask(server.port, 'ACL SETUSER worker -hset');
+    await expect(store.jobs.add([aJob('a')])).rejects.toMatchObject({ code: 'outcome-unknown' });
+    await ask(server.port, 'ACL SETUSER worker +hset -hget');
+    await expect(store.records.get('k', 'x')).rejects.toMatchObject({ code: 'store-unavailable' });
+    await ask(server.port, 'ACL SETUSER worker +hget');
+    await store.jobs.add([aJob('a')]);
+    expect((await store.jobs.count(['q']))[0]).toMatchObject({ waiting: 1 });
+  });
+
   it('became a replica (READONLY): nothing was written, and another primary is looked for', async () => {
     const other = await startRedis();
     onTestFinished(() => other.stop());
@@ -80,6 +94,17 @@ describe('the words of error answers', () => {
   it('a change whose wait was broken off has an outcome that nobody knows', async () => {
     const error = new ErrorReply('UNBLOCKED force unblock from blocking operation, instance state changed');
     expect(toProblem(error, await loadLibrary(), 'change')).toMatchObject({ code: 'outcome-unknown' });
+  });
+
+  it.each([
+    "ERR The user executing the script can't run this command or subcommand script: 5d3f, on @user_script:1.",
+    "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments script: 5d3f",
+    "ERR Error running script (call to f_5d3f): @user_script:9: The user executing the script can't run this command",
+    "NOPERM ACL failure in script: User worker has no permissions to run the 'hset' command script: 5d3f",
+  ])('missing rights inside of a script leave an unknown outcome: %s', async (message) => {
+    const library = await loadLibrary();
+    expect(toProblem(new ErrorReply(message), library, 'change')).toMatchObject({ code: 'outcome-unknown' });
+    expect(toProblem(new ErrorReply(message), library, 'look')).toMatchObject({ code: 'store-unavailable' });
   });
 
   it('any other answer to a script is an end, not a lost reply', async () => {

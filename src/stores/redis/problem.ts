@@ -31,6 +31,12 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'ASK', 'MAS
 /** Stopped because the slot is on its way to another node. There is no word for it, only this sentence of the server's. */
 const SLOT_MOVES = /Script attempted to access a non local key/;
 
+/**
+ * Missing rights inside of a script, in the wording of Redis 6.2 and 7.0 and in that of 7.2. The server checks them for
+ * each command, so the script may have written something before: the outcome is unknown, and a repeat finishes it.
+ */
+const LACKS_RIGHTS_INSIDE = /The user executing the script (?:can't|is lacking)|ACL failure in script/;
+
 /** The word with which the server's answer begins, or the answer to the command in a script that it stopped; else empty. */
 export function errorWord(error: unknown): string {
   if (!(error instanceof Error)) return '';
@@ -57,13 +63,15 @@ export function toProblem(error: unknown, library: Library, asked: Asked): Longh
 function codeOf(error: Error, library: Library, asked: Asked): ErrorCode | undefined {
   if (error instanceof library.ErrorReply) {
     const word = errorWord(error);
-    if (word === 'UNBLOCKED' || SLOT_MOVES.test(error.message)) return undefined;
+    if (word === 'UNBLOCKED' || isStoppedInside(error.message)) return undefined;
     const known = NOT_BEGUN[word];
     return known ?? (asked === 'opening' ? undefined : 'data-corrupt');
   }
   const neverSent = [library.ClientOfflineError, library.ClientClosedError];
   return neverSent.some((each) => error instanceof each) ? 'store-unavailable' : undefined;
 }
+
+const isStoppedInside = (message: string): boolean => SLOT_MOVES.test(message) || LACKS_RIGHTS_INSIDE.test(message);
 
 function wordsOf(code: ErrorCode, { message }: Error): string {
   const because = message === '' ? '' : `: ${message}`;
