@@ -16,6 +16,7 @@ import { readParts, targetOf } from './read-request.ts';
 import type { Reply } from './reply.ts';
 import type { Call, Route, Who } from './route.ts';
 import type { Match, RouteTable } from './route-table.ts';
+import type { StreamBuffers } from './stream-buffers.ts';
 import { writeReply } from './write-reply.ts';
 
 /** A request that has been answered, for the log and the audit. `route` and `who` are null where it never got so far. */
@@ -31,6 +32,8 @@ export interface DispatchOptions {
   readonly context: ServerContext;
   readonly table: RouteTable;
   readonly guard: Guard;
+  /** Counts what the readers of event streams leave unread. */
+  readonly buffers: StreamBuffers;
   /** Before the answer goes out, and awaited: what is done must be in the audit before it is told. */
   onAnswer?(answered: Answered): void | Promise<void>;
   /** What nobody foresaw. The caller is told only that it happened. */
@@ -58,7 +61,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await options.onAnswer?.({ request, ...progress, reply });
       // Whoever is refused while still sending could go on for ever.
       if (!request.complete && reply.status >= 400) response.setHeader('connection', 'close');
-      await writeReply(response, reply, { isHead: request.method === 'HEAD', signal });
+      await writeReply(response, reply, { isHead: request.method === 'HEAD', signal, buffers: options.buffers });
     } catch (error) {
       if (!signal.aborted) options.onTrouble('an answer could not be written', error);
       response.destroy();

@@ -16,6 +16,7 @@ import type { EventFeed } from './event-feed.ts';
 import { openEventFeed } from './event-feed.ts';
 import { listenOnPath, listenOnTcp } from './listen.ts';
 import { createListener } from './listener.ts';
+import { StreamBuffers } from './stream-buffers.ts';
 
 export interface TcpAddress {
   readonly host: string;
@@ -23,13 +24,15 @@ export interface TcpAddress {
   readonly port: number;
 }
 
-export interface ServerOptions extends Omit<DispatchOptions, 'context'> {
+export interface ServerOptions extends Omit<DispatchOptions, 'context' | 'buffers'> {
   readonly context: GivenContext;
   readonly tcp: readonly TcpAddress[];
   /** The path of the unix socket; null for none. */
   readonly socket: string | null;
   /** What the machine allows, unless told. */
   readonly connections?: ConnectionLimits;
+  /** Bounds the memory of all event streams together; `MAX_UNREAD_BYTES` unless given. */
+  readonly buffers?: StreamBuffers;
 }
 
 export interface HttpServer {
@@ -42,12 +45,12 @@ export interface HttpServer {
 const LAST_ANSWERS_MS = 5_000;
 
 export async function openServer(options: ServerOptions): Promise<HttpServer> {
-  const { connections = connectionLimits() } = options;
+  const { connections = connectionLimits(), buffers = new StreamBuffers() } = options;
   const stopping = new AbortController();
   // Every request under way listens to it.
   setMaxListeners(0, stopping.signal);
   const events = openEventFeed(options.context);
-  const dispatch = createDispatch({ ...options, context: wholeContext(options.context, events) });
+  const dispatch = createDispatch({ ...options, buffers, context: wholeContext(options.context, events) });
   const shared = { dispatch, stopping: stopping.signal };
   const room = new ConnectionRoom(connections.tcp);
   const servers: Server[] = [];
