@@ -55,7 +55,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const signal = goneSignal(response, stopping);
     const progress: Progress = { route: null, who: null, call: null };
     const reply = await answer(options, { ...exchange, door, signal, progress }).catch((error: unknown) =>
-      replyTo(options, error, request),
+      replyTo(options, error, { request, stopping }),
     );
     try {
       await options.onAnswer?.({ request, ...progress, reply });
@@ -113,14 +113,23 @@ function found(match: Match): Match & { kind: 'route' } {
   }
 }
 
-function replyTo(options: DispatchOptions, error: unknown, { complete, destroyed }: IncomingMessage): Reply {
+interface Interrupted {
+  readonly request: IncomingMessage;
+  readonly stopping: AbortSignal;
+}
+
+function replyTo(options: DispatchOptions, error: unknown, { request, stopping }: Interrupted): Reply {
+  const { complete, destroyed } = request;
   const reply = replyOfError(error);
   if (reply !== null) return reply;
+  if (stopping.aborted && isAbort(error)) return problemReply('overloaded', 'the node is stopping');
   // Whoever hangs up while still sending is no trouble of ours, and must not fill the log.
   if (!complete && destroyed) return problemReply('bad-request', 'the request broke off');
   options.onTrouble('a request could not be answered', error);
   return problemReply('internal', 'this was not foreseen; the log of the server has it');
 }
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 /**
  * Aborted when the connection closes, whether or not the answer was whole, or when the server stops. Tied by hand: what

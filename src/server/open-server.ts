@@ -14,7 +14,8 @@ import type { DispatchOptions } from './dispatch.ts';
 import { createDispatch } from './dispatch.ts';
 import type { EventFeed } from './event-feed.ts';
 import { openEventFeed } from './event-feed.ts';
-import { listenOnPath, listenOnTcp } from './listen.ts';
+import type { KeptSocket } from './listen.ts';
+import { keepSocket, listenOnPath, listenOnTcp } from './listen.ts';
 import { createListener } from './listener.ts';
 import { StreamBuffers } from './stream-buffers.ts';
 
@@ -54,7 +55,9 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
   const shared = { dispatch, stopping: stopping.signal };
   const room = new ConnectionRoom(connections.tcp);
   const servers: Server[] = [];
+  const sockets: KeptSocket[] = [];
   const stop = once(async () => {
+    for (const socket of sockets) await socket.stop();
     await closeAll(servers, stopping);
     events.stop();
   });
@@ -70,6 +73,7 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
       const server = createListener({ ...shared, door: 'socket', room: new ConnectionRoom(connections.socket) });
       servers.push(server);
       await listenOnPath(server, options.socket);
+      sockets.push(keepSocket(server, options.socket, options.onTrouble));
     }
   } catch (error) {
     await stop();
@@ -91,7 +95,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
 
 async function closeAll(servers: readonly Server[], stopping: AbortController): Promise<void> {
   stopping.abort();
-  await Promise.all(servers.filter(({ listening }) => listening).map(closeOne));
+  await Promise.all(servers.map(closeOne));
 }
 
 function closeOne(server: Server): Promise<void> {

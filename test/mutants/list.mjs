@@ -15,6 +15,7 @@ import { redis } from './redis.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
+import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
@@ -31,6 +32,7 @@ export const mutants = [
   ...hooks,
   ...nodes,
   ...settings,
+  ...server,
   ...series,
   ...moving,
   ...runner,
