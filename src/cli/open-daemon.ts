@@ -63,8 +63,20 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     await stopNode();
     throw error;
   });
-  await node.listensOn(http.addresses);
-  await settings.remember();
+  const stop = async (): Promise<void> => {
+    try {
+      await http.stop();
+    } finally {
+      await stopNode();
+    }
+  };
+  await node
+    .listensOn(http.addresses)
+    .then(() => settings.remember())
+    .catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
   return {
     addresses: http.addresses,
     url: settings.url,
@@ -76,9 +88,6 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       return lines;
     },
     shut: () => http.stop(),
-    async stop() {
-      await http.stop();
-      await stopNode();
-    },
+    stop,
   };
 }

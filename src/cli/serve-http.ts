@@ -74,15 +74,15 @@ export async function openHttp(parts: HttpParts): Promise<HttpSide> {
     queues: () => parts.node.queues().keys(),
     onTrouble,
   });
-  await sockets.start();
-  return {
-    addresses: server.addresses,
-    loginCode: () => access.loginCode(),
-    stop: async () => {
-      await sockets.stop();
-      await server.stop().finally(() => access.stop());
-    },
+  const stop = async (): Promise<void> => {
+    await sockets.stop();
+    await server.stop().finally(() => access.stop());
   };
+  await sockets.start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { addresses: server.addresses, loginCode: () => access.loginCode(), stop };
 }
 
 function contextOf({ node, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {

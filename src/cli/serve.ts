@@ -24,6 +24,9 @@ import { serveSettings } from './serve-settings.ts';
 import { listenToSignals, type Told } from './serve-signals.ts';
 import { openSystemdNotify } from './systemd-notify.ts';
 
+/** A node that was asked to stop ends after this time at the latest, whatever is still open. */
+const STOP_WITHIN_MS = 30_000;
+
 export async function serve(call: Call): Promise<number> {
   if (call.positionals.length > 0) throw call.wrong('too many words');
   return serveHome(serveSettings(call, process.env, process.stdout.isTTY));
@@ -69,11 +72,20 @@ async function runUntilTold(
   await systemd.ready();
   const reason = await told.untilStop(() => reload(daemon, log));
   systemd.close();
+  endInTime(log);
   if (reason.kind === 'failed') return endFailed(daemon, reason.error, log);
   log.info('stopping: running scripts go on and are taken up by the next serve');
   await systemd.stopping();
   await daemon.stop();
   return 0;
+}
+
+/** A net, and no way to stop: what is left open is a bug, and its kind is logged. */
+function endInTime(log: Log): void {
+  setTimeout(() => {
+    log.error(`still open ${STOP_WITHIN_MS / 1_000} s after the stop: ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(1);
+  }, STOP_WITHIN_MS).unref();
 }
 
 function linesOf({ addresses, url, queues }: Daemon, { home, store }: ServeSettings): readonly string[] {

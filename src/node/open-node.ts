@@ -127,16 +127,10 @@ export async function openNode(options: NodeOptions): Promise<Node> {
       relay,
       hooks,
       wakeSchedules: () => schedules.wake(),
-      async stop({ absenceMs = ABSENCE_MS } = {}) {
-        await member.registry.leave();
-        await schedules.stop();
-        await router.stop();
-        await hooks.stop();
-        await relay.stop();
-        await node.stop(absenceMs);
-        await member.stop();
-        await giveBack(owner, options);
-        lock.release();
+      stop({ absenceMs = ABSENCE_MS } = {}) {
+        const last = [() => lock.release(), () => owner.release(), () => member.stop(), () => node.stop(absenceMs)];
+        const lanes = [() => relay.stop(), () => hooks.stop(), () => router.stop()];
+        return undoAll([...last, ...lanes, () => schedules.stop(), () => member.registry.leave()], options);
       },
     };
   } catch (error) {
@@ -145,20 +139,16 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   }
 }
 
-/** A process that ended owns nothing, so a store that does not answer changes nothing. */
-async function giveBack(owner: { release(): Promise<void> }, { onNews }: NodeOptions): Promise<void> {
-  await owner
-    .release()
-    .catch((error: unknown) => onNews?.({ type: 'trouble', what: 'the store could not be given back', error }));
-}
-
-/** What has begun already would keep the process of a node that could not start, and its scripts without anybody. */
+/**
+ * The last step first. A step that fails is reported and keeps no other from its end: what has begun would keep the process
+ * of a node that could not start or stop, and its scripts without a node.
+ */
 async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promise<void> {
   for (const step of undo.reverse()) {
     try {
       await step();
     } catch (error) {
-      onNews?.({ type: 'trouble', what: 'a node that could not start was not put away whole', error });
+      onNews?.({ type: 'trouble', what: 'a part of the node could not be stopped', error });
     }
   }
 }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcp } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { handlesLeftBy } from '../../test/support/open-handles.ts';
 import { destinationsOf } from './destinations.ts';
 import type { Outbound } from './outbound.ts';
 import { openOutbound } from './outbound.ts';
@@ -185,4 +186,36 @@ const clearEvery = (timer: NodeJS.Timeout) => (): void => clearInterval(timer);
 async function* endless(): AsyncGenerator<Buffer> {
   const piece = Buffer.alloc(256 * 1024);
   for (;;) yield piece;
+}
+
+it('a call that is told to stop while it sends leaves no timer behind', async () => {
+  const left = await handlesLeftBy(async () => {
+    const server = createServer((request) => void request.pause()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const outbound = openOutbound(() => destinationsOf(HERE));
+    const stop = new AbortController();
+    const open = async () =>
+      Readable.from(
+        endlessly(() => stop.abort()),
+        { objectMode: false },
+      );
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const body = { length: 1024 ** 3, pacer: null, open };
+    const times = { connectMs: 60_000, idleMs: 60_000, answerMs: 60_000 };
+    const answer = await outbound.call({ method: 'PUT', url, body, times, signal: stop.signal });
+    expect(answer).toMatchObject({ ok: false, problem: { code: 'stopped' } });
+    outbound.close();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  expect(left).toEqual([]);
+});
+
+/** Pieces without end; tells when some of them were taken. */
+async function* endlessly(onSome: () => void): AsyncGenerator<Buffer> {
+  for (let pieces = 1; ; pieces += 1) {
+    if (pieces === 8) onSome();
+    yield Buffer.alloc(64 * 1024);
+  }
 }

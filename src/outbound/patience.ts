@@ -16,6 +16,7 @@ export class Patience {
   #words = '';
   #isThrough = false;
   #isSent = false;
+  #isOver = false;
 
   constructor(times: OutboundTimes) {
     this.#times = times;
@@ -76,12 +77,15 @@ export class Patience {
     return new Error(this.#words);
   }
 
+  /** A piece that is sent after this begins no step: its timer would outlive the call. */
   end(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
   }
 
   #wait(ms: number, what: string): void {
     clearTimeout(this.#timer);
+    if (this.#isOver) return;
     this.#timer = setTimeout(() => {
       this.#ended ??= 'too-slow';
       this.#words = `${what} within ${ms / 1_000} s`;

@@ -16,6 +16,7 @@ import { readParts, targetOf } from './read-request.ts';
 import type { Reply } from './reply.ts';
 import type { Call, Route, Who } from './route.ts';
 import type { Match, RouteTable } from './route-table.ts';
+import type { StreamBuffers } from './stream-buffers.ts';
 import { writeReply } from './write-reply.ts';
 
 /** A request that has been answered, for the log and the audit. `route` and `who` are null where it never got so far. */
@@ -31,6 +32,8 @@ export interface DispatchOptions {
   readonly context: ServerContext;
   readonly table: RouteTable;
   readonly guard: Guard;
+  /** Counts what the readers of event streams leave unread. */
+  readonly buffers: StreamBuffers;
   /** Before the answer goes out, and awaited: what is done must be in the audit before it is told. */
   onAnswer?(answered: Answered): void | Promise<void>;
   /** What nobody foresaw. The caller is told only that it happened. */
@@ -52,13 +55,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const signal = goneSignal(response, stopping);
     const progress: Progress = { route: null, who: null, call: null };
     const reply = await answer(options, { ...exchange, door, signal, progress }).catch((error: unknown) =>
-      replyTo(options, error, request),
+      replyTo(options, error, { request, stopping }),
     );
     try {
       await options.onAnswer?.({ request, ...progress, reply });
       // Whoever is refused while still sending could go on for ever.
       if (!request.complete && reply.status >= 400) response.setHeader('connection', 'close');
-      await writeReply(response, reply, { isHead: request.method === 'HEAD', signal });
+      await writeReply(response, reply, { isHead: request.method === 'HEAD', signal, buffers: options.buffers });
     } catch (error) {
       if (!signal.aborted) options.onTrouble('an answer could not be written', error);
       response.destroy();
@@ -110,14 +113,23 @@ function found(match: Match): Match & { kind: 'route' } {
   }
 }
 
-function replyTo(options: DispatchOptions, error: unknown, { complete, destroyed }: IncomingMessage): Reply {
+interface Interrupted {
+  readonly request: IncomingMessage;
+  readonly stopping: AbortSignal;
+}
+
+function replyTo(options: DispatchOptions, error: unknown, { request, stopping }: Interrupted): Reply {
+  const { complete, destroyed } = request;
   const reply = replyOfError(error);
   if (reply !== null) return reply;
+  if (stopping.aborted && isAbort(error)) return problemReply('overloaded', 'the node is stopping');
   // Whoever hangs up while still sending is no trouble of ours, and must not fill the log.
   if (!complete && destroyed) return problemReply('bad-request', 'the request broke off');
   options.onTrouble('a request could not be answered', error);
   return problemReply('internal', 'this was not foreseen; the log of the server has it');
 }
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 /**
  * Aborted when the connection closes, whether or not the answer was whole, or when the server stops. Tied by hand: what

@@ -4,6 +4,7 @@
  *
  * It never holds the store up, and forgets no change without saying so.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job } from '../core/job.ts';
 import type { StoreEvent } from '../core/job-store.ts';
 import type { JobEvent, JobRow, QueueEvent } from '../wire/job-event.ts';
@@ -17,16 +18,18 @@ import { JobRows } from './job-rows.ts';
 export interface EventFeed {
   /** Where somebody stands who begins now. */
   readonly lastId: string;
-  /** What came after this id; null when that is no longer known. */
-  since(lastId: string): readonly RingEvent[] | null;
-  /** From now on all that comes, until the answer is called. */
-  listen(hear: (event: RingEvent) => void): () => void;
+  /** At most so many events that came after this id; null when that is no longer known. */
+  since(lastId: string, most: number): readonly RingEvent[] | null;
+  /** Calls the listener whenever `since` has more to give, until the answer is called. */
+  listen(wake: () => void): () => void;
   /** The row of one job as it is now. */
   rowOf(job: Job): Promise<JobRow>;
   stop(): void;
 }
 
 const GATHER_MS = 100;
+/** Readers that are woken in one turn of the event loop: what they write leaves the process before the next ones write. */
+const WOKEN_AT_ONCE = 50;
 
 export function openEventFeed(sources: RowSources): EventFeed {
   const feed = new Feed(sources);
@@ -35,8 +38,8 @@ export function openEventFeed(sources: RowSources): EventFeed {
     get lastId() {
       return feed.ring.lastId;
     },
-    since: (lastId) => feed.ring.since(lastId),
-    listen: (hear) => feed.listen(hear),
+    since: (lastId, most) => feed.ring.since(lastId, most),
+    listen: (wake) => feed.listen(wake),
     rowOf: (job) => feed.rows.of(job),
     stop() {
       unsubscribe();
@@ -48,11 +51,12 @@ export function openEventFeed(sources: RowSources): EventFeed {
 class Feed {
   readonly ring: EventRing;
   readonly rows: JobRows;
-  readonly #listeners = new Set<(event: RingEvent) => void>();
+  readonly #listeners = new Set<() => void>();
   readonly #gathered = new GatheredEvents();
   #timer: NodeJS.Timeout | null = null;
   #toldAt = 0;
   #isTelling = false;
+  #isStopped = false;
 
   constructor(sources: RowSources) {
     this.ring = new EventRing(sources.now());
@@ -64,19 +68,20 @@ class Feed {
     this.#tellSoon();
   }
 
-  listen(hear: (event: RingEvent) => void): () => void {
-    this.#listeners.add(hear);
-    return () => void this.#listeners.delete(hear);
+  listen(wake: () => void): () => void {
+    this.#listeners.add(wake);
+    return () => void this.#listeners.delete(wake);
   }
 
   stop(): void {
+    this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#listeners.clear();
   }
 
   /** One telling after the other: a slow look-up must not let a later change overtake an earlier one. */
   #tellSoon(): void {
-    if (this.#timer !== null || this.#isTelling || this.#gathered.isEmpty) return;
+    if (this.#timer !== null || this.#isTelling || this.#isStopped || this.#gathered.isEmpty) return;
     const waitMs = Math.max(0, this.#toldAt + GATHER_MS - performance.now());
     this.#timer = setTimeout(() => void this.#tell(), waitMs).unref();
   }
@@ -86,6 +91,7 @@ class Feed {
     this.#toldAt = performance.now();
     this.#isTelling = true;
     await this.#tellAll(this.#gathered.take());
+    await this.#wakeAll();
     this.#isTelling = false;
     this.#tellSoon();
   }
@@ -109,8 +115,16 @@ class Feed {
   }
 
   #push(event: string, data: object, about: Pick<RingEvent, 'job' | 'queues' | 'types'>): void {
-    const told = this.ring.push({ event, data: JSON.stringify(data), ...about });
-    for (const hear of this.#listeners) hear(told);
+    this.ring.push({ event, data: JSON.stringify(data), ...about });
+  }
+
+  async #wakeAll(): Promise<void> {
+    let woken = 0;
+    for (const wake of this.#listeners) {
+      wake();
+      woken += 1;
+      if (woken % WOKEN_AT_ONCE === 0) await nextTurn();
+    }
   }
 }
 

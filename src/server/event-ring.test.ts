@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { EventRing } from './event-ring.ts';
 
 const push = (ring: EventRing, data: string) => ring.push({ event: 'job', data, job: data, queues: [], types: [] });
-const since = (ring: EventRing, id: string) => ring.since(id)?.map(({ data }) => data) ?? null;
+const since = (ring: EventRing, id: string) => ring.since(id)?.map(({ job }) => job) ?? null;
 
 it('gives what came after an id, in order', () => {
   const ring = new EventRing(5);
@@ -27,4 +27,13 @@ it.each(['4-1', '6-1', '5-9', '', 'x', '5', '5-1-1', '-1'])('knows nothing of th
   const ring = new EventRing(5);
   push(ring, 'a');
   expect(ring.since(id)).toBeNull();
+});
+
+it('gives no more than is asked for, and writes each event as one message', () => {
+  const ring = new EventRing(5);
+  for (const data of ['a', 'b', 'c']) push(ring, data);
+  expect(ring.since('5-0', 2)?.map(({ text }) => text)).toEqual([
+    'id: 5-1\nevent: job\ndata: a\n\n',
+    'id: 5-2\nevent: job\ndata: b\n\n',
+  ]);
 });

@@ -4,18 +4,23 @@
  */
 
 import type { StoreEventType } from '../core/job-store.ts';
+import { formatServerEvent } from './event-stream.ts';
 
 export interface RingEvent {
   readonly id: string;
-  /** The name of the message, and its content as JSON text. */
+  /** The name of the message. */
   readonly event: string;
-  readonly data: string;
+  /** The message as it is written to every stream: formatted once for all readers. */
+  readonly text: string;
   /** What it concerns, for those who asked for less than everything. */
   readonly job: string | null;
   readonly queues: readonly string[];
   /** What happened to the job, in its order. */
   readonly types: readonly StoreEventType[];
 }
+
+/** An event before it has an id; `data` is its content as JSON text. */
+export type NewEvent = Omit<RingEvent, 'id' | 'text'> & { readonly data: string };
 
 const RING_SIZE = 10_000;
 
@@ -35,20 +40,21 @@ export class EventRing {
     return `${this.#epoch}-${this.#count}`;
   }
 
-  push(event: Omit<RingEvent, 'id'>): RingEvent {
+  push({ data, ...event }: NewEvent): RingEvent {
     this.#count += 1;
-    const kept = { id: this.lastId, ...event };
+    const id = this.lastId;
+    const kept = { id, ...event, text: formatServerEvent({ id, event: event.event, data }) };
     this.#events[(this.#count - 1) % this.#size] = kept;
     return kept;
   }
 
-  /** Null when what came after this id is not known any more, or never was. */
-  since(lastId: string): readonly RingEvent[] | null {
+  /** Returns at most `most` events that came after this id; null when they are not known any more, or never were. */
+  since(lastId: string, most: number = this.#size): readonly RingEvent[] | null {
     const [, epoch, number] = /^(\d{1,16})-(\d{1,16})$/.exec(lastId) ?? [];
     const seen = Number(number);
     if (Number(epoch) !== this.#epoch || seen > this.#count || seen < this.#count - this.#size) return null;
     const missed: RingEvent[] = [];
-    for (let each = seen; each < this.#count; each += 1) {
+    for (let each = seen; each < Math.min(this.#count, seen + most); each += 1) {
       const event = this.#events[each % this.#size];
       if (event !== undefined) missed.push(event);
     }

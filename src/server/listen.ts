@@ -1,7 +1,7 @@
 /** Starting to listen, with words for people when that cannot be. */
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, rm, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Server as NetServer } from 'node:net';
 import { LonghaulError } from '../core/errors.ts';
 
 export function listenOnTcp(server: Server, host: string, port: number): Promise<void> {
@@ -20,6 +20,55 @@ export async function listenOnPath(server: Server, path: string): Promise<void> 
   } catch (error) {
     throw unable(path, error);
   }
+}
+
+/** A socket that was removed is made again within this time. */
+export const SOCKET_CHECK_MS = 2_000;
+
+export interface KeptSocket {
+  /** Resolved when nothing of it is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes the socket of a server again when its file was removed. Requests under way go on, and so do connections: the
+ * server gives up nothing but the listening handle that has no file any more.
+ */
+export function keepSocket(
+  server: Server,
+  path: string,
+  onTrouble: (what: string, error: unknown) => void,
+): KeptSocket {
+  let last: Promise<void> = Promise.resolve();
+  let isReported = false;
+  const check = async (): Promise<void> => {
+    try {
+      if (await isThere(path)) return;
+      // Of `net` and not of `http`, which would close idle connections as well.
+      if (server.listening) NetServer.prototype.close.call(server);
+      await listenOnPath(server, path);
+      isReported = false;
+    } catch (error) {
+      if (!isReported) onTrouble(`the socket ${path} was removed and cannot be made again`, error);
+      isReported = true;
+    }
+  };
+  const timer = setInterval(() => {
+    last = last.then(check);
+  }, SOCKET_CHECK_MS).unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      return last;
+    },
+  };
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function listen(

@@ -14,8 +14,10 @@ import type { DispatchOptions } from './dispatch.ts';
 import { createDispatch } from './dispatch.ts';
 import type { EventFeed } from './event-feed.ts';
 import { openEventFeed } from './event-feed.ts';
-import { listenOnPath, listenOnTcp } from './listen.ts';
+import type { KeptSocket } from './listen.ts';
+import { keepSocket, listenOnPath, listenOnTcp } from './listen.ts';
 import { createListener } from './listener.ts';
+import { StreamBuffers } from './stream-buffers.ts';
 
 export interface TcpAddress {
   readonly host: string;
@@ -23,13 +25,15 @@ export interface TcpAddress {
   readonly port: number;
 }
 
-export interface ServerOptions extends Omit<DispatchOptions, 'context'> {
+export interface ServerOptions extends Omit<DispatchOptions, 'context' | 'buffers'> {
   readonly context: GivenContext;
   readonly tcp: readonly TcpAddress[];
   /** The path of the unix socket; null for none. */
   readonly socket: string | null;
   /** What the machine allows, unless told. */
   readonly connections?: ConnectionLimits;
+  /** Bounds the memory of all event streams together; `MAX_UNREAD_BYTES` unless given. */
+  readonly buffers?: StreamBuffers;
 }
 
 export interface HttpServer {
@@ -42,16 +46,18 @@ export interface HttpServer {
 const LAST_ANSWERS_MS = 5_000;
 
 export async function openServer(options: ServerOptions): Promise<HttpServer> {
-  const { connections = connectionLimits() } = options;
+  const { connections = connectionLimits(), buffers = new StreamBuffers() } = options;
   const stopping = new AbortController();
   // Every request under way listens to it.
   setMaxListeners(0, stopping.signal);
   const events = openEventFeed(options.context);
-  const dispatch = createDispatch({ ...options, context: wholeContext(options.context, events) });
+  const dispatch = createDispatch({ ...options, buffers, context: wholeContext(options.context, events) });
   const shared = { dispatch, stopping: stopping.signal };
   const room = new ConnectionRoom(connections.tcp);
   const servers: Server[] = [];
+  const sockets: KeptSocket[] = [];
   const stop = once(async () => {
+    for (const socket of sockets) await socket.stop();
     await closeAll(servers, stopping);
     events.stop();
   });
@@ -67,6 +73,7 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
       const server = createListener({ ...shared, door: 'socket', room: new ConnectionRoom(connections.socket) });
       servers.push(server);
       await listenOnPath(server, options.socket);
+      sockets.push(keepSocket(server, options.socket, options.onTrouble));
     }
   } catch (error) {
     await stop();
@@ -88,7 +95,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
 
 async function closeAll(servers: readonly Server[], stopping: AbortController): Promise<void> {
   stopping.abort();
-  await Promise.all(servers.filter(({ listening }) => listening).map(closeOne));
+  await Promise.all(servers.map(closeOne));
 }
 
 function closeOne(server: Server): Promise<void> {

@@ -67,7 +67,7 @@ async function* readBytes({ request, response }: Exchange, limit: number): Async
   if (request.headers.expect !== undefined) response.writeContinue();
   // A request that is given up must live long enough to be told why: to destroy it is to hang up.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  const pace = watchPace(request);
+  const pace = watchPace(request, response);
   let bytes = 0;
   try {
     for (;;) {
@@ -99,24 +99,37 @@ interface Pace {
   stop(): void;
 }
 
-function watchPace(request: IncomingMessage): Pace {
+/**
+ * Ends with the answer at the latest. A request that was answered before all of its body came is destroyed by nothing: its
+ * next piece would be waited for without end, and the timer would keep a node from stopping.
+ */
+function watchPace(request: IncomingMessage, response: ServerResponse): Pace {
   let taken = 0;
   let giveUp: (error: Error) => void = () => undefined;
+  const answered = (): void => {
+    clearInterval(timer);
+    giveUp(refuseRequest('bad-request', 'the request was answered before all of it came', CLOSING));
+  };
   const timer = setInterval(() => {
     // A reader that is slow itself leaves the rest waiting in the request: that is not the caller's fault.
     if (taken < PACE_BYTES && request.readableLength === 0 && !request.readableEnded)
       giveUp(refuseRequest('too-slow', `less than ${PACE_BYTES} bytes came in ${PACE_MS / 1000} s`, CLOSING));
     taken = 0;
   }, PACE_MS);
+  response.once('close', answered);
   return {
     during: (next) =>
       new Promise((resolve, reject) => {
         giveUp = reject;
+        if (response.closed) answered();
         next.then((result) => {
           taken += result.value?.length ?? 0;
           resolve(result);
         }, reject);
       }),
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearInterval(timer);
+      response.off('close', answered);
+    },
   };
 }

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { openEventStream } from './event-stream.ts';
 import type { Reply, ReplyBody } from './reply.ts';
 import { dropWhenStalled } from './stalled-reader.ts';
+import type { StreamBuffers } from './stream-buffers.ts';
 
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
@@ -19,9 +20,12 @@ interface Writing {
   readonly isHead: boolean;
   /** Aborted when the caller has gone or the server stops. */
   readonly signal: AbortSignal;
+  /** Counts what the readers of event streams leave unread. */
+  readonly buffers: StreamBuffers;
 }
 
-export async function writeReply(response: ServerResponse, reply: Reply, { isHead, signal }: Writing): Promise<void> {
+export async function writeReply(response: ServerResponse, reply: Reply, writing: Writing): Promise<void> {
+  const { isHead, signal } = writing;
   const { body } = reply;
   const content = contentOf(body);
   const type = body.kind === 'json' ? 'application/json' : body.kind === 'bytes' ? 'application/octet-stream' : null;
@@ -39,7 +43,7 @@ export async function writeReply(response: ServerResponse, reply: Reply, { isHea
   }
   dropWhenStalled(response);
   if (body.kind === 'bytes') await pipeline(body.stream, response, { signal });
-  if (body.kind === 'events') await runEvents(response, body.run, signal);
+  if (body.kind === 'events') await runEvents(response, body.run, writing);
 }
 
 /** What is at hand at once, with its length; null for streams. */
@@ -59,9 +63,9 @@ function contentOf(body: ReplyBody): Buffer | null {
 async function runEvents(
   response: ServerResponse,
   run: (ReplyBody & { kind: 'events' })['run'],
-  signal: AbortSignal,
+  { signal, buffers }: Writing,
 ): Promise<void> {
   response.flushHeaders();
-  await run(openEventStream(response, signal));
+  await run(openEventStream(response, signal, buffers));
   response.end();
 }

@@ -60,6 +60,7 @@ export class ClaimLoop {
   #unanswered: ClaimRequest | null = null;
   #timer: NodeJS.Timeout | null = null;
   #whenIdle: (() => void)[] = [];
+  #isGivenUp = false;
 
   constructor(options: ClaimLoopOptions) {
     this.#options = options;
@@ -119,6 +120,7 @@ export class ClaimLoop {
 
   /** Leaves an unanswered claim to its leases' end. */
   giveUp(): void {
+    this.#isGivenUp = true;
     this.#unanswered = null;
     this.#isWaiting = false;
     this.#clearTimer();
@@ -177,7 +179,7 @@ export class ClaimLoop {
     else onTrouble(error);
     // A repeat that was never sent leaves the claim before it as unanswered as it was.
     const isUnanswered = codeOf(error) === 'outcome-unknown' || request === this.#unanswered;
-    const isLost = isUnanswered && request.worker === workerId();
+    const isLost = isUnanswered && request.worker === workerId() && !this.#isGivenUp;
     this.#unanswered = isLost ? request : null;
     this.#isWanted = true;
     if (this.#isStopped && !isLost) return;

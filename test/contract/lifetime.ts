@@ -1,6 +1,7 @@
 /** The lifetime of a store: how it ends, and how another thread opens it again. */
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/core/store.ts';
+import { handlesLeftBy } from '../support/open-handles.ts';
 import type { Open } from './contract.ts';
 
 export function lifetimeContract(open: Open): void {
@@ -28,6 +29,17 @@ export function lifetimeContract(open: Open): void {
     await expect(bench.jobs.find(['a'])).rejects.toMatchObject(isClosed);
     await expect(bench.records.get('queue', 'q')).rejects.toMatchObject(isClosed);
     await expect(bench.setQueue('q', {})).rejects.toMatchObject(isClosed);
+  });
+
+  it('leaves no timer, socket or thread open when it ends', async () => {
+    const left = await handlesLeftBy(async () => {
+      const bench = await open();
+      const unsubscribe = bench.jobs.subscribe(() => undefined);
+      await bench.add({ id: 'a' });
+      await bench.store.close();
+      unsubscribe();
+    });
+    expect(left).toEqual([]);
   });
 
   it('can be opened once more by its own description, if it has one', async () => {

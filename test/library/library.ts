@@ -3,6 +3,7 @@ import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import type { Longhaul, StoreEvent } from '../../src/library/index.ts';
 import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
 import { waitFor } from '../../src/testing/index.ts';
+import { handlesLeftBy } from '../support/open-handles.ts';
 
 export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
   describe(`The library over ${name}`, () => {
@@ -23,6 +24,17 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       const answer = await sums.run({ a: 2, b: 3 });
       expectTypeOf(answer).toEqualTypeOf<number>();
       expect(answer).toBe(5);
+    });
+
+    test('What was opened is closed: no timer, socket or thread is left of a worker and its connection.', async () => {
+      const left = await handlesLeftBy(async () => {
+        const longhaul = await open();
+        const queue = longhaul.queue<number, number>('closed');
+        queue.work(async (job) => job.data + 1);
+        expect(await queue.run(1)).toBe(2);
+        await longhaul.close();
+      });
+      expect(left).toEqual([]);
     });
 
     test('A handler sees its job whole: data, attempt, token, tags, and the checkpoint of an earlier attempt.', async () => {

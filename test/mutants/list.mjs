@@ -17,6 +17,7 @@ import { redis } from './redis.mjs';
 import { runner } from './runner.mjs';
 import { schedules } from './schedules.mjs';
 import { series } from './series.mjs';
+import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
 import { worker } from './worker.mjs';
@@ -34,6 +35,7 @@ export const mutants = [
   ...hooks,
   ...nodes,
   ...settings,
+  ...server,
   ...series,
   ...moving,
   ...runner,

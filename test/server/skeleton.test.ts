@@ -1,11 +1,13 @@
 /** What every request meets before a route runs: hosts, origins, types, sizes, and what is wrong with a body. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { anything, object, text } from '../../src/core/check.ts';
 import { events, json } from '../../src/server/reply.ts';
 import { route } from '../../src/server/route.ts';
 import { ROUTES } from '../../src/server/route-table.ts';
-import { startTrial } from './trial-server.ts';
+import { handlesLeftBy } from '../support/open-handles.ts';
+import { openTrial, startTrial } from './trial-server.ts';
 
 const echoBody = object({ said: anything, word: text({ max: 5 }) });
 const echo = route({
@@ -214,3 +216,20 @@ function say(port: number, lines: readonly string[], body = ''): Promise<string>
     socket.on('close', () => resolve(heard));
   });
 }
+
+it('a server that was stopped under open requests leaves nothing open', async () => {
+  const left = await handlesLeftBy(async () => {
+    const trial = await openTrial({});
+    const sockets = await Promise.all(
+      ['/api/events', '/api/store/events', '/api/overview'].map(async (path) => {
+        const socket = connect(trial.port, '127.0.0.1');
+        socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+        await once(socket, 'data');
+        return socket;
+      }),
+    );
+    await trial.stop();
+    for (const socket of sockets) socket.destroy();
+  });
+  expect(left).toEqual([]);
+});

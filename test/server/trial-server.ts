@@ -15,6 +15,7 @@ import type { Guard } from '../../src/server/guard.ts';
 import { openServer } from '../../src/server/open-server.ts';
 import type { Route } from '../../src/server/route.ts';
 import { createRouteTable, ROUTES } from '../../src/server/route-table.ts';
+import type { StreamBuffers } from '../../src/server/stream-buffers.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import type { Role } from '../../src/wire/role.ts';
 import { idSource } from '../../src/worker/id-source.ts';
@@ -60,6 +61,7 @@ export interface TrialOptions {
   /** What else decides who may do what. */
   readonly access?: Partial<AccessOptions>;
   readonly connections?: ConnectionLimits;
+  readonly buffers?: StreamBuffers;
   /** Any that is free, unless it is told. */
   readonly port?: number;
 }
@@ -97,6 +99,7 @@ export async function openTrial({ clock = 'store', routes = ROUTES, ...options }
     guard: role === undefined ? access.guard : withRole(access.guard, role),
     onAnswer: access.onAnswer,
     ...(options.connections !== undefined && { connections: options.connections }),
+    ...(options.buffers !== undefined && { buffers: options.buffers }),
     onTrouble,
     tcp: [{ host: '127.0.0.1', port: options.port ?? 0 }],
     socket,

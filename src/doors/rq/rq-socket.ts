@@ -2,7 +2,7 @@
  * RQ's unix sockets in the node's home: `config/queuemgr.sock`, and `queue/<name>/queue.sock` for each queue. Each command is
  * a call of RQ's HTTP interface on the node's own socket, so that both have the same rules and the same audit.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { frame, readFrame } from './rq-frames.ts';
@@ -19,13 +19,21 @@ export interface RqSocketsOptions {
 
 type Command = (name: string, text: string) => Promise<unknown>;
 
+interface Listening {
+  readonly server: Server;
+  readonly connections: Set<Socket>;
+  /** Of the socket's file: another number means that the file was removed. */
+  readonly inode: number;
+}
+
 /** The longest path that a unix socket can have. */
 const LONGEST_PATH = 107;
+/** A socket that was removed is made again within this time. */
 const LOOK_EVERY_MS = 2_000;
 
 export class RqSockets {
   readonly #options: RqSocketsOptions;
-  readonly #servers = new Map<string, Server>();
+  readonly #servers = new Map<string, Listening>();
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> = Promise.resolve();
 
@@ -34,9 +42,7 @@ export class RqSockets {
   }
 
   async start(): Promise<void> {
-    const { root, socket } = this.#options;
-    await this.#listen(join(root, 'config/queuemgr.sock'), (name, text) => managerCommand(socket, name, text));
-    await this.look();
+    await this.#listenAll();
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
@@ -44,7 +50,7 @@ export class RqSockets {
   /** Queues come and go; so do their sockets. */
   look(): Promise<void> {
     this.#looking = this.#looking
-      .then(() => this.#follow())
+      .then(() => this.#listenAll())
       .catch((error: unknown) => this.#options.onTrouble("the sockets of RQ's door", error));
     return this.#looking;
   }
@@ -55,15 +61,31 @@ export class RqSockets {
     await Promise.all([...this.#servers.keys()].map((path) => this.#close(path)));
   }
 
-  async #follow(): Promise<void> {
-    const { root, socket } = this.#options;
-    const names = new Map([...this.#options.queues()].map((name) => [join(root, 'queue', name, 'queue.sock'), name]));
-    for (const [path, queue] of names) {
-      if (!this.#servers.has(path))
-        await this.#listen(path, (name, text) => queueCommand(socket, queue, { name, text }));
+  async #listenAll(): Promise<void> {
+    const commands = this.#commands();
+    for (const [path, run] of commands) {
+      // The file of a removed socket cannot be brought back: its server is closed before another one takes the path.
+      if (!(await this.#isThere(path))) await this.#close(path);
+      if (!this.#servers.has(path)) await this.#listen(path, run);
     }
-    const gone = [...this.#servers.keys()].filter((path) => path.endsWith('/queue.sock') && !names.has(path));
+    const gone = [...this.#servers.keys()].filter((path) => !commands.has(path));
     for (const path of gone) await this.#close(path);
+  }
+
+  #commands(): ReadonlyMap<string, Command> {
+    const { root, socket, queues } = this.#options;
+    const commands = new Map<string, Command>();
+    commands.set(join(root, 'config/queuemgr.sock'), (name, text) => managerCommand(socket, name, text));
+    for (const queue of queues())
+      commands.set(join(root, 'queue', queue, 'queue.sock'), (name, text) =>
+        queueCommand(socket, queue, { name, text }),
+      );
+    return commands;
+  }
+
+  async #isThere(path: string): Promise<boolean> {
+    const known = this.#servers.get(path);
+    return known === undefined || (await inodeOf(path)) === known.inode;
   }
 
   async #listen(path: string, run: Command): Promise<void> {
@@ -71,21 +93,37 @@ export class RqSockets {
     if (Buffer.byteLength(path) > LONGEST_PATH) return;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await rm(path, { force: true });
-    const server = createServer((socket) => void answer(socket, run));
+    const connections = new Set<Socket>();
+    const server = createServer((socket) => {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
+      void answer(socket, run);
+    });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(path, resolve);
     });
     server.unref();
-    this.#servers.set(path, server);
+    this.#servers.set(path, { server, connections, inode: (await inodeOf(path)) ?? 0 });
   }
 
+  /** A client that connects and sends nothing must not hold up the end. */
   async #close(path: string): Promise<void> {
-    const server = this.#servers.get(path);
+    const known = this.#servers.get(path);
     this.#servers.delete(path);
-    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    if (known === undefined) return;
+    const closed = new Promise<void>((resolve) => known.server.close(() => resolve()));
+    for (const socket of known.connections) socket.destroy();
+    await closed;
     await rm(path, { force: true });
   }
+}
+
+async function inodeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    ({ ino }) => ino,
+    () => null,
+  );
 }
 
 async function answer(socket: Socket, run: Command): Promise<void> {

@@ -3,7 +3,7 @@
  * the answers are exactly the port's.
  */
 import type { Check } from '../../core/check.ts';
-import type { CallOptions, NewJob } from '../../core/job-store.ts';
+import type { CallOptions, NewJob, StoreEvent } from '../../core/job-store.ts';
 import type { CallName } from '../../core/operations/perform.ts';
 import { PORT_ANSWERS } from '../../wire/port-answers.ts';
 import { PORT_CHECKS } from '../../wire/port-checks.ts';
@@ -12,6 +12,7 @@ import { callAddress, EVENTS_ADDRESS } from '../../wire/store-addresses.ts';
 import type { StoreCall } from '../../wire/store-call.ts';
 import { storeCall } from '../../wire/store-call.ts';
 import type { ServerContext } from '../context.ts';
+import { formatServerEvent } from '../event-stream.ts';
 import { mustBeCallable } from '../hook-addresses.ts';
 import { events, json } from '../reply.ts';
 import { type Route, route } from '../route.ts';
@@ -76,15 +77,30 @@ const eventRoute = route({
   role: 'read',
   answer: 'events',
   handle: ({ context }) =>
-    events((stream) => {
-      const unsubscribe = context.store.jobs.subscribe((heard) => stream.send({ data: JSON.stringify(heard) }));
-      return new Promise((resolve) => {
-        stream.signal.addEventListener('abort', () => {
-          unsubscribe();
-          resolve();
-        });
-      });
+    events(async (stream) => {
+      const unsubscribe = context.store.jobs.subscribe((heard) => stream.write(messageOf(heard)));
+      await aborted(stream.signal);
+      unsubscribe();
     }),
 });
+
+/** Messages by the list that the store gave to every listener: written once for all streams. */
+const messages = new WeakMap<readonly StoreEvent[], string>();
+
+function messageOf(heard: readonly StoreEvent[]): string {
+  const known = messages.get(heard);
+  if (known !== undefined) return known;
+  const message = formatServerEvent({ data: JSON.stringify(heard) });
+  messages.set(heard, message);
+  return message;
+}
+
+/** Resolves at once for a signal that is aborted already: no event would tell of it. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
 
 export const storeRoutes: readonly Route[] = [...callRoutes, eventRoute];

@@ -75,30 +75,47 @@ function lastIdOf({ headers }: Call['request']): string | null {
   return typeof last === 'string' && last !== '' ? last : null;
 }
 
+/** Events that one write carries. */
+const MOST_AT_ONCE = 64;
+
 interface Reader {
   readonly lastId: string | null;
   wants(event: RingEvent): boolean;
 }
 
-/** First what was missed, no faster than it is read; then, in the same breath, everything that comes. */
+/**
+ * Sends what was missed, then `ready`, then everything that comes, no faster than the reader takes it: a slow reader leaves
+ * its events in the ring and not in memory of its own. One that falls behind the ring gets `reset`.
+ */
 async function tell(stream: EventStream, feed: EventFeed, { lastId, wants }: Reader): Promise<void> {
   const { signal } = stream;
   let at = lastId ?? feed.lastId;
-  for (let missed = feed.since(at); missed === null || missed.length > 0; missed = feed.since(at)) {
-    if (missed === null) stream.send({ event: 'reset', id: (at = feed.lastId), data: '{}' });
-    for (const event of missed ?? []) {
-      at = event.id;
-      if (!wants(event)) continue;
-      stream.send(event);
-      await stream.drained();
-      if (signal.aborted) return;
+  let isReady = false;
+  const more = followFeed(feed, signal);
+  while (!signal.aborted) {
+    const events = feed.since(at, MOST_AT_ONCE);
+    if (events === null) stream.send({ event: 'reset', id: (at = feed.lastId), data: '{}' });
+    else if (events.length > 0) {
+      at = events.at(-1)?.id ?? at;
+      sendAll(stream, events.filter(wants));
+    } else if (isReady) await more.next();
+    else {
+      stream.send({ event: 'ready', id: at, data: '{}' });
+      isReady = true;
     }
+    await stream.drained();
   }
-  stream.send({ event: 'ready', id: at, data: '{}' });
-  const end = feed.listen((event) => wants(event) && stream.send(event));
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  end();
+  more.stop();
+}
+
+function sendAll(stream: EventStream, events: readonly RingEvent[]): void {
+  if (events.length > 0) stream.write(events.map(({ text }) => text).join(''));
+}
+
+/** Wakes one reader when the feed has more for it. */
+function followFeed(feed: EventFeed, signal: AbortSignal): { next(): Promise<void>; stop(): void } {
+  let wake = (): void => undefined;
+  const stop = feed.listen(() => wake());
+  signal.addEventListener('abort', () => wake(), { once: true });
+  return { next: () => (signal.aborted ? Promise.resolve() : new Promise((resolve) => (wake = resolve))), stop };
 }

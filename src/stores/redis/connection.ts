@@ -78,6 +78,7 @@ export class Connection {
       await within(this.#parts.settings.commandTimeoutMs, opened.subscribe(channel, listener));
     });
     if (wire === null) return;
+    if (this.#stop.signal.aborted) return wire.destroy();
     this.#subscribers.set(channel, wire);
     wire.onLost(() => void this.subscribe(channel, listener));
   }
@@ -91,6 +92,7 @@ export class Connection {
   }
 
   #use(wire: Wire): void {
+    if (this.#stop.signal.aborted) return wire.destroy();
     this.#trouble = null;
     this.#lane = new Lane(wire, this.#parts.settings, (lane) => this.#giveUp(lane));
   }
