@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
+import { connect } from '../../src/library/index.ts';
 import { CliBench } from './cli-bench.ts';
 
 const bench = new CliBench();
@@ -10,6 +11,7 @@ const bench = new CliBench();
 beforeAll(async () => {
   bench.queue('films', 'echo never run');
   bench.file('notes.txt', 'remember the milk');
+  await (await connect(bench.home)).close();
 });
 
 /** Whatever goes wrong for a user: words on stderr, no stack. */
