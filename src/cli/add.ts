@@ -19,13 +19,14 @@ export async function addTo(call: Call, { isKnown }: { readonly isKnown: boolean
   if (queue === undefined || more.length > 0)
     throw call.wrong(queue === undefined ? 'QUEUE is missing' : 'too many words');
   const data = text === undefined ? null : parseJson('DATA', text);
-  return withTarget(call, async (target) => {
+  const addOne = async (target: Target): Promise<number> => {
     if (!isKnown && !isAddress(queue)) await checkQueueIsKnown(target, queue, ' (--create adds to it all the same)');
     const id = await addJob(call, target, { queue, data });
     if (call.flag('json')) printJson(await target.longhaul.find(id));
     else print(id);
     return 0;
-  });
+  };
+  return withTarget(call, addOne, { createsStore: true });
 }
 
 /** Each a word: an address, or the events that it wants to hear and the address, `failed,slow=https://…`. */

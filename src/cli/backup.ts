@@ -5,6 +5,7 @@ import { LonghaulError } from '../core/errors.ts';
 import { backupHome } from '../node/backup-home.ts';
 import type { Home } from '../node/home.ts';
 import { backupDatabase } from '../stores/sqlite/backup-database.ts';
+import { checkHeader } from '../stores/sqlite/connection.ts';
 import { bytes } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import { homeOf } from './command.ts';
@@ -21,6 +22,7 @@ export async function backup(call: Call): Promise<number> {
     throw new LonghaulError('bad-input', `${home.root} is no home folder: nothing to back up`);
   const hasDatabase = existsSync(home.database);
   if (!hasDatabase) remark(`${home.database} is not there: the jobs are in another store, which needs its own backup`);
+  else checkHeader(home.database);
   const { files } = await copy(home, resolve(to), { hasLogs: call.flag('logs'), hasDatabase });
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   print(`backed up ${home.root}: ${files.length} files, ${bytes(total)}, in ${join(resolve(to))}`);

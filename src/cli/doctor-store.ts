@@ -3,6 +3,7 @@
  * jobs can be asked for, without changing anything in it.
  */
 import { existsSync } from 'node:fs';
+import type { ErrorCode } from '../core/errors.ts';
 import { LonghaulError } from '../core/errors.ts';
 import type { Store } from '../core/store.ts';
 import type { Longhaul } from '../library/index.ts';
@@ -30,6 +31,12 @@ const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 const PAGE = 500;
 const ALONE = { shared: null, close: (): Promise<void> => Promise.resolve() };
 
+const CURES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  'data-corrupt': 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …',
+  'store-incompatible': 'upgrade Longhaul, or name another home: --home',
+  'store-unavailable': 'end the process that holds it, or wait for it',
+};
+
 export function lookAtDatabase(home: Home): StoreLook {
   const { database } = home;
   if (!existsSync(database)) return withoutDatabase(home);
@@ -42,11 +49,12 @@ export function lookAtDatabase(home: Home): StoreLook {
     return { findings: findingsOf(facts, database), jobs, seenAt: facts.seenAt, ...ALONE };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    const cure =
-      error.code === 'data-corrupt'
-        ? 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …'
-        : 'end the process that holds it, or wait for it';
-    return { findings: [fault('database', error.message, cure)], jobs: null, seenAt: null, ...ALONE };
+    return {
+      findings: [fault('database', error.message, CURES[error.code] ?? '')],
+      jobs: null,
+      seenAt: null,
+      ...ALONE,
+    };
   }
 }
 

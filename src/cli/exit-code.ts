@@ -1,6 +1,9 @@
 /** How a command that went wrong ends: words on stderr and an exit code; 0 ok, 1 refused, 2 bad usage or settings. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ErrorCode } from '../core/errors.ts';
 import { LonghaulError } from '../core/errors.ts';
+import { noAccessWords } from '../core/no-access.ts';
 import { UsageError } from './command.ts';
 import { remark } from './screen.ts';
 
@@ -17,10 +20,17 @@ export function sayWhy(error: unknown): number {
     remark(`longhaul: ${error.message}`);
     return BAD_SETTINGS.has(error.code) ? 2 : 1;
   }
-  remark(`longhaul: ${error instanceof Error ? error.message : String(error)}`);
+  remark(`longhaul: ${deniedWords(error) ?? (error instanceof Error ? error.message : String(error))}`);
   if (!isOfTheSystem(error)) remark('longhaul: this is a fault of Longhaul itself; LONGHAUL_DEBUG=1 shows where');
   if ((process.env['LONGHAUL_DEBUG'] ?? '') !== '' && error instanceof Error) remark(error.stack ?? '');
   return 1;
+}
+
+/** What to do about a folder that may not be written; null for every other error. */
+function deniedWords(error: unknown): string | null {
+  if (!isOfTheSystem(error) || !(error instanceof Error) || !('path' in error)) return null;
+  const { code = '', path = '' } = error as NodeJS.ErrnoException;
+  return noAccessWords(code, existsSync(path) ? path : dirname(path));
 }
 
 /** A file that may not be read, a disk that is full: the words of the system say enough. */

@@ -9,6 +9,7 @@ import { LonghaulError } from '../core/errors.ts';
 import { isEnded } from '../core/job.ts';
 import type { JobView } from '../library/index.ts';
 import type { LogCleaner } from './clean-text.ts';
+import { outputDrained } from './closed-output.ts';
 import type { Target } from './open-target.ts';
 import { remark } from './screen.ts';
 
@@ -117,6 +118,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 export function logPrinter(cleaner: LogCleaner | null): (bytes: Uint8Array) => Promise<void> {
   return async (bytes) => {
     const shown = cleaner === null ? bytes : cleaner.clean(bytes);
-    if (!process.stdout.write(shown)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    if (!process.stdout.write(shown)) await outputDrained();
   };
 }

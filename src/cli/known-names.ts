@@ -1,9 +1,10 @@
 /** Which queues and jobs there are, for whoever named one that is not: an error with the nearest name. */
 import { readdir } from 'node:fs/promises';
+import { isDeleted } from '../core/delete-queue.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { LonghaulError } from '../core/errors.ts';
 import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../core/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD, settingsIn } from '../core/settings.ts';
 import type { JobView } from '../library/index.ts';
 import type { Target } from './open-target.ts';
 
@@ -18,7 +19,8 @@ export async function knownQueues({ longhaul, home }: Target): Promise<readonly 
     readdir(home.queues).catch(() => []),
   ]);
   const fromFiles = files.filter((file) => !/^\.|~$/.test(file)).map((file) => file.replace(/\.json$/, ''));
-  return [...new Set([...counts.map(({ queue }) => queue), ...records.map(({ key }) => key), ...fromFiles])].sort();
+  const set = records.filter((record) => !isDeleted(settingsIn(record)));
+  return [...new Set([...counts.map(({ queue }) => queue), ...set.map(({ key }) => key), ...fromFiles])].sort();
 }
 
 export async function checkQueueIsKnown(target: Target, queue: string, hint = ''): Promise<void> {

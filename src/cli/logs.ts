@@ -3,13 +3,14 @@ import { LonghaulError } from '../core/errors.ts';
 import type { JobView } from '../library/index.ts';
 import type { Call } from './call.ts';
 import { createLogCleaner, plainLine } from './clean-text.ts';
+import { outputClosed } from './closed-output.ts';
 import { UsageError } from './command.ts';
 import { followJob, logPrinter } from './follow-log.ts';
 import { findJob } from './known-names.ts';
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { paint, print, printJson, remark, screenOf } from './screen.ts';
-import { toldToStop } from './told-to-stop.ts';
+import { toldToStopPrinting } from './told-to-stop.ts';
 
 const MOST_ATTEMPTS = 1_000_000_000;
 
@@ -41,7 +42,7 @@ async function follow(
   target: Target,
   { id, attempt }: { id: string; attempt: number | undefined },
 ): Promise<number> {
-  const { signal, release } = toldToStop();
+  const { signal, release } = toldToStopPrinting();
   try {
     const job = await followJob(target, { id, attempt, signal, print: printerFor(call) });
     if (job !== null && job.state !== 'done')
@@ -54,7 +55,7 @@ async function follow(
 
 async function printAll(call: Call, target: Target, place: { id: string; attempt: number }): Promise<void> {
   const write = printerFor(call);
-  for (let from = 0; ; ) {
+  for (let from = 0; !outputClosed.aborted; ) {
     const { bytes, to } = await target.files.readLog(place, { from, isRunning: false });
     if (bytes.length === 0) return;
     await write(bytes);

@@ -4,6 +4,7 @@
  * its end into an exit code. Nothing heavy is loaded before it is known what is wanted.
  */
 import { Call } from './call.ts';
+import { outputError, watchOutputs } from './closed-output.ts';
 import { sayWhy } from './exit-code.ts';
 import { commandNamed, helpOf, helpOfAll } from './help.ts';
 import { print } from './screen.ts';
@@ -33,14 +34,11 @@ function asksForHelp(words: readonly string[]): boolean {
   return own.includes('--help') || own.includes('-h');
 }
 
-// `longhaul ls | head`: who reads no more has seen enough.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
-
+watchOutputs();
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  const code = await main(process.argv.slice(2));
+  const error = outputError();
+  process.exitCode = error === null ? code : sayWhy(error);
 } catch (error) {
   process.exitCode = sayWhy(error);
 }

@@ -34,8 +34,9 @@ export async function migrate(call: Call): Promise<number> {
   if (call.flag('reopen')) return reopen(from);
   if (to === undefined) throw call.wrong('--to ADDRESS is missing');
   if (nameOf(from) === nameOf(to)) throw new UsageError(`--from and --to are one and the same store: ${nameOf(from)}`);
-  const opened = await openStoreAt(from, {});
+  const opened = await openStoreAt(from, { create: false });
   try {
+    if (call.flag('dry-run')) return say(call, { wouldMove: await contents(opened) }, 'nothing was moved');
     const target = await openStoreAt(to, {});
     try {
       return await move(call, { from: opened, to: target, fromName: nameOf(from), toName: nameOf(to) });
@@ -57,7 +58,6 @@ export function nameOf(address: string): string {
 }
 
 async function move(call: Call, ends: Ends): Promise<number> {
-  if (call.flag('dry-run')) return say(call, { wouldMove: await contents(ends) }, 'nothing was moved');
   const told = toldToStop();
   const lines = progressLines(call.flag('json'));
   const bring = filesOf(call, ends, { signal: told.signal, lines });
@@ -113,13 +113,13 @@ function filesOf(
   return () => moveFiles({ ...move, onFile: lines.showFiles });
 }
 
-async function contents({ from }: Ends): Promise<Readonly<Record<string, number>>> {
+async function contents({ store }: OpenedStore): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (const part of MOVED_PARTS) {
     counts[part] = 0;
-    for await (const _row of rowsOf(from.store.mover, part)) counts[part] += 1;
+    for await (const _row of rowsOf(store.mover, part)) counts[part] += 1;
   }
-  const running = await runningJobs(from.store);
+  const running = await runningJobs(store);
   return { ...counts, jobs: (counts['jobs'] ?? 0) - running.length, running: running.length };
 }
 
@@ -152,7 +152,7 @@ function say(call: Call, { wouldMove }: { wouldMove: Readonly<Record<string, num
 
 /** Of a source that is still moving: it is an ordinary store again. Of a target that is being filled: it is emptied. */
 async function reopen(address: string): Promise<number> {
-  const { store } = await openStoreAt(address, {});
+  const { store } = await openStoreAt(address, { create: false });
   try {
     const standing = await store.mover.standing();
     if (standing === null || (standing.role === 'target' && standing.state === 'over'))

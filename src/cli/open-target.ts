@@ -2,14 +2,15 @@
  * What a command talks to: the address that was named, else the socket of the node that runs on the home, else the
  * store of the home itself.
  *
- * A home that is not there is refused and never made: a mistyped --home must not leave an empty store behind.
+ * A folder that holds no store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
  */
 import { existsSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { LonghaulError } from '../core/errors.ts';
 import type { ConnectOptions, Longhaul } from '../library/index.ts';
 import type { Home } from '../node/home.ts';
+import { homeAt } from '../node/home.ts';
 import type { Call } from './call.ts';
 import { homeOf } from './command.ts';
 import type { Files } from './files.ts';
@@ -22,8 +23,17 @@ export interface Target {
   readonly address: string;
 }
 
-export async function withTarget<T>(call: Call, use: (target: Target) => Promise<T>): Promise<T> {
-  const target = await openTarget(call);
+export interface Opening {
+  /** Whether a data directory whose store does not exist yet gets one, as it does from the first `serve`. */
+  readonly createsStore?: boolean;
+}
+
+export async function withTarget<T>(
+  call: Call,
+  use: (target: Target) => Promise<T>,
+  opening: Opening = {},
+): Promise<T> {
+  const target = await openTarget(call, opening);
   try {
     return await use(target);
   } finally {
@@ -32,13 +42,14 @@ export async function withTarget<T>(call: Call, use: (target: Target) => Promise
   }
 }
 
-async function openTarget(call: Call): Promise<Target> {
+async function openTarget(call: Call, { createsStore = false }: Opening): Promise<Target> {
   const home = homeOf(call.text('home'));
   const address = await addressFor(call, home);
   const isHttp = /^(unix|https?):/.test(address);
   const token = tokenGiven();
   const { connect } = await import('../library/index.ts');
-  const options: ConnectOptions & { token?: string } = isHttp && token !== undefined ? { token } : {};
+  const create = createsStore && isDataDirectory(address);
+  const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
   const longhaul = await connect(address, options);
   try {
     return { longhaul, home, address, files: await openFiles({ home, longhaul, address, isHttp }) };
@@ -47,6 +58,9 @@ async function openTarget(call: Call): Promise<Target> {
     throw error;
   }
 }
+
+/** A folder with `queues/` belongs to a node, before its first start too. */
+const isDataDirectory = (address: string): boolean => existsSync(homeAt(resolve(address)).queues);
 
 export function tokenGiven(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;

@@ -1,15 +1,14 @@
 /** `longhaul queue`: which queues there are, and how each is set. */
 import { chmod, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jobsIn } from '../core/delete-queue.ts';
 import { LonghaulError } from '../core/errors.ts';
-import { QUEUE_RECORD } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { checkQueueName } from '../core/settings-input.ts';
 import { plural } from '../wire/spans.ts';
 import type { Call } from './call.ts';
 import { confirm } from './confirm.ts';
 import { checkQueueIsKnown, knownQueues } from './known-names.ts';
-import { jobsOf } from './many-jobs.ts';
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { listQueues, showQueue } from './queue-view.ts';
@@ -74,30 +73,10 @@ async function remove(call: Call, target: Target, name: string): Promise<number>
     if ((await stat(path).catch(() => null)) !== null)
       throw new LonghaulError('refused', `${path} makes this queue: remove that file first`);
   }
-  const { running, ...counts } = await target.longhaul.queue(name).count();
-  if (running > 0)
-    throw new LonghaulError(
-      'refused',
-      `${plural(running, 'job')} of queue ${name} ${running === 1 ? 'runs' : 'run'}: cancel first`,
-    );
-  const all = counts.draft + counts.waiting + counts.done + counts.failed + counts.cancelled;
-  if (!(await confirm(call, `delete queue ${name} with ${plural(all, 'job')}`))) return 1;
-  const deleted = await deleteJobs(target, name);
-  await target.longhaul.store.records.delete(QUEUE_RECORD, name);
-  if (call.flag('json')) printJson({ queue: name, deletedJobs: deleted });
-  else print(`queue ${name} is gone, with ${plural(deleted, 'job')}`);
+  const count = jobsIn(await target.longhaul.queue(name).count());
+  if (!(await confirm(call, `delete queue ${name} with ${plural(count, 'job')}`))) return 1;
+  const { jobs } = await target.longhaul.queue(name).delete({ jobs: true });
+  if (call.flag('json')) printJson({ queue: name, deletedJobs: jobs });
+  else print(`queue ${name} is gone, with ${plural(jobs, 'job')}`);
   return 0;
-}
-
-async function deleteJobs(target: Target, queue: string): Promise<number> {
-  let deleted = 0;
-  for await (const seen of jobsOf(target, { queue })) {
-    if (seen.length === 0) continue;
-    const answers = await target.longhaul.store.jobs.delete(seen.map(({ id }) => id));
-    const refused = answers.find((answer) => !answer.ok);
-    if (refused !== undefined && !refused.ok)
-      throw new LonghaulError('refused', `${refused.refusal.message}; nothing else was deleted`);
-    deleted += answers.length;
-  }
-  return deleted;
 }

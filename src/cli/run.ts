@@ -16,6 +16,7 @@ import { nodeOn } from '../node/node-lock.ts';
 import { idSource } from '../worker/id-source.ts';
 import type { Call } from './call.ts';
 import { plainLine } from './clean-text.ts';
+import { outputClosed } from './closed-output.ts';
 import { commandGiven } from './command-given.ts';
 import type { AttemptEnd } from './files.ts';
 import { knownQueues } from './known-names.ts';
@@ -38,7 +39,8 @@ export async function run(call: Call): Promise<number> {
       return 0;
     }
     const job = await watchCommand(target, id);
-    return job === null ? 128 + constants.signals.SIGINT : sayEnd(target, job);
+    if (job !== null) return sayEnd(target, job);
+    return outputClosed.aborted ? 0 : 128 + constants.signals.SIGINT;
   });
 }
 

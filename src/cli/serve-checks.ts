@@ -14,15 +14,18 @@ import type { Log } from './serve-log.ts';
 import type { ServeSettings } from './serve-settings.ts';
 import { isLoopback } from './serve-settings.ts';
 
-/** The home folder, made where there is none, and where the node can listen, which is answered. */
-export async function prepareHome({ home, listen, port }: ServeSettings, log: Log): Promise<Reachable> {
+/** Refuses a home that others can change or a node runs on; returns where this node can listen. Creates nothing. */
+export async function checkPlaces({ home, listen, port }: ServeSettings): Promise<Reachable> {
   refuseOpenPlaces(unsafePlaces(home, process.getuid?.() ?? 0));
   refuseRunningNode(home.lock);
-  const reachable = await reachableAt(listen, port);
+  return reachableAt(listen, port);
+}
+
+/** Creates the home folder where there is none. */
+export async function prepareHome({ home }: ServeSettings, log: Log): Promise<void> {
   if (await makeHome(home)) log.info({ plain: true }, `made the home folder ${home.root}, with a queue to try: sample`);
   for (const { path, problem, cure } of unsafePlaces(home, process.getuid?.() ?? 0))
     log.warn({ path }, `${path} ${problem}; ${cure}`);
-  return reachable;
 }
 
 function refuseOpenPlaces(places: ReturnType<typeof unsafePlaces>): void {

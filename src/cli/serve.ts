@@ -14,7 +14,7 @@ import type { Call } from './call.ts';
 import type { Daemon } from './open-daemon.ts';
 import { openDaemon } from './open-daemon.ts';
 import { openWhereFree } from './port-holder.ts';
-import { checkListen, checkNotices, prepareHome } from './serve-checks.ts';
+import { checkListen, checkNotices, checkPlaces, prepareHome } from './serve-checks.ts';
 import { startLines } from './serve-lines.ts';
 import type { Log } from './serve-log.ts';
 import { createLog } from './serve-log.ts';
@@ -37,10 +37,12 @@ async function serveHome(settings: ServeSettings): Promise<number> {
   process.umask(0o077);
   compileLess();
   const log = openLog(settings);
-  const reachable = await prepareHome(settings, log);
+  const reachable = await checkPlaces(settings);
+  // Before anything else is created: a store that cannot be used leaves no trace of a node.
   const longhaul = await connect(settings.store);
   try {
     const { store } = longhaul;
+    await prepareHome(settings, log);
     checkNotices(store, settings, log);
     await checkListen(store, settings);
     const told = listenToSignals();

@@ -1,9 +1,17 @@
 /** Ctrl-C and TERM as a signal for whoever waits. */
+import { outputClosed } from './closed-output.ts';
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export interface Told {
   readonly signal: AbortSignal;
   release(): void;
+}
+
+/** For a command that only prints: a closed output ends it as well. */
+export function toldToStopPrinting(): Told {
+  const told = toldToStop();
+  return { ...told, signal: AbortSignal.any([told.signal, outputClosed]) };
 }
 
 export function toldToStop(): Told {

@@ -12,7 +12,7 @@ import { elapsedMs, expectedEndWords, labelCell, progressWords } from './job-wor
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { paint, print, printJson, screenOf } from './screen.ts';
-import { toldToStop } from './told-to-stop.ts';
+import { toldToStopPrinting } from './told-to-stop.ts';
 
 const EVERY_MS = 1_000;
 const MOST = 100;
@@ -114,7 +114,7 @@ async function linesNow(target: Target): Promise<string[]> {
 
 /** In raw mode Ctrl-C is a key like any other. */
 function quitKeys(): { signal: AbortSignal; release(): void } {
-  const told = toldToStop();
+  const told = toldToStopPrinting();
   const controller = new AbortController();
   const onKey = (key: Buffer): void => {
     if (['q', 'Q', '\u0003', '\u001b'].includes(key.toString())) controller.abort();

@@ -9,7 +9,7 @@ import { labelCell } from './job-words.ts';
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
 import { print, printJson, remark, screenOf } from './screen.ts';
-import { toldToStop } from './told-to-stop.ts';
+import { toldToStopPrinting } from './told-to-stop.ts';
 
 export async function trackJob(call: Call): Promise<number> {
   const [id, ...more] = call.positionals;
@@ -54,7 +54,7 @@ async function list(call: Call, { longhaul }: Target): Promise<number> {
 
 /** One line a change: when it was heard of, the job, what happened, and what that makes of it. */
 async function follow(call: Call, { longhaul }: Target): Promise<number> {
-  const { signal, release } = toldToStop();
+  const { signal, release } = toldToStopPrinting();
   const unsubscribe = await longhaul.followTracked((events) => {
     for (const event of events) printEvent(event, call.flag('json'));
   });

@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '../library/index.ts';
 import { createLogCleaner, plainLine } from './clean-text.ts';
+import { outputClosed } from './closed-output.ts';
 import { followJob, logPrinter } from './follow-log.ts';
 import type { Target } from './open-target.ts';
 import { remark } from './screen.ts';
-import { toldToStop } from './told-to-stop.ts';
+import { toldToStop, toldToStopPrinting } from './told-to-stop.ts';
 
 const THINK_MS = 2_000;
 
@@ -14,7 +15,7 @@ export async function watchCommand(target: Target, id: string): Promise<JobView 
   const print = logPrinter(createLogCleaner({ keepsColours: (process.env['NO_COLOR'] ?? '') === '' }));
   const before = await target.longhaul.find(id);
   if (before?.label === 'paused') remark(`longhaul: job ${id} waits: ${plainLine(before.reason)}`);
-  const first = toldToStop();
+  const first = toldToStopPrinting();
   const follow = (signal: AbortSignal) => followJob(target, { id, signal, print });
   try {
     const job = await follow(first.signal);
@@ -22,7 +23,9 @@ export async function watchCommand(target: Target, id: string): Promise<JobView 
   } finally {
     first.release();
   }
-  remark(`\nlonghaul: job ${id} goes on. To come back: longhaul logs -f ${id}\nlonghaul: Ctrl-C once more cancels it.`);
+  remark(`\nlonghaul: job ${id} goes on. To come back: longhaul logs -f ${id}`);
+  if (outputClosed.aborted) return null;
+  remark('longhaul: Ctrl-C once more cancels it.');
   if (!(await toldAgain())) return null;
   const answer = await target.longhaul.cancel(id);
   remark(`longhaul: ${answer.ok ? 'cancelling' : answer.refusal.message}`);

@@ -15,7 +15,7 @@ import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-i
 import { queueName } from './names.ts';
 import type { PolicyInput } from './policy-input.ts';
 import { backoff, count, dependencyRule, priority } from './policy-input.ts';
-import type { Keep, OnLost, QueueSettings, QueueState, Retained, ScriptLimits, SetSettings } from './settings.ts';
+import type { Keep, OnLost, QueueSettings, Retained, ScriptLimits, SetSettings, SettableState } from './settings.ts';
 import { DEFAULT_SETTINGS, RETAINED, settingsOf } from './settings.ts';
 import type { Size } from './size.ts';
 
@@ -26,7 +26,7 @@ export interface KeepInput {
 }
 
 export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSilence'> {
-  state?: QueueState;
+  state?: SettableState;
   note?: string | null;
   priority?: number;
   maxRunning?: number | null;

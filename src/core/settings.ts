@@ -10,7 +10,10 @@ import { DAY_MS } from './histogram.ts';
 import type { Hook } from './hook.ts';
 import type { Backoff, OnDependencyFailed } from './job.ts';
 
-export type QueueState = 'up' | 'paused' | 'down';
+/** `deleted` is written by delete-queue.ts alone. */
+export const QUEUE_STATES = ['up', 'paused', 'down', 'deleted'] as const;
+export type QueueState = (typeof QUEUE_STATES)[number];
+export type SettableState = Exclude<QueueState, 'deleted'>;
 export type OnLost = 'requeue' | 'fail' | 'hold';
 
 /** How long, how many and how many bytes are kept of one kind; null is no limit. What ended first goes first. */

@@ -1,5 +1,5 @@
 /** `connect()`: from an address to a working connection. The one place that puts the parts together. */
-import { checked, object, oneOf, text } from '../core/check.ts';
+import { checked, flag, object, oneOf, text } from '../core/check.ts';
 import type { Store } from '../core/store.ts';
 import { createConnection } from './connection.ts';
 import { Longhaul } from './longhaul.ts';
@@ -13,6 +13,7 @@ const shape = object({
   namespace: text({ max: 64, pattern: /^[A-Za-z0-9_.-]+$/, must: 'must be of A-Z a-z 0-9 _ . -' }),
   durability: text({ max: 32 }),
   clock: oneOf('store', 'caller', 'guarded'),
+  create: flag,
   tls: object({ ca: pathText, cert: pathText, key: pathText, servername: text({ max: 255 }) }),
   token: text({ max: 256, pattern: /^[\x21-\x7e]+$/, must: 'must be a token as `longhaul token` made it' }),
 });

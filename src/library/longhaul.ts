@@ -1,4 +1,5 @@
 /** A connection to a store, and everything that can be asked of jobs whatever their queue. */
+import { deletedQueues, jobsIn } from '../core/delete-queue.ts';
 import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 import type { HistoryRow } from '../core/history.ts';
 import type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/insight.ts';
@@ -118,7 +119,8 @@ export class Longhaul implements AsyncDisposable {
   }
 
   async queues(): Promise<readonly QueueCounts[]> {
-    return this.store.jobs.count();
+    const [counts, deleted] = await Promise.all([this.store.jobs.count(), deletedQueues(this.store)]);
+    return counts.filter((each) => jobsIn(each) > 0 || !deleted.has(each.queue));
   }
 
   /** What a queue goes by that has set nothing itself. */

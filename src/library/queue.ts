@@ -2,6 +2,8 @@
 
 import type { AddOptions } from '../core/add-options.ts';
 import { toNewJob } from '../core/add-options.ts';
+import { deleteQueue, jobsIn } from '../core/delete-queue.ts';
+import { LonghaulError } from '../core/errors.ts';
 import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
 import type { SeriesQuestion, StatisticsQuestion } from '../core/insight.ts';
 import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
@@ -172,6 +174,19 @@ export class Queue<Data = unknown, Result = unknown> {
   /** Refuses new jobs too. */
   async down(note: string | null = null): Promise<void> {
     await this.configure({ state: 'down', note });
+  }
+
+  /**
+   * Deletes this queue with its settings. It accepts no jobs until `configure` creates it again. Throws `refused` while a
+   * job runs, or while there are jobs and `jobs` is not true.
+   */
+  async delete({ jobs = false }: { readonly jobs?: boolean } = {}): Promise<{ readonly jobs: number }> {
+    const count = jobsIn(await this.count());
+    if (count > 0 && !jobs)
+      throw new LonghaulError('refused', `queue ${this.name} has ${count} jobs: { jobs: true } deletes them too`);
+    const deleted = await deleteQueue(this.#connection.store, this.name);
+    if (deleted.ok) return { jobs: deleted.jobs };
+    throw new LonghaulError('refused', deleted.refusal.message, { refusal: deleted.refusal });
   }
 
   async #valid(data: Data): Promise<Data> {

@@ -14,6 +14,8 @@ export interface StoreOptions {
   /** SQLite: `full` (default) or `relaxed`. Redis: `local` (default) or `replicated:n`. */
   readonly durability?: string;
   readonly clock?: ClockSource;
+  /** False: an address that holds no store is refused (`store-incompatible`) and nothing is created. Default: true. */
+  readonly create?: boolean;
   /** Redis with TLS: paths of PEM files, and the name that the certificate must have. */
   readonly tls?: RedisTls;
   /** A node's API: the token by which it knows you. Its socket needs none. */
@@ -81,11 +83,12 @@ function folderAt(address: string): string {
 async function openSqliteAt(address: string, options: StoreOptions): Promise<OpenedStore> {
   const home = folderAt(address);
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts');
-  const { clock, durability } = options;
+  const { clock, durability, create = true } = options;
   const path = join(home, 'store.db');
   return {
     store: await openSqliteStore({
       path,
+      create,
       ...(clock && { clock }),
       ...(durability && { durability: sqliteDurability(durability) }),
     }),

@@ -2,6 +2,7 @@
  * Brings a queue's file into its settings record. What the file names wins; what it no longer names goes back to
  * what it was without the file; what others set and the file never named stays.
  */
+import { liveSettings } from '../core/delete-queue.ts';
 import { QUEUE_RECORD } from '../core/settings.ts';
 import type { Store } from '../core/store.ts';
 import type { QueueDefinition } from './queue-folder.ts';
@@ -16,8 +17,9 @@ export async function applyDefinition(store: Store, { name, settings }: QueueDef
     store.records.get(FILE_RECORD, name),
   ]);
   const text = JSON.stringify(settings);
-  if (fromFile?.value === text && record !== null) return true;
-  const before = record === null ? {} : (JSON.parse(record.value) as Record<string, unknown>);
+  const set = liveSettings(record);
+  if (fromFile?.value === text && set !== undefined) return true;
+  const before: Readonly<Record<string, unknown>> = { ...set };
   const named = new Set(fromFile === null ? [] : Object.keys(JSON.parse(fromFile.value) as object));
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !named.has(key)));
   const value = JSON.stringify({ ...kept, ...settings });

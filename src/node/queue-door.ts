@@ -1,7 +1,6 @@
 /** Whether a queue takes what comes from outside: it must be known here, and up. Looks and changes nothing. */
 import { BUILT_IN_QUEUES } from '../core/relay-order.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import { QUEUE_RECORD, settingsOf } from '../core/settings.ts';
+import { QUEUE_RECORD, settingsIn, settingsOf } from '../core/settings.ts';
 import type { Store } from '../core/store.ts';
 
 export interface QueueDoor {
@@ -17,7 +16,8 @@ export async function doorOf({ store, hasQueue }: QueueDoor, queue: string): Pro
   const record = await store.records.get(QUEUE_RECORD, queue);
   const isKnown = record !== null || BUILT_IN_QUEUES.includes(queue) || hasQueue(queue);
   if (!isKnown && !(await isInUse(store, queue))) return 'unknown';
-  const { state } = settingsOf(record === null ? undefined : (JSON.parse(record.value) as Partial<QueueSettings>));
+  const { state } = settingsOf(settingsIn(record));
+  if (state === 'deleted') return 'unknown';
   return state === 'up' ? 'open' : state;
 }
 

@@ -25,7 +25,7 @@ const GONE = 'its file is gone';
 export class QueueLanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, QueueLane>();
-  /** Queues of the records that were deleted since: their lanes stay, and nobody needs to hear of them. */
+  /** Deleted queues without a file: their lanes stay, and nothing shows them. */
   readonly #deleted = new Set<string>();
   readonly #fromRecords = new Set<string>();
   /** What each file said when it was last brought into the settings. */
@@ -51,6 +51,7 @@ export class QueueLanes {
 
   /** `own`: attempts of an earlier node, also of queues that have no file any more. */
   async takeIn(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
+    const { settings } = this.#options;
     const names = new Set(definitions.map(({ name }) => name));
     const orphaned = new Set(own.map(({ queue }) => queue).filter((queue) => !names.has(queue)));
     for (const definition of definitions.filter(isBuiltIn)) await this.#applyBuiltIn(definition);
@@ -62,9 +63,16 @@ export class QueueLanes {
     for (const { name, origin } of definitions) this.#fromRecords[origin === 'record' ? 'add' : 'delete'](name);
     for (const [name, lane] of this.#lanes) {
       if (names.has(name)) this.#deleted.delete(name);
-      else if (this.#fromRecords.has(name)) this.#deleted.add(name);
+      else if (this.#fromRecords.has(name) || settings.at(name).state === 'deleted') this.#forget(lane);
       else lane.report(GONE);
     }
+  }
+
+  /** Nothing shows a deleted queue, and a file that comes back creates it again. */
+  #forget(lane: QueueLane): void {
+    this.#deleted.add(lane.queue);
+    this.#applied.delete(lane.queue);
+    lane.report(null, { isBlocking: true });
   }
 
   async leave(absenceMs: number): Promise<void> {

@@ -1,16 +1,15 @@
 /** Writing the settings of a queue, or of every queue, for somebody, as far as they may; and the end of a queue. */
+import { deleteQueue as deleteFromStore, jobsIn, liveSettings } from '../core/delete-queue.ts';
 import type { SettingName } from '../core/global-settings.ts';
 import { withoutSetting } from '../core/global-settings.ts';
 import type { Hook } from '../core/hook.ts';
-import type { JobState } from '../core/job.ts';
 import type { SetSettings } from '../core/settings.ts';
-import { QUEUE_RECORD, settingsIn } from '../core/settings.ts';
+import { QUEUE_RECORD } from '../core/settings.ts';
 import type { SettingsInput } from '../core/settings-input.ts';
 import { mergeSettings } from '../core/settings-input.ts';
-import { bulk } from './bulk.ts';
 import { mustBeCallable } from './hook-addresses.ts';
-import { refuseRequest } from './problem.ts';
-import { oneQueue, total } from './queue-views.ts';
+import { RequestRefused, refusedReply, refuseRequest } from './problem.ts';
+import { oneQueue } from './queue-views.ts';
 import { CODE_SETTINGS, roleForSettings } from './rights.ts';
 import type { Call } from './route.ts';
 
@@ -34,7 +33,10 @@ export async function createQueue(call: Asking, queue: string, input: SettingsIn
   const { shared } = await call.context.settings.layers(queue);
   const value = JSON.stringify(mergeSettings({}, input, shared));
   const { records } = call.context.store;
-  const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: 0 });
+  const record = await records.get(QUEUE_RECORD, queue);
+  // A deleted queue is created anew over its mark.
+  const ifVersion = liveSettings(record) === undefined ? (record?.version ?? 0) : 0;
+  const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion });
   if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} exists already; PATCH changes it`);
 }
 
@@ -42,25 +44,20 @@ function hooksOf({ hooks }: SettingsInput): readonly Hook[] {
   return hooks === undefined ? [] : (mergeSettings({}, { hooks }).hooks ?? []);
 }
 
-const DELETABLE: readonly JobState[] = ['draft', 'waiting', 'done', 'failed', 'cancelled'];
-
 export async function deleteQueue(call: Asking, queue: string, withJobs: boolean): Promise<void> {
   const { counts } = await oneQueue(call.context, queue);
   const { store, node } = call.context;
   mayReplace(call, await settingsNow(call, queue), {});
   if (node?.fileQueues().has(queue) === true)
     throw refuseRequest('wrong-state', `queue ${queue} is made by a file in the folder of the queues; remove that`);
-  if (counts.running > 0) throw refuseRequest('wrong-state', `queue ${queue} has ${counts.running} running jobs`);
-  if (total(counts) > 0 && !withJobs)
-    throw refuseRequest('wrong-state', `queue ${queue} has ${total(counts)} jobs; jobs=true deletes them too`);
-  for (const state of withJobs ? DELETABLE : []) {
-    while ((await bulk(store.jobs, { query: { queue, state } }, { kind: 'delete' })).more);
-  }
-  await store.records.delete(QUEUE_RECORD, queue);
+  if (jobsIn(counts) > 0 && !withJobs)
+    throw refuseRequest('wrong-state', `queue ${queue} has ${jobsIn(counts)} jobs; jobs=true deletes them too`);
+  const deleted = await deleteFromStore(store, queue);
+  if (!deleted.ok) throw new RequestRefused(refusedReply(deleted.refusal), deleted.refusal.message);
 }
 
 async function settingsNow({ context }: Asking, queue: string): Promise<SetSettings> {
-  return settingsIn(await context.store.records.get(QUEUE_RECORD, queue)) ?? {};
+  return liveSettings(await context.store.records.get(QUEUE_RECORD, queue)) ?? {};
 }
 
 /** Only what is named changes. */

@@ -1,4 +1,5 @@
 /** Queues as the API shows them. A queue is known when it has settings, jobs, or a file of this node's. */
+import { isDeleted, jobsIn } from '../core/delete-queue.ts';
 import type { SettingLayers } from '../core/global-settings.ts';
 import { SETTING_NAMES, sourceOf } from '../core/global-settings.ts';
 import type { QueueCounts } from '../core/job-store.ts';
@@ -15,7 +16,7 @@ export async function allQueues(context: ServerContext): Promise<readonly QueueV
   const [set, counted] = await Promise.all([allSettings(context), context.store.jobs.count()]);
   const problems = context.node?.queues() ?? new Map<string, string | null>();
   // A store may remember a queue that has nothing left.
-  const counts = new Map(counted.filter((each) => total(each) > 0).map((each) => [each.queue, each]));
+  const counts = new Map(counted.filter((each) => jobsIn(each) > 0).map((each) => [each.queue, each]));
   const shared = set.get(EVERY_QUEUE);
   const named = [...set.keys()].filter((key) => key !== EVERY_QUEUE);
   const names = [...new Set([...named, ...counts.keys(), ...problems.keys()])].sort();
@@ -36,15 +37,12 @@ export async function oneQueue(context: ServerContext, name: string): Promise<Qu
     store.jobs.count([name]),
   ]);
   const problem = node?.queues().get(name);
-  if (layers.own === undefined && problem === undefined && total(counts) === 0) {
+  const isSet = layers.own !== undefined && !isDeleted(layers.own);
+  if (!isSet && problem === undefined && jobsIn(counts) === 0) {
     const { refusal } = refuse('not-found', `queue ${name}`);
     throw new RequestRefused(refusedReply(refusal), refusal.message);
   }
   return view(name, { layers, counts, problem: problem ?? null });
-}
-
-export function total({ draft, waiting, running, done, failed, cancelled }: QueueCounts): number {
-  return draft + waiting + running + done + failed + cancelled;
 }
 
 interface Known {
@@ -63,7 +61,10 @@ async function allSettings({ store }: ServerContext): Promise<ReadonlyMap<string
   const found = new Map<string, SetSettings | undefined>();
   for (let after: string | undefined; ; ) {
     const page = await store.records.list({ kind: QUEUE_RECORD, limit: PAGE, ...(after !== undefined && { after }) });
-    for (const record of page) found.set(record.key, settingsIn(record));
+    for (const record of page) {
+      const set = settingsIn(record);
+      if (!isDeleted(set)) found.set(record.key, set);
+    }
     after = page.at(-1)?.key;
     if (page.length < PAGE) return found;
   }

@@ -1,7 +1,9 @@
 /** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
+
 import type { Check } from '../core/check.ts';
 import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
 import { jobId } from '../core/names.ts';
+import { QUEUE_STATES } from '../core/settings.ts';
 import { BASES } from './expected-end.ts';
 import type { JobView } from './job-view.ts';
 import { jobView } from './views.ts';
@@ -14,7 +16,7 @@ const MOST_QUEUES = 100_000;
 
 const queueRow = fields({
   name: text({ max: 128 }),
-  state: oneOf('up', 'paused', 'down'),
+  state: oneOf(...QUEUE_STATES),
   note: orNull(text({ max: 1_000 })),
   /** What keeps this node from working it. */
   problem: orNull(text({ max: 4_096 })),

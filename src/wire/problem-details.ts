@@ -74,6 +74,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   'data-corrupt': [500, 'Data in the store are damaged'],
   'store-incompatible': [500, 'The store is of another version'],
   'store-moving': [503, 'The store is moving house'],
+  'queue-deleted': [409, 'The queue was deleted'],
   'queue-down': [503, 'The queue is down'],
   overloaded: [503, 'The server is overloaded'],
   'node-away': [503, 'The node that has it is not there'],

@@ -1,4 +1,5 @@
 /** What the resources answer: checks that describe it, and that tests hold the answers to. */
+
 import type { Check, Report } from '../core/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
 import type { SettingName, SettingSource } from '../core/global-settings.ts';
@@ -8,6 +9,7 @@ import { described, schemaOf } from '../core/json-schema.ts';
 import { LABELS } from '../core/label.ts';
 import { dependencyRule } from '../core/policy-input.ts';
 import { REFUSAL_CODES } from '../core/refusal.ts';
+import { QUEUE_STATES } from '../core/settings.ts';
 import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
 import { backoffRecord, hookRecords, ms, whole, word } from './port-checks.ts';
 
@@ -67,7 +69,7 @@ function codes(check: Check<number>): Record<(typeof REFUSAL_CODES)[number], Che
 
 const keep = fields({ ms: orNull(ms), count: orNull(whole), bytes: orNull(whole) });
 const settings = fields({
-  state: oneOf('up', 'paused', 'down'),
+  state: oneOf(...QUEUE_STATES),
   note: orNull(anyText),
   concurrency: whole,
   script: orNull(anyText),

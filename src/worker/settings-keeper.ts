@@ -4,6 +4,7 @@
  *
  * Invariant: a change by two people at the same time loses neither's: a write names the version it saw.
  */
+import { liveSettings } from '../core/delete-queue.ts';
 import { LonghaulError } from '../core/errors.ts';
 import type { ExplainedSetting, SettingLayers, SettingName } from '../core/global-settings.ts';
 import { explainSettings, mergeGlobal, mustSuitQueue, withoutSetting } from '../core/global-settings.ts';
@@ -77,7 +78,7 @@ export class SettingsKeeper {
     const { records } = this.#store;
     for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
       const [record, { shared }] = await Promise.all([records.get(QUEUE_RECORD, queue), this.layers(EVERY_QUEUE)]);
-      const set = next(settingsIn(record) ?? {}, shared);
+      const set = next(liveSettings(record) ?? {}, shared);
       await this.#mustSuit(queue, set, shared);
       const put = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(set), ifVersion: record?.version ?? 0 };
       const answer = await records.put(put);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
+import { connect } from '../../src/library/index.ts';
 import { CliBench } from './cli-bench.ts';
 
 const bench = new CliBench();
@@ -10,6 +11,7 @@ const bench = new CliBench();
 beforeAll(async () => {
   bench.queue('films', 'echo never run');
   bench.file('notes.txt', 'remember the milk');
+  await (await connect(bench.home)).close();
 });
 
 /** Whatever goes wrong for a user: words on stderr, no stack. */
@@ -133,6 +135,11 @@ describe('a queue without a node', () => {
     await bench.run('add', 'gone');
     await refused(1, 'this would delete queue gone with 1 job', 'queue', 'gone', '--delete');
     expect((await bench.run('queue', 'gone', '--delete', '--yes')).stdout).toBe('queue gone is gone, with 1 job\n');
+    expect((await bench.run('queue')).stdout).not.toContain('gone');
+    await refused(1, 'there is no queue gone', 'add', 'gone');
+    await refused(1, 'queue gone was deleted and accepts no jobs: create it again first', 'add', 'gone', '--create');
+    expect(await bench.run('queue', 'gone', '--create')).toMatchObject({ code: 0 });
+    expect(await bench.run('add', 'gone')).toMatchObject({ code: 0 });
     await refused(1, 'makes this queue: remove that file first', 'queue', 'films', '--delete', '--yes');
   });
 

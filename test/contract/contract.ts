@@ -14,6 +14,7 @@ import { claimContract } from './claim.ts';
 import { claimOrderContract } from './claim-order.ts';
 import { clockContract } from './clock.ts';
 import { coalesceContract } from './coalesce.ts';
+import { deleteQueueContract } from './delete-queue.ts';
 import { dependencyContract } from './dependencies.ts';
 import { dependencyFailureContract } from './dependency-failures.ts';
 import { draftContract } from './drafts.ts';
@@ -65,6 +66,7 @@ const PARTS: Readonly<Record<string, (open: Open) => void>> = {
   moving: moveContract,
   'moving house': movingHouseContract,
   'changing and deleting': changeContract,
+  'deleting a queue': deleteQueueContract,
   'unique keys': uniqueContract,
   throttles: throttleContract,
   'limits of a queue': limitContract,

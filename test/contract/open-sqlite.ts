@@ -53,7 +53,7 @@ export async function anEmptyDatabase(): Promise<string> {
 
 async function makePattern(): Promise<Pattern> {
   const path = await aDatabasePath();
-  openConnection(path, 'relaxed').close();
+  openConnection({ path, durability: 'relaxed' }).close();
   await copyFile(path, `${path}.pattern`);
   await (await openHere({ path, clock: 'caller', durability: 'relaxed' })).close();
   return { database: `${path}.pattern`, ballast: join(dirname(path), 'ballast') };

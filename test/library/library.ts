@@ -273,6 +273,20 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(error).toMatchObject({ code: 'refused', refusal: { code: 'queue-down' } });
     });
 
+    test('A deleted queue is gone with its jobs and refuses new ones, until it is configured again.', async () => {
+      const longhaul = await connectFresh();
+      const queue = longhaul.queue<number>('q');
+      await queue.configure({ priority: 3 });
+      await queue.add(1);
+      await expect(queue.delete()).rejects.toMatchObject({ code: 'refused' });
+      expect(await queue.delete({ jobs: true })).toEqual({ jobs: 1 });
+      expect(await longhaul.queues()).toEqual([]);
+      await expect(queue.add(2)).rejects.toMatchObject({ code: 'refused', refusal: { code: 'queue-deleted' } });
+      expect(await queue.configure({ retries: 2 })).toMatchObject({ state: 'up', priority: 0, retries: 2 });
+      await queue.add(3);
+      expect(await longhaul.queues()).toMatchObject([{ queue: 'q', waiting: 1 }]);
+    });
+
     test('Every job of a queue with equal data is cancelled, whatever the order of its keys.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<Record<string, number>>('q');

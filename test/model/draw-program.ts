@@ -155,7 +155,7 @@ const changes = both(
 
 const keep = fc.record({ ms: oneOf(null, 0, SHORT_MS), count: oneOf(null, 0, 1), bytes: oneOf(null, null, 2, 6) });
 const settings = upTo(5, {
-  state: oneOf('up', 'paused', 'down'),
+  state: oneOf('up', 'up', 'paused', 'down', 'deleted'),
   priority: oneOf(0, 1),
   leaseMs,
   retries: oneOf(0, 1, 2),

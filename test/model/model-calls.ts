@@ -34,8 +34,10 @@ import { equalsOf, fold } from './model-folds.ts';
 import { closeLine, tellProgress } from './model-hooks.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
-const isClosed = (model: Model, from: string, to: string): boolean =>
-  from !== to && model.settings(to).state === 'down';
+const shutBy = (model: Model, queue: string): Refused | undefined => {
+  const { state } = model.settings(queue);
+  return state === 'down' || state === 'deleted' ? refuse(`queue-${state}`, `queue ${queue}`) : undefined;
+};
 
 export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   const answer = (outcome: AddOutcome, job: Job): AddResult => {
@@ -44,7 +46,8 @@ export function add(model: Model, input: NewJob, { now }: Moment): AddResult {
   const known = model.get(input.id);
   if (known !== undefined) return answer('exists', known);
   const settings = model.settings(input.queue);
-  if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
+  const shut = shutBy(model, input.queue);
+  if (shut !== undefined) return shut;
   const wanted = { id: input.id, unique: input.unique ?? null };
   const rival = input.draft === true ? undefined : model.rivalOf(wanted, input.queue, now);
   if (rival !== undefined) {
@@ -227,7 +230,8 @@ export function requeue(model: Model, ask: Requeue, { now }: Moment): TargetResu
   if (job.state === 'waiting' && job.queue === queue && ask.steal !== true) return { ok: true, state: 'waiting' };
   const change = life.requeued(job, ask, { now, isHeld: life.isHeld(job, model.settings(job.queue), now) });
   if (typeof change === 'string') return no(change, job.id);
-  if (isClosed(model, job.queue, queue)) return refuse('queue-down', `queue ${queue}`);
+  const shut = job.queue === queue ? undefined : shutBy(model, queue);
+  if (shut !== undefined) return shut;
   const rival = model.rivalOf(job, queue, now);
   if (rival !== undefined) return no('key-taken', job.id, rival.id);
   model.become(change, now);
@@ -241,7 +245,8 @@ export function move(model: Model, ask: Move, { now }: Moment): TargetResult {
   if (job.state !== 'running' && job.queue === ask.queue) return { ok: true, state: job.state };
   const change = life.moved(job, ask, now);
   if (typeof change === 'string') return no(change, job.id);
-  if (isClosed(model, job.queue, ask.queue)) return refuse('queue-down', `queue ${ask.queue}`);
+  const shut = job.queue === ask.queue ? undefined : shutBy(model, ask.queue);
+  if (shut !== undefined) return shut;
   const rival = model.holdsKey(job, now) ? model.rivalOf(job, ask.queue, now) : undefined;
   if (rival !== undefined) return no('key-taken', job.id, rival.id);
   const wasBlocked = model.isBlocked(job);

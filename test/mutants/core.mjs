@@ -5,6 +5,20 @@ const rules = ['test/contract/memory.test.ts'];
 
 export const core = [
   {
+    name: 'core: a deleted queue accepts jobs',
+    file: 'src/core/delete-queue.ts',
+    find: "return state === 'down' || state === 'deleted' ? state : null;",
+    replace: "return state === 'down' ? state : null;",
+    suites: ['test/contract/memory.test.ts'],
+  },
+  {
+    name: 'core: a queue is deleted under a job that has just started',
+    file: 'src/core/delete-queue.ts',
+    find: '  const started = await runningIn(store, queue);\n',
+    replace: '  const started = 0 as number;\n',
+    suites: ['test/contract/memory.test.ts'],
+  },
+  {
     name: 'a slot that is given back calls nobody',
     file: 'src/core/operations/throttles.ts',
     find: 'for (const address of before.slots) freed(table, address);',

@@ -4,6 +4,20 @@ const lua = (name) => `src/stores/redis/lua/${name}.lua`;
 
 export const redis = [
   {
+    name: 'redis: the fast path adds to a deleted queue',
+    file: 'src/stores/redis/lua/birth.lua',
+    find: "if settings.state == 'down' or settings.state == 'deleted' or",
+    replace: "if settings.state == 'down' or",
+    suites: ['test/contract/redis.test.ts'],
+  },
+  {
+    name: 'redis: a store is created where none may be',
+    file: 'src/stores/redis/lua/reign.lua',
+    find: "if args[3] == 'create' then",
+    replace: 'if true then',
+    suites: ['src/stores/redis/opening.test.ts'],
+  },
+  {
     name: 'redis: no fence on settle',
     file: lua('settle'),
     find: 'holds(job, said.token) then return answerLate',

@@ -3,7 +3,32 @@ const one = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 /** Whatever stays in the memory of one process shows only when others have the file open too. */
 const three = ['test/model/sqlite-three-processes.test.ts'];
 
+/** Files that are refused are left as they were, with nothing beside them. */
+const refused = ['src/stores/sqlite/connection.test.ts'];
+
 export const sqlite = [
+  {
+    name: 'sqlite: a store is created where none may be',
+    file: 'src/stores/sqlite/connection.ts',
+    find: 'else if (create) createIn',
+    replace: 'else if (create || path !== "") createIn',
+    suites: refused,
+  },
+  {
+    name: 'sqlite: the database of another program gets a write-ahead log',
+    file: 'src/stores/sqlite/connection.ts',
+    find: '    refuseSchema(db, path);\n    setUp(db, durability);',
+    replace: '    setUp(db, durability);\n    refuseSchema(db, path);',
+    and: { find: 'if (existsSync(path)) checkHeader(path);', replace: 'if (existsSync(path)) refuseEmpty(path);' },
+    suites: refused,
+  },
+  {
+    name: 'sqlite: a newer schema is noticed in the file but not in its log',
+    file: 'src/stores/sqlite/connection.ts',
+    find: '    refuseSchema(db, path);\n',
+    replace: '',
+    suites: refused,
+  },
   {
     name: 'sqlite: a result that went still takes up room',
     file: 'src/stores/sqlite/queue-counters.ts',

@@ -1,5 +1,5 @@
 /** Imports from the key layouts of Blueque, qless and Worqr, by a user of Redis who may only read. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ describeWithRedis('an import', () => {
   const aHome = (): string => `home-${(homes += 1)}`;
 
   async function importInto(home: string, ...words: readonly string[]) {
-    await mkdir(join(folder, home), { recursive: true });
+    await (await openSqliteStore({ path: join(folder, home, 'store.db') })).close();
     const address = `redis://reader:secret@127.0.0.1:${server.port}`;
     const line = [CLI, 'import', words[0] ?? '', address, ...words.slice(1), '--home', join(folder, home), '--json'];
     const run = await spawnGuarded(process.execPath, line);

@@ -1,5 +1,5 @@
 /** Queues from files: changes are seen at once, what is wrong is said and loses nothing, and it recovers by itself. */
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
@@ -256,6 +256,33 @@ it('a queue whose file is gone keeps its jobs, and scripts of it that run are ta
     result: { status: 'to its end' },
   });
   expect(await bench.find(waiting)).toMatchObject({ state: 'waiting', attempt: 0 });
+});
+
+it('a queue whose file was removed is gone when it is deleted, and comes back with its file', async () => {
+  const path = bench.queue('removed', script('back'));
+  await says('removed', 'back');
+  const text = readFileSync(path);
+  rmSync(path);
+  await eventually(
+    () => problemOf('removed'),
+    (problem) => problem !== null,
+  );
+  const waiting = await bench.add('removed');
+  const removing = bench.run('queue', 'removed', '--delete', '--yes', '--home', bench.home);
+  expect(removing).toMatchObject({ code: 0, output: expect.stringContaining('queue removed is gone, with 2 jobs') });
+  await expect(bench.find(waiting)).rejects.toThrow('there is no job');
+  await expect(bench.add('removed')).rejects.toMatchObject({ refusal: { code: 'queue-deleted' } });
+  await eventually(
+    () => problemOf('removed'),
+    (problem) => problem === null,
+  );
+  writeFileSync(`${path}~`, text, { mode: 0o755 });
+  renameSync(`${path}~`, path);
+  const id = await eventually(
+    () => bench.add('removed').catch(() => null),
+    (added) => added !== null,
+  );
+  expect(await bench.until(id ?? '', ended)).toMatchObject({ state: 'done', result: { status: 'back' } });
 });
 
 it('a second node on the same home is refused and harms nothing', () => {

@@ -40,6 +40,25 @@ describe('a queue', () => {
     expect(await server.ask('GET', '/api/queues/mail')).toMatchObject({ status: 404, json: { code: 'not-found' } });
   });
 
+  it('is gone when it is deleted with its jobs, and accepts none until it is created again', async () => {
+    const server = await startTrial();
+    await post(server, '/api/queues', { name: 'mail', concurrency: 4 });
+    await post(server, '/api/jobs', { queue: 'mail' });
+    expect(await server.ask('DELETE', '/api/queues/mail')).toMatchObject({ status: 409 });
+    expect(await server.ask('DELETE', '/api/queues/mail?jobs=true')).toMatchObject({ status: 204 });
+    expect(await server.ask('GET', '/api/queues/mail')).toMatchObject({ status: 404 });
+    expect((await server.ask('GET', '/api/queues')).json).toEqual({ queues: [] });
+    expect(await post(server, '/api/jobs', { queue: 'mail' })).toMatchObject({
+      status: 409,
+      json: { code: 'queue-deleted', detail: 'queue mail was deleted and accepts no jobs: create it again first' },
+    });
+    expect(await post(server, '/api/queues', { name: 'mail' })).toMatchObject({
+      status: 201,
+      json: { settings: { state: 'up', concurrency: 1 } },
+    });
+    expect(await post(server, '/api/jobs', { queue: 'mail' })).toMatchObject({ status: 201 });
+  });
+
   it('is not made twice', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail' });

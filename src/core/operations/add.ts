@@ -1,5 +1,6 @@
 /** Adding jobs and committing drafts. The same id twice is one job; a taken unique key is nobody's failure. */
 import type { Moment } from '../clock.ts';
+import { closedState } from '../delete-queue.ts';
 import { ruleOf, tally } from '../dependencies.ts';
 import type { Job } from '../job.ts';
 import type { AddOutcome, AddResult, NewJob, TargetResult } from '../job-store.ts';
@@ -22,7 +23,8 @@ function addOne(table: Table, input: NewJob, now: number): AddResult {
   const closed = table.closed();
   if (closed !== null) return refuse('store-moving', closed);
   const settings = table.settings(input.queue);
-  if (settings.state === 'down') return refuse('queue-down', `queue ${input.queue}`);
+  const shut = closedState(settings);
+  if (shut !== null) return refuse(`queue-${shut}`, `queue ${input.queue}`);
   const holder = input.draft === true ? undefined : holderOf(table, input, now);
   if (input.onTaken?.kind === 'follow') return answer('added', addInLine(table, input, now));
   if (holder !== undefined) return meet(table, holder, input, now);

@@ -1,5 +1,6 @@
 /** What people ask of jobs: cancel, requeue, move, change, delete. Each names the attempt it saw, so it can be repeated. */
 import type { Moment } from '../clock.ts';
+import { closedState } from '../delete-queue.ts';
 import { refuseDependents } from '../dependencies.ts';
 import type { Job } from '../job.ts';
 import { isEnded } from '../job.ts';
@@ -76,7 +77,8 @@ function requeueOne(table: Table, ask: Requeue, now: number): TargetResult {
   const change = requeued(job, ask, { now, isHeld: isHeld(job, table.settings(job.queue), now) });
   if (typeof change === 'string') return refuse(change, `job ${job.id}`);
   const holder = keyHolderAgainst(table, job, queue, now);
-  if (isClosed(table, job.queue, queue)) return refuse('queue-down', `queue ${queue}`);
+  const shut = shutState(table, job.queue, queue);
+  if (shut !== null) return refuse(`queue-${shut}`, `queue ${queue}`);
   if (holder !== undefined) return refuse('key-taken', `job ${job.id}`, holder);
   applyWithDependents(table, job, change, now);
   takeKey(table, change.job, now);
@@ -94,15 +96,16 @@ function moveOne(table: Table, ask: Move, now: number): TargetResult {
   const change = moved(job, ask, now);
   if (typeof change === 'string') return refuse(change, `job ${job.id}`);
   const holder = holdsKey(table, job, now) ? keyHolderAgainst(table, job, ask.queue, now) : undefined;
-  if (isClosed(table, job.queue, ask.queue)) return refuse('queue-down', `queue ${ask.queue}`);
+  const shut = shutState(table, job.queue, ask.queue);
+  if (shut !== null) return refuse(`queue-${shut}`, `queue ${ask.queue}`);
   if (holder !== undefined) return refuse('key-taken', `job ${job.id}`, holder);
   applyWithDependents(table, job, change, now);
   return { ok: true, state: change.job.state };
 }
 
-/** A queue that is down takes in nothing new, also not from another queue. */
-function isClosed(table: Table, from: string, to: string): boolean {
-  return from !== to && table.settings(to).state === 'down';
+/** A queue that accepts no jobs accepts none from another queue either. */
+function shutState(table: Table, from: string, to: string): ReturnType<typeof closedState> {
+  return from === to ? null : closedState(table.settings(to));
 }
 
 export function remove(table: Table, ids: readonly string[], { now }: Moment): readonly TargetResult[] {

@@ -2,7 +2,7 @@
 import { text } from '../../core/check.ts';
 import type { QueueCounts } from '../../core/job-store.ts';
 import { queueName } from '../../core/names.ts';
-import type { QueueState } from '../../core/settings.ts';
+import type { QueueState, SettableState } from '../../core/settings.ts';
 import { dataOf, RQ_STATES, type RqState, statusOf } from '../../node/rq-view.ts';
 import { queryInteger } from '../../server/query-checks.ts';
 import { changeQueue, deleteQueue } from '../../server/queue-changes.ts';
@@ -18,8 +18,8 @@ import { backOf, fail, inRqWords, seeOther } from './rq-replies.ts';
 
 const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
 const params = { queue: queueName };
-const OPERATIONS: Readonly<Record<string, QueueState>> = { pause: 'paused', resume: 'up', down: 'down', up: 'up' };
-const STATUS: Readonly<Record<QueueState, string>> = { up: 'UP', paused: 'PAUSE', down: 'DOWN' };
+const OPERATIONS: Readonly<Record<string, SettableState>> = { pause: 'paused', resume: 'up', down: 'down', up: 'up' };
+const STATUS: Readonly<Record<QueueState, string>> = { up: 'UP', paused: 'PAUSE', down: 'DOWN', deleted: 'DOWN' };
 
 // Long because it is a table of addresses.
 export function rqQueueRoutes(door: RqDoor): readonly Route[] {

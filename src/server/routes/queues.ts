@@ -1,7 +1,7 @@
 /** Queues: their settings and counts, and turning them off and on. Naming what a queue executes is for admins. */
 import { object, orNull, text } from '../../core/check.ts';
 import { queueName } from '../../core/names.ts';
-import type { QueueState } from '../../core/settings.ts';
+import type { SettableState } from '../../core/settings.ts';
 import { settingsInput } from '../../core/settings-input.ts';
 import { newQueueInput } from '../../wire/queue-input.ts';
 import { queueList, queueView } from '../../wire/views.ts';
@@ -17,7 +17,7 @@ const params = { queue: queueName };
 const noteBody = object({ note: orNull(text({ max: 1_000 })) });
 const deleteQuery = { jobs: queryFlag };
 
-const STATES: Readonly<Record<string, readonly [state: QueueState, about: string]>> = {
+const STATES: Readonly<Record<string, readonly [state: SettableState, about: string]>> = {
   pause: ['paused', 'Accepts jobs and starts none.'],
   resume: ['up', 'Starts jobs again.'],
   down: ['down', 'Refuses new jobs too, with status 503.'],

@@ -25,7 +25,7 @@ export function refusalIn(word: string, subject: string): Refused | undefined {
   if (code === 'bad-dependency') return dependencyRefusal(subject.replace(/^job /, ''), rest);
   if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
   if (code === 'store-moving') return refuse(code, other);
-  if (code === 'queue-down') return refuse(code, `queue ${other}`);
+  if (code === 'queue-down' || code === 'queue-deleted') return refuse(code, `queue ${other}`);
   return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
 }
 
@@ -77,8 +77,8 @@ export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddRes
     const [at = '', outcome = '', state = '', queue = '', id = ''] = line.split(FIELD);
     const asked = jobs[Number(at)];
     results[Number(at)] =
-      outcome === '!queue-down'
-        ? refuse('queue-down', `queue ${asked?.queue}`)
+      outcome === '!queue-down' || outcome === '!queue-deleted'
+        ? refuse(outcome === '!queue-down' ? 'queue-down' : 'queue-deleted', `queue ${asked?.queue}`)
         : (refusalIn(outcome, `job ${asked?.id}`) ?? {
             ok: true,
             outcome: outcome as AddOutcome,

@@ -67,6 +67,16 @@ describeWithRedis('opening a Redis store', () => {
     });
   });
 
+  it('refuses a namespace without a store where none may be created, and writes nothing', async () => {
+    const opening = { url: server.url, namespace: 'nothing', create: false };
+    const message = expect.stringMatching(/namespace nothing of 127\.0\.0\.1:\d+ holds no store/) as string;
+    // The second time as well: the first one has written nothing that looks like a store.
+    for (const _time of [1, 2])
+      await expect(openRedisStore(opening)).rejects.toMatchObject({ code: 'store-incompatible', message });
+    await (await openRedisStore({ ...opening, create: true })).close();
+    await (await openRedisStore(opening)).close();
+  });
+
   it('says so when CONFIG or INFO is forbidden', async () => {
     const url = server.url.replace('redis://', 'redis://blind:secret@');
     await command(server.url, 'ACL SETUSER blind on >secret ~* &* +@all -config');

@@ -22,6 +22,8 @@ export interface RedisStoreOptions {
   /** All keys begin with `{namespace}`; one namespace is one store. Default: the address's, else `longhaul`. */
   readonly namespace?: string;
   readonly clock?: ClockSource;
+  /** False: a namespace that holds no store is refused and nothing is written. */
+  readonly create?: boolean;
   /** `local` (default), or `replicated:n`: n replicas must have each change, too few end the call as outcome-unknown. */
   readonly durability?: string;
   /** TLS is on with rediss:// alone; these are for a certificate that the machine does not know. */
@@ -35,6 +37,7 @@ export interface RedisSettings {
   readonly address: Address;
   readonly namespace: string;
   readonly clock: ClockSource;
+  readonly create: boolean;
   /** How many replicas must have a change; 0 for none. */
   readonly replicas: number;
   readonly tls: RedisTls;
@@ -64,9 +67,14 @@ export function settingsOf(options: RedisStoreOptions): RedisSettings {
   if (address !== undefined && !address.isTls && Object.keys(tls).length > 0)
     problems.push({ path: Object.keys(tls)[0] ?? 'tls', message: 'is of TLS: begin the address with rediss' });
   if (address === undefined || problems.length > 0) throw badInput('the options of the Redis store', problems);
-  const { clock = 'store', commandTimeoutMs = COMMAND_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const {
+    clock = 'store',
+    create = true,
+    commandTimeoutMs = COMMAND_TIMEOUT_MS,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  } = options;
   const sentinel = { username: said('sentinelUsername') ?? '', password: said('sentinelPassword') ?? '' };
-  return { address, namespace, clock, replicas, tls, sentinel, commandTimeoutMs, connectTimeoutMs };
+  return { address, namespace, clock, create, replicas, tls, sentinel, commandTimeoutMs, connectTimeoutMs };
 }
 
 function tlsOf(given: RedisTls, said: (name: string) => string | undefined, problems: Problem[]): RedisTls {

@@ -110,12 +110,19 @@ export class Primary {
   }
 
   async #greet(wire: Wire): Promise<void> {
-    const { namespace } = this.#settings;
-    const args = ['EVAL', reignText(), '1', keyPrefix(this.#settings), SCHEMA, String(this.#reign)];
-    const [schema = '', reign = '', primary = ''] = (await wire.send(args)) as readonly string[];
+    const { namespace, create } = this.#settings;
+    // A server that has answered before may have lost everything since: then the store begins anew there.
+    const isCreating = create || this.#reign > 0;
+    const asked = [SCHEMA, String(this.#reign), isCreating ? 'create' : ''];
+    const args = ['EVAL', reignText(), '1', keyPrefix(this.#settings), ...asked];
+    const [schema, reign = '', primary = ''] = (await wire.send(args)) as readonly [string | null, ...string[]];
     if (primary !== '') {
       const words = `${placeText(wire.place)} is a replica of ${primary}: name the primary, or its Sentinels (redis+sentinel://)`;
       throw new LonghaulError('store-unavailable', words);
+    }
+    if (schema === null) {
+      const words = `namespace ${namespace} of ${placeText(wire.place)} holds no store: name another one; longhaul serve --store ADDRESS creates one there`;
+      throw new LonghaulError('store-incompatible', words);
     }
     if (schema !== SCHEMA) {
       const words = `namespace ${namespace} was written by another version of Longhaul (schema ${schema}, not ${SCHEMA})`;

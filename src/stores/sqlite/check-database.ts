@@ -5,7 +5,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { LonghaulError } from '../../core/errors.ts';
-import { OLDEST_SQLITE, OPENING_TIMEOUT_MS } from './connection.ts';
+import { checkHeader, OLDEST_SQLITE, OPENING_TIMEOUT_MS } from './connection.ts';
 import { isOurs, SCHEMA_VERSION } from './schema.ts';
 import type { Database } from './sqlite-database.ts';
 import { allRows, firstRow, openToLook } from './sqlite-database.ts';
@@ -23,11 +23,12 @@ export interface DatabaseFacts {
   readonly seenAt: number;
 }
 
-/** Throws `data-corrupt` with what was found, or `store-unavailable` when somebody holds the file. */
+/** Throws `data-corrupt` with what was found, `store-incompatible` for a file that is not a store of a known schema, or `store-unavailable` when somebody holds the file. */
 export function checkDatabase(path: string): DatabaseFacts {
   if (!existsSync(path)) throw damaged(path, 'it is not there');
   const bytes = statSync(path).size;
   if (bytes === 0) throw damaged(path, 'it is empty');
+  checkHeader(path);
   try {
     return look(path, bytes);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Files that are no store, or no longer one: each is refused with a reason, and none is touched. */
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
@@ -17,10 +17,19 @@ async function aClosedStore(): Promise<string> {
   return path;
 }
 
-async function expectRefused(path: string, words: RegExp): Promise<void> {
-  const before = readFileSync(path);
-  await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'store-incompatible', message: words });
-  expect(readFileSync(path).equals(before)).toBe(true);
+/** Refused with these words, and the folder is left as it was: no log, no clock, no wake file, no ballast. */
+async function expectRefused(path: string, words: RegExp, options: { create?: boolean } = {}): Promise<void> {
+  const before = contentsOf(dirname(path));
+  await expect(openSqliteStore({ path, ...options })).rejects.toMatchObject({
+    code: 'store-incompatible',
+    message: expect.stringMatching(words) as string,
+  });
+  expect(contentsOf(dirname(path))).toEqual(before);
+}
+
+function contentsOf(folder: string): readonly (readonly [string, string])[] {
+  if (!existsSync(folder) || statSync(folder).isFile()) return [];
+  return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'base64')]);
 }
 
 function alter(path: string, sql: string): void {
@@ -57,19 +66,23 @@ describe('a file that is refused', () => {
   it("is somebody else's database", async () => {
     const path = await aDatabasePath();
     alter(path, 'CREATE TABLE recipes (name TEXT)');
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({
-      code: 'store-incompatible',
-      message: /none of Longhaul/,
-    });
+    await expectRefused(path, /none of Longhaul/);
   });
 
   it('has a schema that is newer than the code', async () => {
     const path = await aClosedStore();
     alter(path, 'PRAGMA user_version = 99');
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({
-      code: 'store-incompatible',
-      message: /has schema 99, and this version of Longhaul knows schemas 2 to 2; use the version/,
-    });
+    for (const name of ['wake', 'clock', 'ballast']) rmSync(join(dirname(path), name));
+    await expectRefused(path, /has schema 99, and this version of Longhaul knows schemas 2 to \d+; use the version/);
+  });
+
+  it('has a newer schema that is still in its log', async () => {
+    const path = await aClosedStore();
+    const db = openDatabase(path, 0);
+    db.exec('PRAGMA user_version = 99');
+    const refused = openSqliteStore({ path });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('has schema 99') as string });
+    db.close();
   });
 
   it('is told with its reason also to a caller who was busy until the thread of the engine had ended', async () => {
@@ -77,17 +90,33 @@ describe('a file that is refused', () => {
     writeFileSync(path, '');
     const refused = openSqliteStore({ path }).catch((error: unknown) => error);
     for (const end = performance.now() + 1_000; performance.now() < end; );
-    expect(await refused).toMatchObject({ code: 'store-incompatible', message: /is empty/ });
+    const message = expect.stringContaining('is empty') as string;
+    expect(await refused).toMatchObject({ code: 'store-incompatible', message });
   });
 
   it('is gone, while its log is there', async () => {
     const path = await aClosedStore();
     writeFileSync(`${path}-wal`, readFileSync(path));
     rmSync(path);
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({
-      code: 'store-incompatible',
-      message: /is gone, but its log/,
-    });
+    for (const create of [true, false]) await expectRefused(path, /is gone, but its log/, { create });
+  });
+});
+
+describe('a place without a store', () => {
+  it('is refused where no store may be created, and left as it is', async () => {
+    const folder = dirname(await aDatabasePath());
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    const create = false;
+    await expectRefused(join(folder, 'store.db'), /holds no store \(there is no store\.db\)/, { create });
+    await expectRefused(join(folder, 'missing/store.db'), /missing holds no store/, { create });
+    expect(existsSync(join(folder, 'missing'))).toBe(false);
+  });
+
+  it('is a file: the folder is asked for', async () => {
+    const file = await aDatabasePath();
+    writeFileSync(file, 'mine');
+    for (const create of [true, false])
+      await expectRefused(join(file, 'store.db'), /is a file: name the folder that holds store\.db/, { create });
   });
 });
 

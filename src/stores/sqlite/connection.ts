@@ -5,10 +5,22 @@
  * name was whole once, so an empty or damaged one is a loss to be told and never a store to be started.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { LonghaulError } from '../../core/errors.ts';
-import { applySchema, checkSchema } from './schema.ts';
+import { readHeader } from './file-header.ts';
+import { applySchema, refuseHeader, refuseSchema, upgradeSchema } from './schema.ts';
 import type { Database } from './sqlite-database.ts';
 import { firstRow, openDatabase } from './sqlite-database.ts';
 import { explain, isNoDatabase } from './sqlite-problem.ts';
@@ -25,11 +37,18 @@ const CACHE_KB = 32_768;
 const CHECKPOINT_PAGES = 1_000;
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
-export function openConnection(path: string, durability: Durability): Database {
+export interface OpeningOptions {
+  readonly path: string;
+  readonly durability: Durability;
+  /** False: a folder without a store is refused and nothing is created. */
+  readonly create?: boolean;
+}
+
+export function openConnection({ path, durability, create = true }: OpeningOptions): Database {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (!existsSync(path)) create(path);
-    refuseEmpty(path);
+    if (existsSync(path)) checkHeader(path);
+    else if (create) createIn(dirname(path), path);
+    else throw noStore(path);
     return openExisting(path, durability);
   } catch (error) {
     throw whyNotOpened(error, path);
@@ -40,8 +59,10 @@ function openExisting(path: string, durability: Durability): Database {
   const db = openDatabase(path, OPENING_TIMEOUT_MS);
   try {
     checkVersion(db);
+    // Before the write-ahead log is turned on, which changes the file.
+    refuseSchema(db, path);
     setUp(db, durability);
-    checkSchema(db, path);
+    upgradeSchema(db);
     return db;
   } catch (error) {
     db.close();
@@ -58,14 +79,48 @@ export function stopWaiting(db: Database): void {
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
 }
 
+function createIn(folder: string, path: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw noStore(path);
+  makeFolder(folder);
+  create(path);
+}
+
+/** With `recursive`, Node says ENOENT for a read-only file system: the reason is asked for at the nearest folder that exists. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    accessSync(nearestFolder(folder), constants.W_OK);
+    throw error;
+  }
+}
+
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+function noStore(path: string): LonghaulError {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+    return new LonghaulError('store-incompatible', `${folder} is a file: name the folder that holds ${basename(path)}`);
+  if (existsSync(`${path}-wal`)) return logAlone(path);
+  return new LonghaulError(
+    'store-incompatible',
+    `${folder} holds no store (there is no ${basename(path)}): name the folder of a store; longhaul serve --home ${folder} creates one there`,
+  );
+}
+
+function logAlone(path: string): LonghaulError {
+  return new LonghaulError(
+    'store-incompatible',
+    `${path} is gone, but its log ${path}-wal is there; put the file back, or remove the log to start anew`,
+  );
+}
+
 /** Two that make it at once: the second one's link fails, and both open the first one's. */
 function create(path: string): void {
   // Looked at last: whoever has made the file in the meantime may have begun a log.
-  if (existsSync(`${path}-wal`) && !existsSync(path))
-    throw new LonghaulError(
-      'store-incompatible',
-      `${path} is gone, but its log ${path}-wal is there; put the file back, or remove the log to start anew`,
-    );
+  if (existsSync(`${path}-wal`) && !existsSync(path)) throw logAlone(path);
   const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
   closeSync(openSync(draft, 'wx', 0o600));
   try {
@@ -92,6 +147,13 @@ function fill(draft: string): void {
     db.close();
   }
   sync(draft);
+}
+
+/** Throws when a file is not a store that can be opened. SQLite would put a log and an index beside it first. */
+export function checkHeader(path: string): void {
+  const header = readHeader(path);
+  if (header === null) refuseEmpty(path);
+  else refuseHeader(header, path);
 }
 
 function refuseEmpty(path: string): void {

@@ -7,6 +7,7 @@ import type { FromEngine } from './messages.ts';
 import { toThrown } from './messages.ts';
 import type { EngineOptions } from './open-engine.ts';
 import { openEngine } from './open-engine.ts';
+import { explain } from './sqlite-problem.ts';
 
 const { options, port } = workerData as { readonly options: EngineOptions; readonly port: MessagePort };
 const say = (message: FromEngine): void => port.postMessage(message);
@@ -15,6 +16,6 @@ try {
   openEngine(options).join(port);
   say({ kind: 'opened' });
 } catch (error) {
-  say({ kind: 'refused', problem: toThrown(error) });
+  say({ kind: 'refused', problem: toThrown(explain(error, options.path)) });
   port.close();
 }

@@ -79,7 +79,7 @@ const row = (at: number): HistoryRow => ({
 });
 
 async function openRows(): Promise<JobRows> {
-  return new JobRows(openConnection(await aDatabasePath(), 'full'));
+  return new JobRows(openConnection({ path: await aDatabasePath(), durability: 'full' }));
 }
 
 describe('a job in its row', () => {

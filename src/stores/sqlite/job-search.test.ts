@@ -17,7 +17,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** Nearly all are of one queue; every five hundredth is of another. */
 async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
-  const db = openConnection(await aDatabasePath(), 'relaxed');
+  const db = openConnection({ path: await aDatabasePath(), durability: 'relaxed' });
   const [rows, counters, jobs] = [new JobRows(db), new QueueCounters(db), [] as Job[]];
   db.exec('BEGIN');
   for (let seq = 1; seq <= MANY + 200; seq++) {

@@ -15,15 +15,15 @@ export interface EngineOptions {
   readonly path: string;
   readonly clock: ClockSource;
   readonly durability: Durability;
+  readonly create?: boolean;
 }
 
 /** The net under the wake file: how often the file is asked whether somebody wrote. */
 const POLL_MS = 1_000;
 
-export function openEngine({ path, clock, durability }: EngineOptions): Engine {
+export function openEngine({ clock, ...opening }: EngineOptions): Engine {
   const session = new Session({
-    path,
-    durability,
+    ...opening,
     clock: new StoreClock(clock),
     isAnyoneListening: () => engine.isAnyoneListening,
     heard: (events) => engine.tell(events),

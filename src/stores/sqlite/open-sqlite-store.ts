@@ -15,8 +15,10 @@ import { PortClient } from './port-client.ts';
 import { ownStore } from './port-store.ts';
 
 export interface SqliteStoreOptions {
-  /** The database file; its folder is made when it is missing. */
+  /** The database file; it and its folder are created when they are missing. */
   readonly path: string;
+  /** False: a folder without a store is refused and nothing is created. */
+  readonly create?: boolean;
   readonly clock?: ClockSource;
   /** `relaxed`: a power cut may take the last moments with it; a crash of the process never does. */
   readonly durability?: 'full' | 'relaxed';
@@ -29,13 +31,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 /** For tests, which must be able to end the engine. */
 export async function openWithEngine(options: SqliteStoreOptions): Promise<{ store: Store; engine: Worker }> {
-  const { clock = 'store', durability = 'full' } = options;
+  const { clock = 'store', durability = 'full', create = true } = options;
   const { port1: port, port2 } = new MessageChannel();
   const engine = new Worker(new URL('./engine-thread.js', import.meta.url), {
     name: 'longhaul-sqlite',
     // What the program was started with is its own: `--input-type`, for one, no file can be run with.
     execArgv: [],
-    workerData: { options: { path: resolve(options.path), clock, durability }, port: port2 },
+    workerData: { options: { path: resolve(options.path), clock, durability, create }, port: port2 },
     transferList: [port2],
   });
   let cause: unknown;

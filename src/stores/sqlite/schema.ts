@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { LonghaulError } from '../../core/errors.ts';
+import type { FileHeader } from './file-header.ts';
 import type { Database } from './sqlite-database.ts';
 import { firstRow } from './sqlite-database.ts';
 
@@ -24,20 +25,33 @@ export function applySchema(db: Database): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-/** Brings a database of ours up to date, or says why it cannot be used. */
+/** Upgrades a database of Longhaul to the newest schema, or throws why it cannot be used. */
 export function checkSchema(db: Database, path: string): void {
-  if (!isOurs(db))
+  refuseSchema(db, path);
+  upgradeSchema(db);
+}
+
+/** Throws when the database is not a store of Longhaul, or has a schema that this version does not know. */
+export function refuseSchema(db: Database, path: string): void {
+  refuseHeader({ applicationId: number(db, 'application_id'), userVersion: number(db, 'user_version') }, path);
+}
+
+export function refuseHeader({ applicationId, userVersion: version }: FileHeader, path: string): void {
+  if (applicationId !== APPLICATION_ID)
     throw new LonghaulError(
       'store-incompatible',
       `${path} is a database, but none of Longhaul; name another folder for the store`,
     );
-  const version = number(db, 'user_version');
   if (version > SCHEMA_VERSION || version < OLDEST_VERSION)
     throw new LonghaulError(
       'store-incompatible',
       `${path} has schema ${version}, and this version of Longhaul knows schemas ${OLDEST_VERSION} to ${SCHEMA_VERSION}; ` +
         'use the version of Longhaul that wrote it, or a newer one',
     );
+}
+
+export function upgradeSchema(db: Database): void {
+  const version = number(db, 'user_version');
   if (version < SCHEMA_VERSION) upgrade(db, version);
 }
 

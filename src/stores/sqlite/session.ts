@@ -36,6 +36,7 @@ const SHRINK_PAGES = 2_048;
 export interface SessionOptions {
   readonly path: string;
   readonly durability: Durability;
+  readonly create?: boolean;
   readonly clock: StoreClock;
   /** Whether anybody wants to hear what other engines did. */
   readonly isAnyoneListening: () => boolean;
@@ -57,8 +58,8 @@ export class Session {
   #changesBefore = 0;
 
   constructor(options: SessionOptions) {
-    const { path, durability, clock } = options;
-    const db = openConnection(path, durability);
+    const { path, clock } = options;
+    const db = openConnection(options);
     const emit = (event: StoreEvent): void => void this.#events.push(event);
     const settings = (queue: string) => this.#records.settings(queue);
     const throttleMax = (name: string) => this.#records.throttleMax(name);

@@ -1,5 +1,8 @@
 /** What an error of SQLite or of the file system means for a caller. Decided by its code, never by its words. */
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { LonghaulError } from '../../core/errors.ts';
+import { noAccessWords } from '../../core/no-access.ts';
 
 const BUSY = 5;
 const READONLY = 8;
@@ -54,11 +57,32 @@ export function isNoDatabase(error: unknown): boolean {
   return code === NOTADB || code === CORRUPT;
 }
 
+/** Why the folder of the file may not be written, or null. SQLite does not say which it is, so the system is asked. */
+function noAccessTo(error: unknown, path: string): string | null {
+  const code = codeOf(error);
+  const isOfFile = code === READONLY || code === CANTOPEN;
+  const errno = errnoOf(error) ?? (isOfFile ? errnoOfAccess(path) : undefined);
+  return errno === undefined ? null : noAccessWords(errno, dirname(path));
+}
+
+function errnoOfAccess(path: string): string | undefined {
+  for (const place of [dirname(path), path]) {
+    try {
+      accessSync(place, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      return errnoOf(error);
+    }
+  }
+  return undefined;
+}
+
 /** What is thrown to the caller; what is neither ours nor SQLite's stays as it is. */
 export function explain(error: unknown, path: string): unknown {
   if (error instanceof LonghaulError) return error;
   const words = error instanceof Error ? error.message : String(error);
   if (isFull(error)) return new LonghaulError('store-full', `no space left for ${path}`, { cause: error });
+  const denied = noAccessTo(error, path);
+  if (denied !== null) return new LonghaulError('store-unavailable', denied, { cause: error });
   if (errnoOf(error) !== undefined)
     return new LonghaulError('store-unavailable', `${path}: ${words}`, { cause: error });
   switch (codeOf(error)) {

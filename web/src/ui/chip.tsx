@@ -23,6 +23,7 @@ export const TONES: Readonly<Record<Label | QueueState, Tone>> = {
   cancelled: 'calm',
   up: 'good',
   down: 'bad',
+  deleted: 'calm',
 };
 
 const CLASSES: Readonly<Record<Tone, string>> = {

@@ -142,7 +142,7 @@ end
 local function addRun(at, first)
   local kind, queue, fields, count = args[at], args[at + 1], args[at + 2], tonumber(args[at + 3])
   local width, settings, seqBefore = fields:find('\31apart=', 1, true) and 3 or 2, queues.settings(queue), clock.seq
-  local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and settings.state ~= 'down'
+  local isPlain = kind == 'plain' and settings.priority == 0 and not clock.isBehind and not queues.isShut(settings)
     and not clock.closed and not queues.orNil(settings.keys) and not queues.orNil(settings.coalesce)
   if isPlain then addPlain(queue, fields, at + 4, count, first) end
   for i = isPlain and count or 0, count - 1 do
@@ -152,8 +152,8 @@ local function addRun(at, first)
       answer(first + i, 'exists', id)
     elseif clock.closed then
       answers[#answers + 1] = first + i .. '\31!store-moving ' .. clock.closed
-    elseif settings.state == 'down' then
-      answers[#answers + 1] = first + i .. '\31!queue-down'
+    elseif queues.isShut(settings) then
+      answers[#answers + 1] = first + i .. '\31!queue-' .. settings.state
     else
       local holder, outcome = addSpecial(id, queue, record.fields(fields), itemAt + 1)
       if holder then

@@ -11,7 +11,7 @@ local function birth()
   local now, nowText, last, clockField = moment('seq')
   if not now then return nil end
   local settings, null = settingsOf(queue), cjson.null
-  if settings.state == 'down' or settings.priority ~= 0 or (settings.keys or null) ~= null
+  if settings.state == 'down' or settings.state == 'deleted' or settings.priority ~= 0 or (settings.keys or null) ~= null
     or (settings.coalesce or null) ~= null or not call('ZSCORE', P .. 'queues', queue) then return nil end
   local ids, isNamed = {}, {}
   for i = 1, count do

@@ -5,7 +5,8 @@ begin()
 local function refusalOf(job, queue, isStolen)
   local state = STATE[job.place]
   if state ~= 'waiting' and state ~= 'draft' and not isStolen then return '!wrong-state' end
-  if job.queue ~= queue and queues.settings(queue).state == 'down' then return '!queue-down ' .. queue end
+  local settings = queues.settings(queue)
+  if job.queue ~= queue and queues.isShut(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
   local holder = keys.isHeldBy(job) and keys.holderAgainst(job, queue)
   if holder then return '!key-taken ' .. holder end
 end

@@ -147,6 +147,11 @@ queues = {
     return queues.orNil(keep.ms), queues.orNil(keep.count), queues.orNil(keep.bytes)
   end,
 
+  -- Whether the queue accepts no jobs.
+  isShut = function(settings)
+    return settings.state == 'down' or settings.state == 'deleted'
+  end,
+
   -- A setting that may be null.
   orNil = function(value)
     if value ~= cjson.null then return value end

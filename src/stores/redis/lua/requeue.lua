@@ -6,7 +6,8 @@ local function refusalOf(job, queue, isFree)
   local state = STATE[job.place]
   local isOpen = state == 'waiting' or state == 'draft' or state == 'running'
   if isOpen and not isFree then return '!wrong-state' end
-  if job.queue ~= queue and queues.settings(queue).state == 'down' then return '!queue-down ' .. queue end
+  local settings = queues.settings(queue)
+  if job.queue ~= queue and queues.isShut(settings) then return '!queue-' .. settings.state .. ' ' .. queue end
   local holder = keys.holderAgainst(job, queue)
   if holder then return '!key-taken ' .. holder end
 end
