@@ -19,7 +19,7 @@ import type { ScriptHost } from './script-host.ts';
 import { scriptOutcome } from './script-outcome.ts';
 import { type Begun, startScript } from './script-start.ts';
 import { listenTo } from './script-voice.ts';
-import { NO_SPARES, removeWorkFolder } from './work-folder.ts';
+import { removeWorkFolder } from './work-folder.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
   const isNew = !host.marks.has(job);
@@ -116,8 +116,7 @@ async function finish(
     host.onTrouble(`${stopped.left} processes of job ${job.id} are left, known by ${stopped.means.join(', ')}`, null);
   const refused = isLost ? [] : await takeOutputs(host, job, { folder, said: end.said });
   noteEnd(folder, { ...facts, refused });
-  // One that a process may still work in is nobody else's.
-  await removeWorkFolder(folder, stopped.left === 0 ? host.spares : NO_SPARES);
+  await removeWorkFolder(folder);
   // Before it is settled: once it is, nothing of it may depend on this node alone.
   if (!isLost) await host.keepCopy(job);
   return scriptOutcome(end, host.settingsFor(job.queue));
