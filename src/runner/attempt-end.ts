@@ -17,7 +17,7 @@ export function toEnd(files: AttemptFiles, { oomKills, isTerminated, ...seen }: 
     oom: isTerminated ? 'no' : oomOf(seen.exit, oomKills),
     isOverdue: timeOf(files.overdue) !== null,
     startedAt: timeOf(files.pid) ?? Date.now(),
-    endedAt: timeOf(files.exit) ?? Date.now(),
+    endedAt: (seen.exit && timeOf(files.exit)) ?? Date.now(),
   };
 }
 

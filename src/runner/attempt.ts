@@ -25,6 +25,22 @@ export interface WatchOptions {
   readonly maxLogBytes?: number;
 }
 
+/** What watching an attempt needs: which one it is, and the functions that serve all attempts at once. */
+export interface WatchContext extends WatchOptions {
+  readonly folder: string;
+  /** Whether there is anything to be taken up from an earlier watch. */
+  readonly isAdopted: boolean;
+  readonly spared: ReadonlySet<number>;
+  readonly cgroup: string | null;
+  /** Whether another attempt that was begun here leads that session, itself or through its shim. */
+  isElsewhere(session: number, asking: Attempt): boolean;
+  /** How often the kernel ran out of memory so far, give or take a second. */
+  countOomKills(): number | null;
+  /** Nothing of it is left in its control group. */
+  releaseCgroup(path: string): void;
+  onTrouble(what: string, error: unknown): void;
+}
+
 export interface Attempt {
   readonly folder: string;
   /** Null until the shim has written it, a few ms after the start. */

@@ -5,7 +5,6 @@
 import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { readUnits } from './process-stat.ts';
-import type { LetGo } from './shim-pool.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
 export interface RosterOptions {
@@ -17,7 +16,6 @@ export interface RosterOptions {
 export interface HowToWatch {
   readonly isAdopted: boolean;
   readonly cgroup: string | null;
-  readonly letGo: LetGo;
   readonly options: WatchOptions;
 }
 
@@ -56,7 +54,6 @@ export class Roster {
       folder,
       isAdopted: how.isAdopted,
       cgroup: how.cgroup,
-      letGo: how.letGo,
       spared: this.spared,
       countOomKills: this.#countOomKills,
       isElsewhere: (session, asking) => this.#isElsewhere(session, asking),
