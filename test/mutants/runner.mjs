@@ -59,6 +59,13 @@ export const runner = [
     suites: shims,
   },
   {
+    name: 'a deadline spares what a script left behind',
+    file: 'src/runner/deadline.sh',
+    find: "trap '' USR1",
+    replace: ':',
+    suites: shims,
+  },
+  {
     name: 'a record of another boot names processes of this one',
     file: 'src/runner/adopt.ts',
     find: 'const isHere = record.boot === bootIdentity();',

@@ -345,6 +345,22 @@ describe('a deadline', () => {
     );
   });
 
+  it('that passes ends what heeds no TERM too, although the script ended at once', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    putDeadline(folder, 1_000);
+    const script = aScript(home, `setsid sh -c 'trap "" TERM; sleep 120' & sleep 120`);
+    const child = aShim(folder, script);
+    await once(child, 'exit');
+    expect(readExit(folder)).toMatchObject({ signal: 'SIGTERM' });
+    expect(markedWith(folder).length).toBeGreaterThan(0);
+    await eventually(
+      () => markedWith(folder),
+      (left) => left.length === 0,
+      15_000,
+    );
+  });
+
   it('that is put off again and again never passes, and leaves nothing behind at the end', async () => {
     const home = aHome();
     const runner = aRunner();
