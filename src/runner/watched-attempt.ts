@@ -25,13 +25,13 @@ import {
 import type { Attached } from './belonging.ts';
 import { findMembers } from './find-members.ts';
 import { FolderWatch } from './folder-watch.ts';
-import { holdStill, letGoOn } from './hold-still.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
+import { holdStill, letGoOn } from './send-signal.ts';
 import { pause, resume, type Terminated, terminate } from './terminate.ts';
 import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
 
