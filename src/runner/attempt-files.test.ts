@@ -6,10 +6,17 @@ import { filesOf, parseExit, parsePid, readExit, readPid, signalOf } from './att
 
 describe('the file pid', () => {
   it('names the shim, then the script', () => {
-    expect(parsePid('10 500 boot-1/4026\n11 501\n')).toEqual({
+    expect(parsePid('10 500 boot-1/4026\n11 501 77\n')).toEqual({
       boot: 'boot-1/4026',
       shim: { pid: 10, start: 500 },
       script: { pid: 11, start: 501 },
+      saidPipe: 'pipe:[77]',
+    });
+    expect(parsePid('10 500 boot-1/4026 group\n11 501 \n')).toEqual({
+      boot: 'boot-1/4026',
+      shim: { pid: 10, start: 500 },
+      script: { pid: 11, start: 501 },
+      group: 'group',
     });
     expect(parsePid('10 500 boot-1/4026\n')?.script).toBeNull();
   });
@@ -23,7 +30,7 @@ describe('the file pid', () => {
 
   it('does not believe half of the second line', () => {
     expect(parsePid('10 500 boot\n11 5')?.script).toBeNull();
-    expect(parsePid('10 500 boot\n 501\n')?.script).toBeNull();
+    expect(parsePid('10 500 boot\n 501 77\n')?.script).toBeNull();
   });
 });
 

@@ -18,6 +18,8 @@ export interface PidRecord {
   readonly boot: string;
   readonly shim: ProcessKey;
   readonly script: ProcessKey | null;
+  /** The pipe that the script speaks through, as /proc names it. Old kernels do not tell. */
+  readonly saidPipe?: string;
   /** The name of the control group it was started in. */
   readonly group?: string;
 }
@@ -71,9 +73,14 @@ export function parsePid(text: string): PidRecord | null {
   const [first, second] = wholeLines(text);
   const own = /^(\d+) (\d+) (\S+)(?: (\S+))?$/.exec(first ?? '');
   if (!own) return null;
-  const script = /^(\d+) (\d+)$/.exec(second ?? '');
-  const record = { boot: own[3] ?? '', shim: keyOf(own), script: script ? keyOf(script) : null };
-  return own[4] === undefined ? record : { ...record, group: own[4] };
+  const script = /^(\d+) (\d+) (\d*)$/.exec(second ?? '');
+  return {
+    boot: own[3] ?? '',
+    shim: keyOf(own),
+    script: script ? keyOf(script) : null,
+    ...(script?.[3] && { saidPipe: `pipe:[${script[3]}]` }),
+    ...(own[4] !== undefined && { group: own[4] }),
+  };
 }
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });

@@ -6,7 +6,7 @@
  *   known     it belonged when somebody looked before
  *   descent   its parent belongs
  *   mark      its environment carries the attempt's mark
- *   folder    it works in the attempt's folder, or has a file of it open for writing (fd 3 is one), and has no terminal
+ *   folder    it works in the attempt's folder, or has a file of it open for writing, or fd 3, and has no terminal
  *
  * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
@@ -121,7 +121,9 @@ function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Atta
   if (mark !== null) return mark === attached.folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
   if (terminal !== 0) return null;
-  return traces.placesOf(pid).some((place) => isInside(place, attached.realFolder)) ? 'folder' : null;
+  const { realFolder, record } = attached;
+  const isTied = (place: string) => isInside(place, realFolder) || place === record.saidPipe;
+  return traces.placesOf(pid).some(isTied) ? 'folder' : null;
 }
 
 export function canBelong(each: ProcessStat, attached: Attached): boolean {

@@ -6,7 +6,7 @@
  *
  * Invariant: a group serves one attempt. The record of an attempt that is over never names the group of another one.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessKey } from './attempt-files.ts';
 import { isAlive, readStat } from './process-stat.ts';
@@ -14,7 +14,7 @@ import { isAlive, readStat } from './process-stat.ts';
 export interface Cgroups {
   /** A group for a new attempt; null when it could not be made. */
   make(): string | null;
-  /** Removes one in which no process is left. */
+  /** Removes one in which no process is left, soon. */
   release(path: string): void;
   /** The one that an attempt was started in, by its name; null when it is there no more. */
   find(name: string): string | null;
@@ -29,7 +29,8 @@ export function openCgroups(): Cgroups | null {
   removeUnused(base, (maker) => !isAlive(maker));
   return {
     make: () => makeIn(base),
-    release: removeCgroup,
+    // Not in the main thread: the kernel takes its time.
+    release: (path) => rmdir(path, () => undefined),
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
     close: () => removeUnused(base, ({ pid }) => pid === process.pid),
   };
@@ -69,12 +70,9 @@ function ownCgroup(): string | null {
 function removeUnused(base: string, isMeant: (maker: ProcessKey) => boolean): void {
   for (const name of readdirSync(base)) {
     const maker = /^(\d+)-(\d+)-\d+$/.exec(name);
-    if (maker !== null && isMeant({ pid: Number(maker[1]), start: Number(maker[2]) })) removeCgroup(join(base, name));
+    if (maker === null || !isMeant({ pid: Number(maker[1]), start: Number(maker[2]) })) continue;
+    tryTo(() => rmdirSync(join(base, name)));
   }
-}
-
-function removeCgroup(path: string): void {
-  tryTo(() => rmdirSync(path));
 }
 
 export function killCgroup(path: string): void {

@@ -41,17 +41,18 @@ function readWhole(path: string): Buffer {
 }
 
 /**
- * Where the process works, and the files and FIFOs it has open for writing, removed ones too. One who only reads a file,
- * such as a person's `tail`, has no business in a folder.
+ * Where the process works, the files it has open for writing, and its pipes. One who only reads a file, such as a
+ * person's `tail`, has no business in a folder.
  */
 export function placesOf(pid: number): string[] {
   const written = openFiles(pid)
     .map((file) => ({ file, path: readLink(`/proc/${pid}/fd/${file}`) }))
-    .filter(({ file, path }) => isFile(path) && isWriting(pid, file))
+    .filter(({ file, path }) => isPipe(path) || (isFile(path) && isWriting(pid, file)))
     .map(({ path }) => path);
   return [readLink(`/proc/${pid}/cwd`), ...written];
 }
 
+const isPipe = (path: string): boolean => path.startsWith('pipe:');
 const isFile = (path: string): boolean => path.startsWith('/') && !path.startsWith('/dev/');
 
 function openFiles(pid: number): string[] {

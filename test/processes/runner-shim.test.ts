@@ -24,6 +24,7 @@ import {
 } from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
+const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
 
 describe('what a script finds', () => {
   it('descriptors 0 to 4 and no others, whatever the parent has open', async () => {
@@ -253,6 +254,20 @@ describe('the shim itself', () => {
     expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
     expect(readExit(folder)).toMatchObject({ signal: 'SIGINT', isSaidWhole: true });
     expect(logOf({ folder }).replaceAll('\t', ' ')).toBe('SigIgn: 0000000000000000\n');
+  });
+
+  it('works the same in a shell that makes files of here-documents', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    const text = readFileSync(shim, 'utf8').replace('exec 3<<. 4<<.\n.\n.\n', 'exec 3</dev/null 4</dev/null\n');
+    expect(text).not.toContain('<<.');
+    writeFileSync(join(home, 'shim.sh'), text);
+    const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; sleep 30 & echo done c >&3; ls -l /proc/$$/fd');
+    await once(aShim(folder, script, { home }), 'exit');
+    expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
+    expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(logOf({ folder })).toContain(`${folder}/3 (deleted)`);
+    expect(readdirSync(folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
   });
 
   it.runIf(canUnshare('-m'))('writes how the script ended although the disk is full', async () => {

@@ -204,7 +204,11 @@ describe('terminating', () => {
     onTestFinished(() => void sleeper.kill('SIGKILL'));
     writeFileSync(join(used, 'cgroup.procs'), `${sleeper.pid}`);
     for (const path of [used, other]) groups.release(path);
-    expect([used, other].map((path) => existsSync(path))).toEqual([true, false]);
+    await eventually(
+      () => existsSync(other),
+      (isThere) => !isThere,
+    );
+    expect(existsSync(used)).toBe(true);
     sleeper.kill('SIGKILL');
     await once(sleeper, 'exit');
     groups.close();
@@ -231,7 +235,10 @@ describe('terminating', () => {
     expect(answer).toMatchObject({ left: 0, means: ['cgroup', 'session', 'descent', 'known', 'mark', 'folder'] });
     expect(members.filter((pid) => isLivingPid(pid))).toEqual([]);
     await attempt.end;
-    expect(existsSync(group)).toBe(false);
+    await eventually(
+      () => existsSync(group),
+      (isThere) => !isThere,
+    );
     // A record of an attempt that is over never names the group of another one.
     const next = await started(runner, home, { text: 'echo next' });
     expect((await next.end).exit?.status).toBe(0);
@@ -268,7 +275,7 @@ describe('terminating', () => {
     const { pid, start } = readStat(bystander.pid ?? 0)!;
     const forge = async (boot: string, wrong: number): Promise<{ state: string; attempt: Attempt }> => {
       const folder = aFolder(home);
-      writeFileSync(filesOf(folder).pid, `${pid} ${start + wrong} ${boot}\n${pid} ${start + wrong}\n`);
+      writeFileSync(filesOf(folder).pid, `${pid} ${start + wrong} ${boot}\n${pid} ${start + wrong} \n`);
       const answer = await runner.adopt(folder);
       if (answer.state === 'never-started') throw new Error('it was');
       return answer;

@@ -123,10 +123,12 @@ const tools = { setsid: '/usr/bin/setsid', nice: 'nice', setpriv: 'setpriv', env
 export const aShimText = (folder: string, script: string): string =>
   toShimOrder(anOrder(folder, script, { cwd: '/' }), { tools, boot: 'boot', cgroup: null }).text;
 
-/** A shim without a runner: of the shell that is given, and with so many characters of its order. */
-export function aShim(folder: string, script: string, { shell = 'sh', cut = Infinity } = {}): ChildProcess {
+/** A shim without a runner: its shell, its own text in `home`, and how many characters of its order it gets. */
+export function aShim(folder: string, script: string, { shell = 'sh', home = '', cut = Infinity } = {}): ChildProcess {
   const child = spawn(shell, ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  child.stdin?.end(aShimText(folder, script).slice(0, cut));
+  const text = aShimText(folder, script);
+  const order = home === '' ? text : text.replace(/^home=.*$/m, `home='${home}'`);
+  child.stdin?.end(order.slice(0, cut));
   return child;
 }
 
