@@ -9,7 +9,7 @@ import { holds } from '../core/lifecycle.ts';
 import type { AttemptMark } from './attempt-record.ts';
 import { attemptFolder } from './home.ts';
 import type { ScriptHost } from './script-host.ts';
-import { NO_SPARES, removeWorkFolder } from './work-folder.ts';
+import { removeWorkFolder } from './work-folder.ts';
 
 /** The jobs to go on with, their leases just renewed. */
 export async function findOwn(host: ScriptHost): Promise<readonly RunningJob[]> {
@@ -38,6 +38,6 @@ async function endLeftover(host: ScriptHost, mark: AttemptMark): Promise<void> {
     const { graceMs } = host.settingsFor(mark.queue);
     await found.attempt.terminate({ graceMs });
   }
-  await removeWorkFolder(folder, NO_SPARES);
+  await removeWorkFolder(folder);
   host.marks.remove(mark);
 }

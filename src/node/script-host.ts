@@ -7,7 +7,6 @@ import type { Duplicator } from './duplicate.ts';
 import type { Home } from './home.ts';
 import type { RunningMarks } from './running-marks.ts';
 import type { RunningScripts } from './running-scripts.ts';
-import type { Spares } from './work-folder.ts';
 
 export interface ScriptHost extends Duplicator {
   readonly home: Home;
@@ -15,7 +14,6 @@ export interface ScriptHost extends Duplicator {
   readonly blobs: Blobs;
   readonly marks: RunningMarks;
   readonly running: RunningScripts;
-  readonly spares: Spares;
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** Has another node keep a copy of what this attempt left. Resolved when one does, or nobody can. */

@@ -6,7 +6,6 @@
  * Stopping it stops no script: leases are extended, and the next node of this home takes them up.
  */
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { RunningJob } from '../core/job.ts';
 import type { QueueSettings } from '../core/settings.ts';
@@ -40,7 +39,6 @@ import { RunningMarks, runningFolder } from './running-marks.ts';
 import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
-import { SpareFolders } from './spare-folders.ts';
 import { storeIdentity } from './store-identity.ts';
 
 const LOOK_EVERY_MS = 2_000;
@@ -67,7 +65,6 @@ export class ScriptNode {
   readonly #member: Membership;
   readonly #runner: Runner;
   readonly #marks: RunningMarks;
-  readonly #spares: SpareFolders;
   readonly #settings: SettingsKeeper;
   readonly #lanes: QueueLanes;
   readonly #scripts: ScriptHost;
@@ -89,7 +86,6 @@ export class ScriptNode {
     this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member.others, blobs) : null);
     this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
     this.#marks = new RunningMarks(runningFolder(home));
-    this.#spares = new SpareFolders(join(home.root, 'spare'));
     this.#settings = new SettingsKeeper(store);
     this.#offer = machineOffer(settings.offers);
     this.#watch = new FolderWatch(home.queues, () => void this.look());
@@ -133,7 +129,6 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-    this.#spares.open();
     const own = await findOwn(this.#scripts);
     if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
     await this.#readRecordQueues();
@@ -176,7 +171,6 @@ export class ScriptNode {
     if (this.#options.store.isShared)
       for (const folder of this.#scripts.running.folders()) putDeadline(folder, absenceMs);
     await this.#runner.stop();
-    this.#spares.close();
     this.#settings.close();
     await this.blobs.close();
   }
@@ -277,7 +271,6 @@ export class ScriptNode {
       runner: this.#runner,
       blobs: this.blobs,
       marks: this.#marks,
-      spares: this.#spares,
       attachments: this.attachments,
       hasQueue: (name) => this.#lanes.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),

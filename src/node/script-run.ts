@@ -20,7 +20,7 @@ import { scriptOutcome } from './script-outcome.ts';
 import { type Begun, startScript } from './script-start.ts';
 import { listenTo } from './script-voice.ts';
 import { whenRoom } from './when-room.ts';
-import { NO_SPARES, removeWorkFolder } from './work-folder.ts';
+import { removeWorkFolder } from './work-folder.ts';
 
 export async function runScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
   const isNew = !host.marks.has(job);
@@ -127,8 +127,7 @@ async function finish(
   await whenRoom(note, { signal, onWait }).catch((error: unknown) =>
     host.onTrouble(`the end of job ${job.id} could not be noted`, error),
   );
-  // One that a process may still work in is nobody else's.
-  await removeWorkFolder(folder, stopped.left === 0 ? host.spares : NO_SPARES);
+  await removeWorkFolder(folder);
   // Before it is settled: once it is, nothing of it may depend on this node alone.
   if (!isLost(signal)) await host.keepCopy(job);
   return scriptOutcome(end, host.settingsFor(job.queue));

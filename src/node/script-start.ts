@@ -93,7 +93,7 @@ type ProgramOrProblem = Program | string | { readonly failure: Failure };
 /** With the folders that it needs. */
 async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const program = await programFor(host, job);
-  if (typeof program !== 'string' && 'argv' in program) makeFolders(folder, host.spares);
+  if (typeof program !== 'string' && 'argv' in program) makeFolders(folder);
   return program;
 }
 

@@ -6,7 +6,7 @@
  * takes longer than the writing. Whatever may be large, or is seldom there, goes that way.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, lchown, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, lchown, readdir, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunningJob } from '../core/job.ts';
 import type { Attachment } from './attachments.ts';
@@ -43,16 +43,8 @@ export interface Filling {
   parents(): Promise<readonly ParentJob[]>;
 }
 
-/** Where folders are kept that an attempt left as they were. */
-export interface Spares {
-  take(work: string): boolean;
-  keep(work: string): boolean;
-}
-
-export const NO_SPARES: Spares = { take: () => false, keep: () => false };
-
 /** All folders of an attempt. Without a mark, what is there already is no attempt of this job: it goes. */
-export function makeFolders(attempt: string, spares: Spares): void {
+export function makeFolders(attempt: string): void {
   // One after the other from the top, since most jobs have no folder yet: from below, two calls would fail first.
   const attempts = dirname(attempt);
   for (const folder of [dirname(attempts), attempts]) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -60,8 +52,7 @@ export function makeFolders(attempt: string, spares: Spares): void {
     rmSync(attempt, { recursive: true, force: true });
     mkdirSync(attempt, { mode: 0o700 });
   }
-  const work = workFolder(attempt);
-  if (!spares.take(work)) mkdirSync(join(work, OUT), { recursive: true, mode: 0o700 });
+  mkdirSync(join(workFolder(attempt), OUT), { recursive: true, mode: 0o700 });
 }
 
 /** To be entered, and not to be listed: what lies beside the work folder is not the user's. */
@@ -79,7 +70,14 @@ export async function giveTo(
 }
 
 /** After its outputs were taken: the copies of attachments are no use to anybody. */
-export async function removeWorkFolder(attempt: string, spares: Spares): Promise<void> {
+export async function removeWorkFolder(attempt: string): Promise<void> {
   const work = workFolder(attempt);
-  if (!spares.keep(work)) await rm(work, { recursive: true, force: true });
+  try {
+    // Most hold nothing else. `rm` would make a dozen calls.
+    await unlink(join(work, DATA));
+    await rmdir(join(work, OUT));
+    await rmdir(work);
+  } catch {
+    await rm(work, { recursive: true, force: true });
+  }
 }

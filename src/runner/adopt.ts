@@ -2,15 +2,14 @@
  * What became of an attempt, told from its folder and /proc alone: for a node that comes back, and for a start whose
  * runner process died.
  *
- *   exit is whole                      ended
  *   no pid, and we made it first       never-started: the shim that comes late finds it and goes away
  *   pid says withdrawn                 never-started
+ *   the shim lives                     running
+ *   exit is whole                      ended
  *   pid of another boot                other-boot: its numbers name other processes now, so nothing is signalled
- *   the shim lives                     running: it has no other attempt before this one's exit is whole
  *   else                               died: the shim went without a word; its script may still be there
  *
- * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree; for a script also if it
- * began no later than was recorded (ScriptKey).
+ * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree.
  */
 import { realpathSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,11 +55,9 @@ export function withdraw(folder: string): boolean {
 /** Decides at this moment, without waiting. */
 export function judge(folder: string, record: PidRecord): Adoption {
   const isHere = record.boot === bootIdentity();
-  // Before it: a shim goes on with another attempt when this one is over.
-  const before = readExit(folder);
-  if (before === null && isHere && isAlive(record.shim)) return { state: 'running', record };
-  // And after it: a shim that was found gone has written all it will ever write.
-  const exit = before ?? readExit(folder);
+  if (isHere && isAlive(record.shim)) return { state: 'running', record };
+  // After that look: a shim that was found gone has written all it will ever write.
+  const exit = readExit(folder);
   if (exit) return { state: 'ended', exit, record };
   return isHere ? { state: 'died', record } : { state: 'other-boot', record };
 }

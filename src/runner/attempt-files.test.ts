@@ -6,13 +6,19 @@ import { filesOf, parseExit, parsePid, readExit, readPid, signalOf } from './att
 
 describe('the file pid', () => {
   it('names the shim, then the script', () => {
-    expect(parsePid('10 500 boot-1/4026\n11 501\n')).toEqual({
+    expect(parsePid('10 500 boot-1/4026\n11 501 77\n')).toEqual({
       boot: 'boot-1/4026',
       shim: { pid: 10, start: 500 },
       script: { pid: 11, start: 501 },
+      saidPipe: 'pipe:[77]',
+    });
+    expect(parsePid('10 500 boot-1/4026 group\n11 501 \n')).toEqual({
+      boot: 'boot-1/4026',
+      shim: { pid: 10, start: 500 },
+      script: { pid: 11, start: 501 },
+      group: 'group',
     });
     expect(parsePid('10 500 boot-1/4026\n')?.script).toBeNull();
-    expect(parsePid('10 500 boot\n11 501 latest\n')?.script).toEqual({ pid: 11, start: 501, isLatest: true });
   });
 
   it.each(['', '10', '10 500', '10 500 boot', 'withdrawn\n', 'x y z\n', '\0\0\0\n'])(
@@ -24,12 +30,12 @@ describe('the file pid', () => {
 
   it('does not believe half of the second line', () => {
     expect(parsePid('10 500 boot\n11 5')?.script).toBeNull();
-    expect(parsePid('10 500 boot\n11 501 la')?.script).toBeNull();
-    expect(parsePid('10 500 boot\n 501 latest\n')?.script).toBeNull();
+    expect(parsePid('10 500 boot\n 501 77\n')?.script).toBeNull();
   });
 });
 
 describe('the file exit', () => {
+  const room = ' '.repeat(40);
   const times = '0m0.010000s 0m0.020000s\n1m2.500000s 0m0.250000s\n';
 
   it('says the status, the cost, and whether all that was said is there', () => {
@@ -45,9 +51,16 @@ describe('the file exit', () => {
     expect(signalOf(255)).toBeNull();
   });
 
-  it.each(['', times, `${times}0`, `${times}0 0`, '0 0\n'])('is not whole as %j', (text) => {
-    expect(parseExit(text)).toBeNull();
+  it('may have the rest of its room behind it', () => {
+    expect(parseExit(`${times}3 0\n${room}`)?.status).toBe(3);
   });
+
+  it.each(['', times, `${times}0`, `${times}0 0`, '0 0\n', room, `${times}${room}`, `${times}0${room}`])(
+    'is not whole as %j',
+    (text) => {
+      expect(parseExit(text)).toBeNull();
+    },
+  );
 });
 
 describe('an attempt folder', () => {

@@ -13,16 +13,13 @@ export interface ProcessKey {
   readonly start: number;
 }
 
-/** A script. `isLatest`: it began at `start` or before. Whoever gets its number afterwards began later. */
-export interface ScriptKey extends ProcessKey {
-  readonly isLatest?: true;
-}
-
 /** The file `pid`: who runs the attempt. `script` is null for the moment between the shim's line and the script's. */
 export interface PidRecord {
   readonly boot: string;
   readonly shim: ProcessKey;
-  readonly script: ScriptKey | null;
+  readonly script: ProcessKey | null;
+  /** The pipe that the script speaks through, as /proc names it. Old kernels do not tell. */
+  readonly saidPipe?: string;
   /** The name of the control group it was started in. */
   readonly group?: string;
 }
@@ -34,7 +31,7 @@ export interface Exit {
   readonly signal: string | null;
   /** What was said through fd 3 is all in `said`; false when the disk was full. */
   readonly isSaidWhole: boolean;
-  /** Processor time of the script and of everything it waited for. */
+  /** Processor time of the script and of everything it waited for, and of the shim's own helpers. */
   readonly cpuSeconds: number;
 }
 
@@ -76,30 +73,31 @@ export function parsePid(text: string): PidRecord | null {
   const [first, second] = wholeLines(text);
   const own = /^(\d+) (\d+) (\S+)(?: (\S+))?$/.exec(first ?? '');
   if (!own) return null;
-  const script = /^(\d+) (\d+)( latest)?$/.exec(second ?? '');
-  const record = { boot: own[3] ?? '', shim: keyOf(own), script: script ? scriptOf(script) : null };
-  return own[4] === undefined ? record : { ...record, group: own[4] };
+  const script = /^(\d+) (\d+) (\d*)$/.exec(second ?? '');
+  return {
+    boot: own[3] ?? '',
+    shim: keyOf(own),
+    script: script ? keyOf(script) : null,
+    ...(script?.[3] && { saidPipe: `pipe:[${script[3]}]` }),
+    ...(own[4] !== undefined && { group: own[4] }),
+  };
 }
-
-const scriptOf = (match: RegExpExecArray): ScriptKey =>
-  match[3] === undefined ? keyOf(match) : { ...keyOf(match), isLatest: true };
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });
 
 /** Null until the shim has written the last line: before that it holds spaces, which only take room. */
 export function parseExit(text: string): Exit | null {
   const lines = wholeLines(text);
-  const last = /^(\d+) (\d+)(?: (.*))?$/.exec(lines[2] ?? '');
+  const last = /^(\d+) (\d+)$/.exec(lines[2] ?? '');
   if (!last) return null;
   const status = Number(last[1]);
   const cat = Number(last[2]);
   return {
     status,
     signal: signalOf(status),
-    // 137: the shim ended an idle cat itself, because something else held fd 3 open.
+    // 137: the shim ended an idle cat itself, because another process held fd 3 open.
     isSaidWhole: cat === 0 || cat === 137,
-    // A shell counts all that it ever waited for, and this attempt may not be the first of its shim.
-    cpuSeconds: Math.max(0, parseTimes(lines[1] ?? '') - parseTimes(last[3] ?? '')),
+    cpuSeconds: parseTimes(lines[1] ?? ''),
   };
 }
 

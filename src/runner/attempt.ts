@@ -3,6 +3,7 @@
  * The contract alone; `watched-attempt.ts` does it.
  */
 import type { Exit, PidRecord } from './attempt-files.ts';
+import type { OnDisk } from './disk-watch.ts';
 import type { LogGaps } from './log-gaps.ts';
 import type { LogState } from './log-keeper.ts';
 import type { ListedProcess } from './process-list.ts';
@@ -24,6 +25,24 @@ export interface WatchOptions {
   readonly listener?: AttemptListener;
   /** Where the log is cut. Default 1 GB. */
   readonly maxLogBytes?: number;
+}
+
+/** What watching an attempt needs: which one it is, and the functions that serve all attempts at once. */
+export interface WatchContext extends WatchOptions {
+  readonly folder: string;
+  /** Whether there is anything to be taken up from an earlier watch. */
+  readonly isAdopted: boolean;
+  readonly spared: ReadonlySet<number>;
+  readonly cgroup: string | null;
+  /** Whether another attempt that was begun here leads that session, itself or through its shim. */
+  isElsewhere(session: number, asking: Attempt): boolean;
+  /** How often the kernel ran out of memory so far, give or take a second. */
+  countOomKills(): number | null;
+  /** Reads the free space of an attempt's disk now. */
+  lookAtDisk(log: OnDisk): void;
+  /** Nothing of it is left in its control group. */
+  releaseCgroup(path: string): void;
+  onTrouble(what: string, error: unknown): void;
 }
 
 export interface Attempt {

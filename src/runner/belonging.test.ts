@@ -22,8 +22,6 @@ const anAttempt = (more: Partial<Attached> = {}): Attached => ({
   known: new Map(),
   spared: new Set([99]),
   cgroup: null,
-  isShimOut: false,
-  saidPipe: null,
   exit: null,
   isElsewhere: () => false,
   ...more,
@@ -74,13 +72,6 @@ describe('what belongs to an attempt', () => {
 
   it('is nothing in a session whose number was given away', () => {
     expect(found([aProcess(12, { start: 5_000 }), aProcess(13, { session: 12 })])).toEqual({});
-  });
-
-  it('goes by the latest time at which the script can have begun, where no other is known', () => {
-    const { record } = anAttempt();
-    const attempt = () => anAttempt({ record: { ...record, script: { pid: 12, start: 1_050, isLatest: true } } });
-    expect(found([script, aProcess(13, { session: 12 })], attempt())).toEqual({ 12: 'session', 13: 'session' });
-    expect(found([aProcess(12, { start: 1_051 }), aProcess(13, { session: 12 })], attempt())).toEqual({});
   });
 
   it('is nothing older than the shim, and none of our own', () => {

@@ -11,7 +11,7 @@
  * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
  * than the shim, nor whoever asks. A number that was given to another process since is no member.
  */
-import type { Exit, PidRecord, ProcessKey, ScriptKey } from './attempt-files.ts';
+import type { Exit, PidRecord, ProcessKey } from './attempt-files.ts';
 import { processesIn } from './cgroups.ts';
 import { type ProcessStat, readStat } from './process-stat.ts';
 import { isInside } from './process-traces.ts';
@@ -29,12 +29,8 @@ export interface Attached {
   readonly known: Map<number, number>;
   /** Processes of Longhaul itself, which have the attempt's files open. */
   readonly spared: ReadonlySet<number>;
-  /** Null once nothing is left in it: then it may be another attempt's. */
+  /** Null once nothing is left in it: then it is removed. */
   readonly cgroup: string | null;
-  /** The shim was taken out of the group, so that all the rest of it could be killed at once. */
-  isShimOut: boolean;
-  /** The pipe that the script speaks through, as /proc names it; null when nobody can tell, or nobody need know. */
-  readonly saidPipe: string | null;
   /** How it ended; null until its shim has written that. */
   readonly exit: Exit | null;
   /** Whether a session is that of another attempt, or of its shim. Nobody can enter the session of somebody else. */
@@ -116,7 +112,7 @@ const sessionOf = ({ record }: Attached): number => record.script?.pid ?? -1;
 function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<number, number>): boolean {
   if (script === null) return false;
   const start = starts.get(script.pid);
-  return start === undefined || began(start, script);
+  return start === undefined || start === script.start;
 }
 
 function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Attached): Means | null {
@@ -125,9 +121,9 @@ function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Atta
   if (mark !== null) return mark === attached.folder ? 'mark' : null;
   // A person who looks around in the folder does so from a terminal.
   if (terminal !== 0) return null;
-  const places = traces.placesOf(pid);
-  const { realFolder, saidPipe } = attached;
-  return places.some((place) => isInside(place, realFolder) || place === saidPipe) ? 'folder' : null;
+  const { realFolder, record } = attached;
+  const isTied = (place: string) => isInside(place, realFolder) || place === record.saidPipe;
+  return traces.placesOf(pid).some(isTied) ? 'folder' : null;
 }
 
 export function canBelong(each: ProcessStat, attached: Attached): boolean {
@@ -138,12 +134,8 @@ export function canBelong(each: ProcessStat, attached: Attached): boolean {
   return each.session !== shim.pid || isSame(each, script);
 }
 
-const isSame = (each: ProcessKey, script: ScriptKey | null): boolean =>
-  each.pid === script?.pid && began(each.start, script);
-
-/** Whether a process that has the script's number is the script. */
-const began = (start: number, script: ScriptKey): boolean =>
-  script.isLatest === true ? start <= script.start : start === script.start;
+const isSame = (each: ProcessKey, script: ProcessKey | null): boolean =>
+  each.pid === script?.pid && each.start === script.start;
 
 function addDescendants<T extends Attached>(
   all: readonly ProcessStat[],

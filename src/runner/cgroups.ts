@@ -2,59 +2,43 @@
  * A control group for each attempt, where one can be had: nothing can leave it, and all of it can be killed at once.
  *
  * It is an addition. Without the right to make one, or on a kernel that cannot kill one, everything works by the other
- * means alone. The shim is in it, once for all its attempts: what it starts is in it by birth, and moving every script
- * would cost a third of what a script does. Before the rest is killed the shim is taken out, since it has the exit
- * status to write.
+ * means alone. The script enters it before its first instruction. The shim is not in it: it has the exit status to write.
+ *
+ * Invariant: a group serves one attempt. The record of an attempt that is over never names the group of another one.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessKey } from './attempt-files.ts';
 import { isAlive, readStat } from './process-stat.ts';
 
 export interface Cgroups {
-  /** One that no attempt is in; null when it could not be made. */
-  take(): string | null;
-  /** Gives one back in which nobody is left but its shim. It is used again: making one costs more than a script does. */
+  /** A group for a new attempt; null when it could not be made. */
+  make(): string | null;
+  /** Removes one in which no process is left, soon. */
   release(path: string): void;
   /** The one that an attempt was started in, by its name; null when it is there no more. */
   find(name: string): string | null;
-  /** Removes those that are not in use. */
+  /** Removes those of this process that are not in use. */
   close(): void;
 }
-
-const MOST_SPARE = 64;
 
 /** Null where there are none to be had. */
 export function openCgroups(): Cgroups | null {
   const base = findBase();
   if (base === null) return null;
-  removeOrphans(base);
-  const spare: string[] = [];
+  removeUnused(base, (maker) => !isAlive(maker));
   return {
-    take() {
-      const path = spare.pop();
-      return path !== undefined && existsSync(path) ? path : makeIn(base);
-    },
-    release(path) {
-      spare.push(path);
-      // The oldest: its shim has most likely ended. As long as it has not, the group stays, and is used again.
-      if (spare.length > MOST_SPARE && removeCgroup(spare[0] ?? path)) spare.shift();
-    },
+    make: () => makeIn(base),
+    // Not in the main thread: the kernel takes its time.
+    release: (path) => rmdir(path, () => undefined),
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
-    close() {
-      for (const path of spare.splice(0)) {
-        takeOut(path, () => true);
-        removeCgroup(path);
-      }
-    },
+    close: () => removeUnused(base, ({ pid }) => pid === process.pid),
   };
 }
 
 let made = 0;
 
-/**
- * Named after who made it, by pid and start time: another runner leaves it alone while its maker lives, and a record of
- * an attempt that is over never names the group of another one.
- */
+/** Named after its maker, by pid and start time: another runner leaves it alone while its maker lives. */
 function makeIn(base: string): string | null {
   made += 1;
   const path = join(base, `${process.pid}-${readStat('self')?.start ?? 0}-${made}`);
@@ -82,34 +66,17 @@ function ownCgroup(): string | null {
   });
 }
 
-/** What a runner that is gone left behind. One that is in use cannot be removed. */
-function removeOrphans(base: string): void {
+/** Of the makers that are meant. One that is in use cannot be removed. */
+function removeUnused(base: string, isMeant: (maker: ProcessKey) => boolean): void {
   for (const name of readdirSync(base)) {
     const maker = /^(\d+)-(\d+)-\d+$/.exec(name);
-    if (maker !== null && !isAlive({ pid: Number(maker[1]), start: Number(maker[2]) })) removeCgroup(join(base, name));
+    if (maker === null || !isMeant({ pid: Number(maker[1]), start: Number(maker[2]) })) continue;
+    tryTo(() => rmdirSync(join(base, name)));
   }
 }
 
-/** False while somebody is in it. */
-function removeCgroup(path: string): boolean {
-  return (
-    tryTo(() => {
-      rmdirSync(path);
-      return true;
-    }) === true
-  );
-}
-
-/** All of it but those that are spared. Nobody, when one of those cannot be taken out. */
-export function killCgroup(path: string, isSpared: (pid: number) => boolean): void {
-  if (takeOut(path, isSpared)) tryTo(() => writeFileSync(join(path, 'cgroup.kill'), '1'));
-}
-
-/** Moves processes into the group above. False when one of them is still there. */
-function takeOut(path: string, isMeant: (pid: number) => boolean): boolean {
-  for (const pid of processesIn(path).filter(isMeant))
-    tryTo(() => writeFileSync(join(dirname(path), 'cgroup.procs'), `${pid}`));
-  return !processesIn(path).some(isMeant);
+export function killCgroup(path: string): void {
+  tryTo(() => writeFileSync(join(path, 'cgroup.kill'), '1'));
 }
 
 export function processesIn(path: string): number[] {

@@ -10,6 +10,8 @@ trap 'kill $!; exit 0' USR1
 while read -r lh_at <"$lh_folder/deadline" && read -r lh_now lh_rest </proc/uptime && [ "${lh_now%.*}" -lt "$lh_at" ]; do
   sleep $((lh_at - ${lh_now%.*})) & wait $!
 done
+# Race with the end of the script: its shim sends USR1 then, but what the script left behind must end too.
+trap '' USR1
 : >"$lh_folder/overdue"
 lh_session=$(sed -n '2s/ .*//p' "$lh_folder/pid")
 # Signals what is in the script's session or carries the mark, but never what is in the shim's own session.

@@ -4,15 +4,14 @@
  * It knows no queue, no job and no store: it is given folders, commands and environments, and answers facts. When it
  * stops, or is killed, everything it started goes on; whoever opens a runner next adopts it by its folder.
  */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { type Adoption, adopt } from './adopt.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { openCgroups } from './cgroups.ts';
 import { fits, type Order, type Tools, toShimOrder } from './order.ts';
 import { bootIdentity } from './process-stat.ts';
 import { Roster } from './roster.ts';
-import { type RunnerHealth, RunnerLink } from './runner-link.ts';
-import type { ShimNews } from './shim-pool.ts';
+import { type RunnerHealth, RunnerLink, type SpawnAnswer } from './runner-link.ts';
 
 export type StartAnswer =
   | { readonly ok: true; readonly attempt: Attempt }
@@ -56,34 +55,31 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   });
   link.open();
 
+  const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
+    const cgroup = cgroups?.make() ?? null;
+    const answer = refusalOf(order) ?? (await link.start(toShimOrder(order, { ...means, cgroup })));
+    if (answer.kind === 'spawned') {
+      const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, options: given });
+      // Not at once: a listener may want the attempt, which the caller does not have yet.
+      setImmediate(() => void answer.gone.then(() => attempt.shimIsGone()));
+      return { ok: true, attempt };
+    }
+    // A start that was lost can turn out to have happened. One that was refused is closed for good.
+    const found = await takeUp(order.folder, given);
+    if (found.state !== 'never-started') return { ok: true, attempt: found.attempt };
+    if (cgroup !== null) cgroups?.release(cgroup);
+    return { ok: false, reason: answer.kind, message: answer.message };
+  };
+
   const takeUp = async (folder: string, given: WatchOptions): Promise<AdoptAnswer> => {
     const found = await adopt(folder);
     const { state } = found;
     if (state === 'never-started') return { state };
     const group = state === 'other-boot' ? undefined : found.record?.group;
     const cgroup = group === undefined ? null : (cgroups?.find(group) ?? null);
-    const attempt = roster.watch(folder, { isAdopted: true, cgroup, letGo: () => undefined, options: given });
+    const attempt = roster.watch(folder, { isAdopted: true, cgroup, options: given });
     if (state !== 'running') setImmediate(() => attempt.shimIsGone());
     return { state, attempt };
-  };
-
-  const start = async (order: Order, given: WatchOptions): Promise<StartAnswer> => {
-    const news = createMailbox<ShimNews>();
-    const cgroup = cgroups?.take() ?? null;
-    const words = toShimOrder(order, { ...means, cgroup });
-    const answer = fits(order) ? await link.start(words, news.put) : TOO_LONG;
-    if (answer.kind === 'spawned') {
-      const { letGo } = answer;
-      const attempt = roster.watch(order.folder, { isAdopted: false, cgroup, letGo, options: given });
-      // Not at once: a listener may want the attempt, which its caller does not have yet.
-      setImmediate(() => news.open((what) => (what === 'gone' ? attempt.shimIsGone() : attempt.look())));
-      return { ok: true, attempt };
-    }
-    // Also one that was refused is closed for good; a start that was lost can turn out to have happened.
-    const found = await takeUp(order.folder, given);
-    if (found.state !== 'never-started') return { ok: true, attempt: found.attempt };
-    if (cgroup !== null) cgroups?.release(cgroup);
-    return { ok: false, reason: answer.kind, message: answer.message };
   };
 
   return {
@@ -99,19 +95,11 @@ export function openRunner(options: RunnerOptions = {}): Runner {
   };
 }
 
-const TOO_LONG = { kind: 'refused', message: 'E2BIG: its arguments and environment are too long' } as const;
-
-/** News that comes before anybody can read it waits. */
-function createMailbox<T>(): { put(news: T): void; open(read: (news: T) => void): void } {
-  const waiting: T[] = [];
-  let reader: ((news: T) => void) | null = null;
-  return {
-    put: (news) => (reader ? reader(news) : void waiting.push(news)),
-    open(read) {
-      reader = read;
-      for (const news of waiting) read(news);
-    },
-  };
+/** Why no process can be started for this order. */
+function refusalOf(order: Order): (SpawnAnswer & { readonly kind: 'refused' }) | null {
+  if (!fits(order)) return { kind: 'refused', message: 'E2BIG: its arguments and environment are too long' };
+  if (!existsSync(order.cwd)) return { kind: 'refused', message: `${order.cwd} does not exist` };
+  return null;
 }
 
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];

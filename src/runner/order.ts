@@ -1,11 +1,12 @@
 /**
- * An order: everything that starting one attempt needs, and how it becomes what the shim is told.
+ * An order: everything that starting one attempt needs, and the shell text that its shim reads.
  *
  * The runner takes it as it is: it knows no queue, no job, and no reason.
  *
  * Invariant: a shell reads nothing of it but names and numbers that were checked here, and words in single quotes.
  */
-import { basename, isAbsolute } from 'node:path';
+import { basename, dirname, isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { badInput, type Problem } from '../core/errors.ts';
 
 /** For each process of the script, but `processes`: that counts all processes of the user. */
@@ -47,21 +48,12 @@ export interface Tools {
   readonly env: string;
 }
 
-/** What a shim is told of one attempt, as shell text. */
+/** What the runner process starts a shim with. */
 export interface ShimOrder {
   readonly folder: string;
-  readonly cwd: string;
-  /** The control group that its shim is in. */
-  readonly group: string | null;
-  /** Commands that make the script's environment. */
-  readonly env: string;
-  /** What follows the number of the attempt. */
-  readonly words: string;
+  /** Shell text, which ends with the call of shim.sh. */
+  readonly text: string;
 }
-
-/** The order with its number, as a shim reads it. */
-export const textOf = (id: number, { env, words }: ShimOrder): string =>
-  `lh_env() { ${env}; }; lh_attempt ${id} ${words}\n`;
 
 export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 
@@ -69,23 +61,26 @@ export const MARK = 'LONGHAUL_ATTEMPT_MARK';
 export interface StartMeans {
   readonly tools: Tools;
   readonly boot: string;
-  /** The control group to be in. */
+  /** The control group of the script. */
   readonly cgroup: string | null;
 }
 
+const home = dirname(fileURLToPath(new URL('./shim.sh', import.meta.url)));
+
+/** The last line starts the attempt: an order that is cut short before it starts nothing. */
 export function toShimOrder(order: Order, { tools, boot, cgroup }: StartMeans): ShimOrder {
   checkOrder(order);
-  const { plain, odd } = sorted({ ...order.env, [MARK]: order.folder });
-  const command = [...wrap(order, tools), ...(odd.length > 0 ? [tools.env, ...odd] : []), ...order.argv];
   const { folder, stdin, cwd } = order;
-  const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), cgroup ?? '', preludeOf(order), ...command];
-  return {
-    folder,
-    cwd,
-    group: cgroup,
-    env: `export${plain}`,
-    words: words.map(quoted).join(' '),
-  };
+  const { plain, odd } = sorted({ ...order.env, [MARK]: folder });
+  const command = [...wrap(order, tools), ...(odd.length > 0 ? [tools.env, ...odd] : []), ...order.argv];
+  const words = [folder, stdin ?? '/dev/null', cwd, placeOf(boot, cgroup), cgroup ?? '', ...command];
+  const lines = [
+    `home=${quoted(home)}`,
+    `prepare_script() { ${limitsOf(order)}; export${plain}; }`,
+    `set -- ${words.map(quoted).join(' ')}`,
+    '. "$home/shim.sh"',
+  ];
+  return { folder, text: `${lines.join('\n')}\n` };
 }
 
 /** Shell text of the variables that a shell can pass on, and as words those that only a program can. */
@@ -116,11 +111,10 @@ export function fits({ argv, env }: Order): boolean {
 
 /** Names that mean something to one shell or another, so that it may refuse a value or give them one of its own. */
 const OF_SHELLS =
-  /^(?:_|OPTIND|OPTARG|PWD|OLDPWD|PPID|E?UID|GROUPS|DIRSTACK|SHELLOPTS|FUNCNAME|S?RANDOM|SECONDS|EPOCH\w+|HISTCMD|LINENO|BASH\w*|KSH\w*|lh_\w*)$/;
+  /^(?:_|OPTIND|OPTARG|PWD|OLDPWD|PPID|E?UID|GROUPS|DIRSTACK|SHELLOPTS|FUNCNAME|S?RANDOM|SECONDS|EPOCH\w+|HISTCMD|LINENO|BASH\w*|KSH\w*)$/;
 
 /** Within single quotes a shell reads nothing but their end. */
-export const quoted = (word: string): string =>
-  word.includes("'") ? `'${word.replaceAll("'", "'\\''")}'` : `'${word}'`;
+const quoted = (word: string): string => (word.includes("'") ? `'${word.replaceAll("'", "'\\''")}'` : `'${word}'`);
 
 /** The end of the shim's own line in `pid`. */
 const placeOf = (boot: string, cgroup: string | null): string =>
@@ -133,8 +127,8 @@ function wrap({ nice, user }: Order, tools: Tools): string[] {
   return [tools.setsid, ...nicely, ...(asUser ?? [])];
 }
 
-/** Shell text that is run right before the script takes over. It holds numbers, and nothing else of the order. */
-function preludeOf({ umask = 0o022, user, limits = {} }: Order): string {
+/** Shell text of umask and limits. It holds numbers, and nothing else of the order. */
+function limitsOf({ umask = 0o022, user, limits = {} }: Order): string {
   const lines = [`umask ${umask.toString(8).padStart(3, '0')}`];
   // First a signal that names the reason, and only a little later the kill.
   if (limits.cpu !== undefined) lines.push(`ulimit -H -t ${limits.cpu + 2}; ulimit -S -t ${limits.cpu}`);

@@ -55,12 +55,6 @@ export function placesOf(pid: number): string[] {
 const isPipe = (path: string): boolean => path.startsWith('pipe:');
 const isFile = (path: string): boolean => path.startsWith('/') && !path.startsWith('/dev/');
 
-/** The pipe behind a descriptor of a process, as /proc names it; null when there is none to be seen. */
-export function pipeOf(pid: number, file: number): string | null {
-  const path = readLink(`/proc/${pid}/fd/${file}`);
-  return isPipe(path) ? path : null;
-}
-
 function openFiles(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`);

@@ -32,6 +32,7 @@ export interface ReadLogOptions {
 
 export const MAX_PIECE_BYTES = 1024 * 1024;
 const SCAN_BYTES = 64 * 1024;
+const STREAMED_BYTES = 256 * 1024;
 const newline = 0x0a;
 
 export async function readLog(
@@ -81,6 +82,20 @@ export async function withLog<T>(folder: string, use: (log: OpenLog) => Promise<
   }
 }
 
+export interface StreamedPiece {
+  readonly bytes: Buffer;
+  readonly offset: number;
+}
+
+/** Yields the log from an offset up to the length it has now, in pieces with the secrets masked. */
+export async function* streamLog(log: OpenLog, redactor: Redactor, from = 0): AsyncGenerator<StreamedPiece> {
+  for (let at = from; at < log.size; at += STREAMED_BYTES) {
+    const bytes = await readMasked(log, { from: at, to: Math.min(log.size, at + STREAMED_BYTES) }, redactor);
+    if (bytes.length === 0) return;
+    yield { bytes, offset: at };
+  }
+}
+
 async function readPiece(
   log: OpenLog,
   range: { readonly from: number; readonly to: number },
@@ -94,6 +109,7 @@ async function readPiece(
   return { bytes: shown.subarray(0, kept), from: range.from, to: range.from + kept, size: log.size, generation, head };
 }
 
+/** A secret may lie across the ends of the range. */
 async function readMasked(log: OpenLog, { from, to }: { from: number; to: number }, redactor: Redactor) {
   const first = Math.max(0, from - redactor.overlap);
   const window = await readBytes(log, first, Math.min(log.size, to + redactor.overlap) - first);

@@ -6,7 +6,6 @@ import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { readUnits } from './process-stat.ts';
-import type { LetGo } from './shim-pool.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
 export interface RosterOptions {
@@ -18,7 +17,6 @@ export interface RosterOptions {
 export interface HowToWatch {
   readonly isAdopted: boolean;
   readonly cgroup: string | null;
-  readonly letGo: LetGo;
   readonly options: WatchOptions;
 }
 
@@ -60,7 +58,6 @@ export class Roster {
       folder,
       isAdopted: how.isAdopted,
       cgroup: how.cgroup,
-      letGo: how.letGo,
       spared: this.spared,
       countOomKills: this.#countOomKills,
       lookAtDisk: (log) => this.#disk.lookAt(log),

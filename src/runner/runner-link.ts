@@ -1,22 +1,25 @@
 /**
- * The parent's side of the runner process: hands it the orders for which no shim is waiting (shim-pool.ts), hears when
- * such an attempt is over, and starts it again when it dies.
+ * The parent's side of the runner process: hands it orders, hears when their shims have ended, and starts it again when
+ * it dies.
  *
  *   starting ──ready──▶ up ──died──▶ waiting (damped) ──▶ starting
  *
- * Invariant: a start is answered exactly once. When the runner process died with an order in hand, nobody here knows
+ * Invariant: a start is answered exactly once. When the runner process died with an order in hand, it is unknown
  * whether the shim was started: the answer is `lost`, and the attempt's folder decides (adopt.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ProcessKey } from './attempt-files.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 import type { ShimOrder } from './order.ts';
 import { createRestartDamper } from './restart-damper.ts';
-import type { FromRunner, ToRunner } from './runner-messages.ts';
-import { type ShimNews, ShimPool, type SpawnAnswer, START_WAIT_MS } from './shim-pool.ts';
+import type { FromRunner, ToRunner } from './runner-process.ts';
+
+export type SpawnAnswer =
+  /** `gone` is resolved when the shim has ended. It stays open when the runner process dies before that. */
+  | { readonly kind: 'spawned'; readonly gone: Promise<void> }
+  | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'lost'; readonly message: string };
 
 export interface RunnerHealth {
   readonly isUp: boolean;
@@ -28,18 +31,25 @@ export interface RunnerHealth {
   readonly nextStartAt: number | null;
 }
 
-interface Pending {
-  readonly message: ToRunner & { readonly type: 'start' };
-  readonly answer: (answer: SpawnAnswer) => void;
-  readonly onNews: (news: ShimNews) => void;
-  isSpawned: boolean;
+/** An order that has no answer yet. */
+interface Start {
+  readonly message: ToRunner;
+  readonly timer: NodeJS.Timeout;
+  readonly resolve: (answer: SpawnAnswer) => void;
 }
 
+/** A runner process that is stopped or stuck must not hold a start for ever. */
+const START_WAIT_MS = 15_000;
 const STDERR_KEPT = 2_000;
+const NO_ANSWER = {
+  kind: 'lost',
+  message: `the runner process did not answer in ${START_WAIT_MS / 1000} s`,
+} as const;
 
 export class RunnerLink {
-  readonly #pending = new Map<number, Pending>();
-  readonly #pool = new ShimPool();
+  readonly #starts = new Map<number, Start>();
+  /** What to call when a shim has ended. */
+  readonly #shims = new Map<number, () => void>();
   readonly #damper = createRestartDamper();
   readonly #onHealth: (health: RunnerHealth) => void;
   #child: ChildProcess | null = null;
@@ -90,12 +100,15 @@ export class RunnerLink {
     child.once('close', (code, signal) => this.#died(`ended with ${signal ?? `exit code ${code}`}`));
   }
 
-  start(order: ShimOrder, onNews: Pending['onNews']): Promise<SpawnAnswer> {
+  start(order: ShimOrder): Promise<SpawnAnswer> {
     if (this.#isStopped) return Promise.resolve({ kind: 'lost', message: 'the runner is stopped' });
-    const { cwd } = order;
-    if (!existsSync(cwd)) return Promise.resolve({ kind: 'refused', message: `${cwd} does not exist` });
     const id = this.#nextId++;
-    return this.#pool.give(id, order, onNews) ?? this.#startAnew(id, order, onNews);
+    const message = { id, ...order };
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#answer(id, NO_ANSWER), START_WAIT_MS);
+      this.#starts.set(id, { message, timer, resolve });
+      if (this.#isUp) this.#send(message);
+    });
   }
 
   /** Ends the runner process. The shims go on. */
@@ -103,64 +116,47 @@ export class RunnerLink {
     this.#isStopped = true;
     if (this.#timer) clearTimeout(this.#timer);
     this.#nextStartAt = null;
-    this.#pool.close();
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.stdin?.end();
     await once(child, 'close');
   }
 
-  #startAnew(id: number, order: ShimOrder, onNews: Pending['onNews']): Promise<SpawnAnswer> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#giveUp(id), START_WAIT_MS);
-      const answer = (given: SpawnAnswer) => {
-        clearTimeout(timer);
-        resolve(given);
-      };
-      const pending = { message: { type: 'start', id, order } as const, answer, onNews, isSpawned: false };
-      this.#pending.set(id, pending);
-      if (this.#isUp) this.#send(pending.message);
-    });
-  }
-
   #send(message: ToRunner): void {
     this.#child?.stdin?.write(toLine(message));
   }
 
-  /** From the runner process its shim goes over to the pool, and hears this process alone. */
-  #letGo({ id, order }: ToRunner & { readonly type: 'start' }, shim: ProcessKey | null): void {
-    const isTaken = shim !== null && !this.#isStopped && this.#pool.take(shim, order);
-    this.#send({ type: isTaken ? 'stand' : 'end', id });
-  }
-
   #receive(message: FromRunner): void {
-    if (message.type === 'ready') return this.#becameUp();
-    const pending = this.#pending.get(message.id);
-    if (!pending) return;
-    if (message.type !== 'refused') this.#spawned(pending);
-    if (message.type === 'spawned') return;
-    this.#pending.delete(message.id);
-    if (message.type === 'refused') pending.answer({ kind: 'refused', message: message.message });
-    else pending.onNews('gone');
+    switch (message.type) {
+      case 'ready':
+        return this.#becameUp();
+      case 'refused':
+        return this.#answer(message.id, { kind: 'refused', message: message.message });
+      case 'spawned':
+        return this.#answer(message.id, { kind: 'spawned', gone: this.#goneOf(message.id) });
+      case 'gone':
+        this.#answer(message.id, { kind: 'spawned', gone: Promise.resolve() });
+        this.#shims.get(message.id)?.();
+        this.#shims.delete(message.id);
+    }
   }
 
-  #spawned(pending: Pending): void {
-    if (pending.isSpawned) return;
-    pending.isSpawned = true;
-    pending.answer({ kind: 'spawned', letGo: (shim) => this.#letGo(pending.message, shim) });
+  #goneOf(id: number): Promise<void> {
+    return new Promise((resolve) => void this.#shims.set(id, resolve));
+  }
+
+  #answer(id: number, answer: SpawnAnswer): void {
+    const start = this.#starts.get(id);
+    if (start === undefined) return;
+    this.#starts.delete(id);
+    clearTimeout(start.timer);
+    start.resolve(answer);
   }
 
   #becameUp(): void {
     this.#isUp = true;
-    for (const { message } of this.#pending.values()) this.#send(message);
+    for (const { message } of this.#starts.values()) this.#send(message);
     this.#onHealth(this.health());
-  }
-
-  #giveUp(id: number): void {
-    const pending = this.#pending.get(id);
-    if (!pending || pending.isSpawned) return;
-    this.#pending.delete(id);
-    pending.answer({ kind: 'lost', message: `the runner process did not answer in ${START_WAIT_MS / 1000} s` });
   }
 
   #died(how: string): void {
@@ -181,13 +177,10 @@ export class RunnerLink {
     this.#timer = setTimeout(() => this.open(), waitMs);
   }
 
+  /** Running shims go on. Their attempts are watched through their files alone. */
   #loseAll(): void {
     const message = this.#isStopped ? 'the runner was stopped' : (this.#lastProblem ?? '');
-    const all = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const pending of all) {
-      if (pending.isSpawned) pending.onNews('unwatched');
-      else pending.answer({ kind: 'lost', message });
-    }
+    for (const id of this.#starts.keys()) this.#answer(id, { kind: 'lost', message });
+    this.#shims.clear();
   }
 }

@@ -1,32 +1,68 @@
 /**
- * The runner process: starts shims, each with its first attempt, and says when that is over.
+ * The runner process: starts a shim for each attempt, and says when the shim has ended.
  *
  * A process of its own because starting costs a copy of the page tables: from a process with a heap of 500 MB it is
  * more than ten times as slow. So it must stay small and import nothing heavy. It ends when its parent does, which
  * it learns from the end of its stdin; the shims are in sessions of their own and go on.
  */
+import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { compileLess } from './compile-less.ts';
 import { createLineReader, toLine } from './json-lines.ts';
-import type { FromRunner, ToRunner } from './runner-messages.ts';
-import { ShimStarter } from './shim-starter.ts';
+import type { ShimOrder } from './order.ts';
+
+/** Starts one shim. `id` is in every message about it. */
+export interface ToRunner extends ShimOrder {
+  readonly id: number;
+}
+
+export type FromRunner =
+  /** It listens. */
+  | { readonly type: 'ready' }
+  /** The shim was started, and its whole order was written to it. */
+  | { readonly type: 'spawned'; readonly id: number }
+  /** Nothing was started: there is no room for another process. */
+  | { readonly type: 'refused'; readonly id: number; readonly message: string }
+  /** The shim has ended, maybe before it had its whole order. The attempt's files tell how the attempt ended. */
+  | { readonly type: 'gone'; readonly id: number };
 
 const O_CLOEXEC = 0o2000000;
 
 compileLess();
 closeInherited();
-const shims = new ShimStarter(say);
-// Only the parent ends it; what a terminal or a service manager sends to everybody is not meant for it.
+// Only the parent ends it; what a terminal or a service manager sends to all processes is not meant for it.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.stdin.on(
   'data',
-  createLineReader((message) => receive(message as ToRunner)),
+  createLineReader((message) => startShim(message as ToRunner)),
 );
 process.stdin.on('end', () => process.exit(0));
 process.stdout.on('error', () => process.exit(0));
 say({ type: 'ready' });
 
-/** A descriptor that somebody left open to all their children must not reach the scripts. Node's own are closed by exec. */
+/** The folder is an argument for people who read a list of processes. */
+function startShim({ id, folder, text }: ToRunner): void {
+  const refuse = (error: unknown) => say({ type: 'refused', id, message: (error as Error).message });
+  try {
+    const shim = spawn('/bin/sh', ['-s', 'longhaul-shim', folder], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    shim.once('error', refuse);
+    shim.once('exit', () => say({ type: 'gone', id }));
+    // A shim that died before it read its order: `exit` tells.
+    shim.stdin.on('error', () => undefined);
+    // Race with the death of this process: a shim counts as started once all of its order is on its way.
+    shim.stdin.once('finish', () => say({ type: 'spawned', id }));
+    shim.stdin.end(text);
+  } catch (error) {
+    refuse(error);
+  }
+}
+
+/** A descriptor that was inherited without close-on-exec must not reach the scripts. Node's own are closed by exec. */
 function closeInherited(): void {
   for (const name of readdirSync('/proc/self/fd')) {
     const file = Number(name);
@@ -46,11 +82,6 @@ function isClosedByExec(file: number): boolean {
   } catch {
     return true;
   }
-}
-
-function receive(message: ToRunner): void {
-  if (message.type === 'start') shims.start(message.id, message.order);
-  else shims[message.type](message.id);
 }
 
 function say(message: FromRunner): void {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Bounds, FoundPlaces, LogQuery, Place } from './log-query.ts';
-import type { StreamedPiece } from './log-stream.ts';
+import type { StreamedPiece } from './read-log.ts';
 
 const MEMORY_KB = 512 * 1024;
 const CPU_SECONDS = 20;

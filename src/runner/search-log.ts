@@ -6,8 +6,7 @@
  * a secret cannot be found by guessing it.
  */
 import type { Bounds, FoundPlaces, LogMatch, LogMatches, LogQuery, Place } from './log-query.ts';
-import { streamLog } from './log-stream.ts';
-import { type OpenLog, readLog, withLog } from './read-log.ts';
+import { type OpenLog, readLog, streamLog, withLog } from './read-log.ts';
 import { createRedactor } from './redact.ts';
 import { findByExpression } from './search-expression.ts';
 

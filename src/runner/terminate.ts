@@ -12,7 +12,7 @@ import { readPid } from './attempt-files.ts';
 import { type Attached, type Means, type Member, shimSession } from './belonging.ts';
 import { killCgroup } from './cgroups.ts';
 import { findMembers, findYoungMembers, hasNoMembers, type Look } from './find-members.ts';
-import { bootIdentity, isAlive, readStat } from './process-stat.ts';
+import { bootIdentity, isAlive } from './process-stat.ts';
 import { sendSignal, sendToGroup } from './send-signal.ts';
 import { takeSurvey } from './survey.ts';
 
@@ -129,7 +129,7 @@ async function killAll(attached: Attached): Promise<Ended> {
   // Those of the last look at once: the next one takes its time on a busy machine.
   for (const [pid, start] of attached.known) if (sendSignal({ pid, start }, 'SIGKILL')) killed.add(pid);
   for (let round = 0; ; round += 1) {
-    killGroup(attached);
+    if (attached.cgroup !== null) killCgroup(attached.cgroup);
     if (round >= CALM_ROUNDS) await findMembers(attached, (member) => void sendSignal(member, 'SIGSTOP'));
     await findMembers(attached, kill);
     if (await hasNone(attached)) return { left: 0, killed: killed.size };
@@ -138,14 +138,7 @@ async function killAll(attached: Attached): Promise<Ended> {
   }
 }
 
-function killGroup(attached: Attached): void {
-  const { cgroup, record } = attached;
-  if (cgroup === null) return;
-  attached.isShimOut = true;
-  killCgroup(cgroup, (pid) => readStat(pid)?.session === record.shim.pid);
-}
-
-/** The shim writes how the script ended, and is done with it. Only one that did not may have left helpers behind. */
+/** The shim writes how the script ended, and ends. Only one that did not may have left helpers behind. */
 async function endShim(attached: Attached): Promise<void> {
   const { record } = attached;
   await waitUntil(() => isOver(attached) || !isAlive(record.shim), SHIM_WAIT_MS);

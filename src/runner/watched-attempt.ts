@@ -12,7 +12,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { loadUsage, saveUsage } from './accounting.ts';
 import { withdraw } from './adopt.ts';
 import { type AnswerPipe, createAnswerPipe } from './answer-pipe.ts';
-import type { Attempt, AttemptEnd, AttemptListener } from './attempt.ts';
+import type { Attempt, AttemptEnd, AttemptListener, WatchContext } from './attempt.ts';
 import { toEnd } from './attempt-end.ts';
 import {
   type AttemptFiles,
@@ -26,21 +26,19 @@ import {
 import type { Attached } from './belonging.ts';
 import { findMembers } from './find-members.ts';
 import { FolderWatch } from './folder-watch.ts';
-import { holdStill, letGoOn } from './hold-still.ts';
 import { LogGaps } from './log-gaps.ts';
 import { LogKeeper, type LogState } from './log-keeper.ts';
 import { LookLoop } from './look-loop.ts';
 import { type ListedProcess, listMembers } from './process-list.ts';
 import { bootIdentity, isAlive } from './process-stat.ts';
-import { pipeOf } from './process-traces.ts';
 import type { Said } from './said.ts';
 import { type SaidBatch, SaidReader } from './said-reader.ts';
+import { holdStill, letGoOn } from './send-signal.ts';
 import { pause, resume, type Terminated, terminate } from './terminate.ts';
 import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
-import type { WatchContext } from './watch-context.ts';
 
 const DEFAULT_LOG_BYTES = 1024 ** 3;
-/** Short attempts are over before a watch would be of any use: their end is told by the runner process. */
+/** Short attempts are over before a watch would be of any use: the runner process tells when their shim has ended. */
 const WATCH_AFTER_MS = 100;
 /** Of 64 KiB each: a script that says more than that in a look is read later than it speaks. */
 const SLICES_A_LOOK = 4;
@@ -48,8 +46,6 @@ const SAVE_EVERY_MS = 10_000;
 /** Between the making of the shim's file and its first line there is nothing that takes time. */
 const PIDS_WAIT_MS = 5_000;
 const YOUNG_MS = 2_000;
-/** Where scripts speak. */
-const SAID_FD = 3;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
 export class WatchedAttempt implements Attempt, Attached {
@@ -58,7 +54,6 @@ export class WatchedAttempt implements Attempt, Attached {
   readonly known = new Map<number, number>();
   record = UNKNOWN;
   cgroup: string | null;
-  isShimOut = false;
   readonly logGaps: LogGaps;
   readonly #context: WatchContext;
   readonly #files: AttemptFiles;
@@ -80,8 +75,6 @@ export class WatchedAttempt implements Attempt, Attached {
   #isShimGone = false;
   #isStartTold = false;
   #isTerminated = false;
-  #isLetGo = false;
-  #saidPipe: string | null = null;
   #exit: Exit | null = null;
   #resolveEnd!: (end: AttemptEnd) => void;
 
@@ -109,17 +102,6 @@ export class WatchedAttempt implements Attempt, Attached {
   get realFolder(): string {
     this.#realFolder ??= realpathSync.native(this.folder);
     return this.#realFolder;
-  }
-
-  /** Not before the shim has made it, and only while the shim is this attempt's: its next one may speak through it. */
-  get saidPipe(): string | null {
-    if (this.#isLetGo) return null;
-    const { shim, script } = this.record;
-    if (this.#saidPipe !== null || script === null || !this.#isHere) return this.#saidPipe;
-    const pipe = pipeOf(shim.pid, SAID_FD);
-    // A number that is another process's by now names another pipe.
-    if (isAlive(shim)) this.#saidPipe = pipe;
-    return this.#saidPipe;
   }
 
   /** What was written once is not written anew. */
@@ -196,7 +178,7 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#isTerminated = true;
     if (!(await this.#hasStarted())) return { left: 0, killed: 0, means: [] };
     const answer = await terminate(this, { ...options, isYoung: this.#isYoung });
-    if (answer.left === 0) this.#letGo();
+    if (answer.left === 0) this.#releaseCgroup();
     return answer;
   }
 
@@ -300,15 +282,10 @@ export class WatchedAttempt implements Attempt, Attached {
     }
   }
 
-  /**
-   * Once: from then on its shim and its control group may be another attempt's. Not while the shim could still send the
-   * script into that group, nor while an answer could still be sent through the shim.
-   */
-  #letGo(): void {
-    if (this.#isLetGo || !this.#isOver || (this.exit === null && isAlive(this.record.shim))) return;
-    if (this.cgroup !== null) this.#context.releaseCgroup(this.cgroup);
+  /** Not while the shim could still send the script into that group. */
+  #releaseCgroup(): void {
+    if (this.cgroup === null || (this.exit === null && isAlive(this.record.shim))) return;
+    this.#context.releaseCgroup(this.cgroup);
     this.cgroup = null;
-    this.#isLetGo = true;
-    this.#context.letGo(this.isShimOut ? null : this.record.shim);
   }
 }

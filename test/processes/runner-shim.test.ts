@@ -1,15 +1,27 @@
 /** What a script finds when it starts, and what the shim makes of how it ends. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesOf, parseExit, readPid } from '../../src/runner/attempt-files.ts';
+import { filesOf, parseExit, readExit, readPid } from '../../src/runner/attempt-files.ts';
 import { putDeadline } from '../../src/runner/deadline.ts';
 import { openRunner } from '../../src/runner/open-runner.ts';
-import { isAlive, readStat } from '../../src/runner/process-stat.ts';
-import { openShimLine } from '../../src/runner/shim-line.ts';
-import { aFolder, aHome, aRunner, aScript, aShim, eventually, logOf, markedWith, started } from './runner-workbench.ts';
+import { isAlive } from '../../src/runner/process-stat.ts';
+import { takeSurvey } from '../../src/runner/survey.ts';
+import {
+  aFolder,
+  aHome,
+  aRunner,
+  aScript,
+  aShim,
+  aShimText,
+  eventually,
+  hasProgram,
+  logOf,
+  markedWith,
+  started,
+} from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
 const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
@@ -191,146 +203,22 @@ describe('how an attempt ends', () => {
 });
 
 describe('the shim itself', () => {
-  it('runs one attempt after the other, and nothing of one is left for the next', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const shims: number[] = [];
-    for (const name of ['first', 'second', 'third']) {
-      const attempt = await started(runner, home, {
-        text: `echo "[$first$second$third] $(umask)"; ${name}=set; echo "done ${name}" >&3`,
-        order: { env: { [name]: name }, umask: name === 'first' ? 0o77 : 0o22 },
-      });
-      const end = await attempt.end;
-      expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0, killed: 0 });
-      expect(end.said.completion).toMatchObject({ kind: 'done', text: name });
-      expect(logOf(attempt)).toBe(`[${name}] ${name === 'first' ? '0077' : '0022'}\n`);
-      shims.push(attempt.pids?.shim.pid ?? 0);
-    }
-    expect(new Set(shims).size).toBe(1);
+  it('runs one attempt and ends with it, whatever the script left behind', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'sleep 60 & echo done soon >&3' });
+    const pids = await eventually(
+      () => attempt.pids,
+      (seen) => Boolean(seen?.script),
+    );
+    expect((await attempt.end).exit).toMatchObject({ status: 0, isSaidWhole: true });
+    await eventually(
+      async () => (await takeSurvey()).all.filter(({ session }) => session === pids!.shim.pid),
+      (left) => left.length === 0,
+    );
+    expect(readdirSync(attempt.folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
+    expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
   });
 
-  it('keeps its cat as long as nothing is said, and has another one after that', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const run = async (text: string) => {
-      const attempt = await started(runner, home, { text });
-      const { said } = await attempt.end;
-      const cats = catsOf(attempt.pids?.shim.pid ?? 0);
-      await attempt.terminate({ graceMs: 1_000 });
-      return { attempt, cats, status: said.status, hasSaid: existsSync(filesOf(attempt.folder).said) };
-    };
-    const quiet = await run('echo a');
-    const still = await run('echo b');
-    const speaks = await run('echo run c > /dev/fd/3; echo run d >&3');
-    const after = await run('echo e');
-    const again = await run('echo done f >&3');
-    expect(quiet.cats).toHaveLength(1);
-    expect(still.cats).toEqual(quiet.cats);
-    // Its own is gone with what it said, and the next attempt has a new one.
-    expect(speaks).toMatchObject({ cats: [], status: 'd', hasSaid: true });
-    expect(after.cats).toHaveLength(1);
-    expect(after.cats).not.toEqual(quiet.cats);
-    expect([after.status, again.status]).toEqual([null, 'f']);
-    // The file of one that said nothing went along.
-    expect([quiet, still, after].map(({ attempt }) => existsSync(filesOf(attempt.folder).said))).toEqual([
-      false,
-      false,
-      false,
-    ]);
-    expect(readFileSync(filesOf(speaks.attempt.folder).said, 'utf8')).toBe('run c\nrun d\n');
-  });
-
-  it('has a new cat when the old one was killed, or its file is gone', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const quiet = async () => {
-      const attempt = await started(runner, home, { text: 'true' });
-      await attempt.end;
-      const [cat = 0] = catsOf(attempt.pids?.shim.pid ?? 0);
-      await attempt.terminate({ graceMs: 1_000 });
-      return { attempt, cat };
-    };
-    const speak = async () => (await (await started(runner, home, { text: 'echo done spoken >&3' })).end).said.status;
-    process.kill((await quiet()).cat, 'SIGKILL');
-    expect(await speak()).toBe('spoken');
-    execFileSync('rm', ['-r', (await quiet()).attempt.folder]);
-    expect(await speak()).toBe('spoken');
-  });
-
-  it('passes nothing on that a script wrote into the pipe of its answers', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const first = await started(runner, home, { text: 'echo junk > /dev/fd/4' });
-    await first.end;
-    await first.terminate({ graceMs: 1_000 });
-    const second = await started(runner, home, { text: 'read -r -t 0.2 answer <&4; echo "[$answer]"' });
-    await second.end;
-    expect(second.pids?.shim).toEqual(first.pids?.shim);
-    expect(logOf(second)).toBe('[]\n');
-  });
-
-  it('counts for an attempt only what that one used', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const busy = await started(runner, home, { text: 'for ((i = 0; i < 150000; i++)); do :; done' });
-    const used = (await busy.end).exit?.cpuSeconds ?? 0;
-    await busy.terminate({ graceMs: 1_000 });
-    const idle = await started(runner, home, { text: 'true' });
-    expect((await idle.end).exit?.cpuSeconds).toBeLessThan(used);
-    expect(idle.pids?.shim).toEqual(busy.pids?.shim);
-  });
-
-  it('gets no other attempt before the last one was let go', async () => {
-    const home = aHome();
-    // Whose control group nobody has yet would not be given away either.
-    const runner = aRunner({ cgroups: false });
-    const ended = async () => {
-      const attempt = await started(runner, home, { text: 'true' });
-      await attempt.end;
-      return attempt;
-    };
-    const one = await ended();
-    const other = await ended();
-    expect(other.pids?.shim).not.toEqual(one.pids?.shim);
-    // Nor one that has had others before.
-    await one.terminate({ graceMs: 1_000 });
-    const again = await ended();
-    expect(again.pids?.shim).toEqual(one.pids?.shim);
-    expect((await ended()).pids?.shim).not.toEqual(one.pids?.shim);
-  });
-
-  it('is not mistaken for a process that has its number', async () => {
-    const text = 'exec 7<<. 9<<.\n.\n.\nexec 8>/dev/fd/9; echo ready; sleep 60';
-    const other = spawn('sh', ['-c', text], { stdio: ['ignore', 'pipe', 'ignore'] });
-    onTestFinished(() => void other.kill('SIGKILL'));
-    await once(other.stdout, 'data');
-    const { pid, start } = readStat(other.pid ?? 0)!;
-    const listener = { onWord: () => undefined, onGone: () => undefined };
-    const line = openShimLine({ pid, start }, listener);
-    expect(line).not.toBeNull();
-    line?.hangUp();
-    expect(openShimLine({ pid, start: start - 1 }, listener)).toBeNull();
-  });
-
-  it('has one attempt at a time, however often the last one is ended', async () => {
-    const home = aHome();
-    const runner = aRunner();
-    const runs = async (text: string) => {
-      const attempt = await started(runner, home, { text });
-      expect((await attempt.end).exit?.status).toBe(0);
-      return attempt;
-    };
-    for (const text of ['first', 'standing']) {
-      const attempt = await runs(`echo ${text}`);
-      for (let time = 0; time < 3; time += 1) await attempt.terminate({ graceMs: 1_000 });
-      const both = await Promise.all([runs('sleep 0.3'), runs('sleep 0.3')]);
-      expect(new Set(both.map(({ pids }) => pids?.shim.pid)).size).toBe(2);
-      expect(both.map(({ pids }) => pids?.shim.pid)).toContain(attempt.pids?.shim.pid);
-      for (const each of both) await each.terminate({ graceMs: 1_000 });
-    }
-  });
-
-  it('ends with its runner, and not before the attempt in hand', async () => {
+  it('goes on without its runner until the attempt is over', async () => {
     const home = aHome();
     const runner = openRunner();
     const folder = aFolder(home);
@@ -354,20 +242,71 @@ describe('the shim itself', () => {
     expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0 });
   });
 
+  it.each(['dash', 'bash', 'busybox'].filter(hasProgram))('works the same in %s', async (shell) => {
+    const home = aHome();
+    const folder = aFolder(home);
+    const program = aScript(home, `#!/bin/sh\nexec ${shell} ${shell === 'busybox' ? 'sh ' : ''}"$@"\n`);
+    const script = aScript(
+      home,
+      'echo run a >&3; echo b > /dev/fd/3; grep SigIgn /proc/self/status; sleep 30 & echo done c >&3; kill -INT $$',
+    );
+    await once(aShim(folder, script, { shell: program }), 'exit');
+    expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
+    expect(readExit(folder)).toMatchObject({ signal: 'SIGINT', isSaidWhole: true });
+    expect(logOf({ folder }).replaceAll('\t', ' ')).toBe('SigIgn: 0000000000000000\n');
+  });
+
   it('works the same in a shell that makes files of here-documents', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    const text = readFileSync(shim, 'utf8').replaceAll(
-      /exec (\d)<<\. (\d)<<\.\n\.\n\.\n/g,
-      'exec $1</dev/null $2</dev/null\n',
-    );
+    const text = readFileSync(shim, 'utf8').replace('exec 3<<. 4<<.\n.\n.\n', 'exec 3</dev/null 4</dev/null\n');
     expect(text).not.toContain('<<.');
     writeFileSync(join(home, 'shim.sh'), text);
-    const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; ls -l /proc/$$/fd; sleep 30 & echo done c >&3');
-    await once(aShim(folder, script, home), 'exit');
+    const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; sleep 30 & echo done c >&3; ls -l /proc/$$/fd');
+    await once(aShim(folder, script, { home }), 'exit');
     expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
-    expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0, isSaidWhole: true });
-    expect(existsSync(join(folder, '3'))).toBe(false);
+    expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(logOf({ folder })).toContain(`${folder}/3 (deleted)`);
+    expect(readdirSync(folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
+  });
+
+  it.runIf(canUnshare('-m'))('writes how the script ended although the disk is full', async () => {
+    const home = aHome();
+    const folder = join(home, 'disk', 'attempt');
+    const script = aScript(
+      home,
+      `cat /dev/zero > ${folder}/fill; stat -f -c 'free %a' ${folder} > ${home}/free; exit 7`,
+    );
+    const order = join(home, 'order');
+    writeFileSync(order, aShimText(folder, script));
+    const run =
+      'mount -t tmpfs -o size=256k tmpfs "$1" && mkdir "$1/attempt" && timeout 5 sh -s <"$2"; cat "$1/attempt/exit"';
+    mkdirSync(join(home, 'disk'));
+    const exit = execFileSync('unshare', ['-m', 'sh', '-c', run, 'sh', join(home, 'disk'), order], {
+      encoding: 'utf8',
+    });
+    expect(readFileSync(join(home, 'free'), 'utf8')).toBe('free 0\n');
+    expect(parseExit(exit)).toMatchObject({ status: 7, isSaidWhole: true });
+  });
+
+  it.runIf(canUnshare('-pf'))('kills no process that was given the number of its cat', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    // In a namespace of its own the next number can be chosen, and no other process gets it first.
+    const text = `read -r line < /proc/$$/stat; set -- \${line##*) }; shim=$2
+read -r cat rest < /proc/$shim/task/$shim/children
+kill -9 $cat; while [ -e /proc/$cat ]; do :; done
+echo $((cat - 1)) > /proc/sys/kernel/ns_last_pid
+(exec sleep 60) & echo "$cat $!" > ${home}/numbers; disown`;
+    const order = join(home, 'order');
+    writeFileSync(order, aShimText(folder, aScript(home, text)));
+    const run = 'for i in 1 2 3 4 5 6 7 8 9; do ( : ); done; sh -s <"$1"; kill -0 $(cut -d" " -f2 "$2") && echo lives';
+    const args = ['-pf', '--mount-proc', 'sh', '-c', run, 'sh', order, join(home, 'numbers')];
+    const printed = execFileSync('unshare', args, { encoding: 'utf8' });
+    const [cat, other] = readFileSync(join(home, 'numbers'), 'utf8').trim().split(' ');
+    expect(other).toBe(cat);
+    expect(printed).toBe('lives\n');
+    expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
   });
 
   it('waits with the status until the disk has room for it', async () => {
@@ -421,6 +360,22 @@ describe('a deadline', () => {
     );
   });
 
+  it('that passes ends what heeds no TERM too, although the script ended at once', async () => {
+    const home = aHome();
+    const folder = aFolder(home);
+    putDeadline(folder, 1_000);
+    const script = aScript(home, `setsid sh -c 'trap "" TERM; sleep 120' & sleep 120`);
+    const child = aShim(folder, script);
+    await once(child, 'exit');
+    expect(readExit(folder)).toMatchObject({ signal: 'SIGTERM' });
+    expect(markedWith(folder).length).toBeGreaterThan(0);
+    await eventually(
+      () => markedWith(folder),
+      (left) => left.length === 0,
+      15_000,
+    );
+  });
+
   it('that is put off again and again never passes, and leaves nothing behind at the end', async () => {
     const home = aHome();
     const runner = aRunner();
@@ -440,10 +395,9 @@ describe('a deadline', () => {
   });
 });
 
-/** Those of the shim's own. */
-function catsOf(shim: number): number[] {
-  const children = readFileSync(`/proc/${shim}/task/${shim}/children`, 'utf8').split(' ').filter(Boolean);
-  return children.map(Number).filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'cat\n');
+/** Whether a namespace can be had, with a process tree or mounts of its own. */
+function canUnshare(kind: '-m' | '-pf'): boolean {
+  return isRoot && spawnSync('unshare', [kind, 'true']).status === 0;
 }
 
 /** Has a child that sleeps. */

@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Attempt, WatchOptions } from '../../src/runner/attempt.ts';
 import { openRunner, type Runner, type RunnerOptions } from '../../src/runner/open-runner.ts';
-import type { Order } from '../../src/runner/order.ts';
+import { type Order, toShimOrder } from '../../src/runner/order.ts';
 
 export const scripts = join(import.meta.dirname, '..', 'fixtures', 'scripts');
 const startPath = process.env['PATH'] ?? '/usr/bin:/bin';
@@ -118,14 +118,17 @@ export async function started(
   return answer.attempt;
 }
 
-const shimHome = join(import.meta.dirname, '..', '..', 'src', 'runner');
+const tools = { setsid: '/usr/bin/setsid', nice: 'nice', setpriv: 'setpriv', env: 'env' };
 
-/** A shim without a runner: told of one attempt, and of none to follow. */
-export function aShim(folder: string, script: string, home = shimHome): ChildProcess {
-  const child = spawn('sh', ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  const env = `export PATH='${startPath}' LONGHAUL_ATTEMPT_MARK='${folder}'`;
-  const words = `'${folder}' /dev/null / boot '' : /usr/bin/setsid '${script}'`;
-  child.stdin?.end(`lh_home='${home}'; . "$lh_home/shim.sh"\nlh_env() { ${env}; }; lh_attempt 1 ${words}\n`);
+export const aShimText = (folder: string, script: string): string =>
+  toShimOrder(anOrder(folder, script, { cwd: '/' }), { tools, boot: 'boot', cgroup: null }).text;
+
+/** A shim without a runner: its shell, its own text in `home`, and how many characters of its order it gets. */
+export function aShim(folder: string, script: string, { shell = 'sh', home = '', cut = Infinity } = {}): ChildProcess {
+  const child = spawn(shell, ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const text = aShimText(folder, script);
+  const order = home === '' ? text : text.replace(/^home=.*$/m, `home='${home}'`);
+  child.stdin?.end(order.slice(0, cut));
   return child;
 }
 
