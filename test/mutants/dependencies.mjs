@@ -52,7 +52,7 @@ export const dependencies = [
   {
     name: 'dependencies: cancelled along, but failed before it',
     file: 'src/core/operations/operate.ts',
-    find: '  apply(table, job, change, now);\n  followLeader(table, job, change, now);',
+    find: '  apply(table, job, change, now);\n  handPlaceOn(table, job, callInFront(table, job), now);\n  followLeader(table, job, change, now);',
     replace: '  applyWithDependents(table, job, change, now);',
     suites: memory,
   },
@@ -115,7 +115,7 @@ export const dependencies = [
   {
     name: 'redis: a child that is gone is still counted',
     file: prelude,
-    find: "and edges.has('wait:' .. members[i], hex) then edges.countDependents(parent, -1) end",
+    find: "and edges.has('wait:' .. parentHex, hex) then edges.countDependents(parent, -1) end",
     replace: 'and not hex then edges.countDependents(parent, -1) end',
     suites: redis,
   },

@@ -26,8 +26,8 @@ export const limits = [
   {
     name: 'resource slots: small jobs pass a large one for ever',
     file: needs,
-    find: 'now - first.runAt < PATIENCE_MS',
-    replace: 'now - first.runAt < 1_000 * PATIENCE_MS',
+    find: 'now - readySince(first) < PATIENCE_MS',
+    replace: 'now - readySince(first) < 1_000 * PATIENCE_MS',
     suites: memory,
   },
   {
