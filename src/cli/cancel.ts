@@ -10,7 +10,7 @@ import type { Decided } from './many-jobs.ts';
 import { jobsOf, sayDecided } from './many-jobs.ts';
 import type { Target } from './open-target.ts';
 import { withTarget } from './open-target.ts';
-import { print, printJson } from './screen.ts';
+import { print, printJson, remark } from './screen.ts';
 
 export async function cancel(call: Call): Promise<number> {
   const queue = call.text('queue');
@@ -39,9 +39,9 @@ async function cancelAsking(
 ): Promise<Decided[]> {
   const decided = await cancelThese(target, [{ id }], dependents);
   const [first] = decided;
-  if (first === undefined || first.answer.ok || first.answer.refusal.code !== 'has-dependents') return decided;
+  if (first === undefined || first.answer.ok || !isAwaited(first)) return decided;
   const { message } = first.answer.refusal;
-  const refusal = { ...first.answer.refusal, message: `${message}: --dependents cancel, or --dependents leave` };
+  const refusal = { ...first.answer.refusal, message: `${message}: ${ABOUT_DEPENDENTS}` };
   if (!isAsked(call)) return [{ id, answer: { ok: false, refusal } }];
   const waiting = plural(first.answer.refusal.dependents ?? 0, 'job');
   const isAlong = await confirm(call, `cancel ${id} and with it ${waiting} waiting for it`);
@@ -58,20 +58,50 @@ async function cancelThese(target: Target, seen: readonly Seen[], dependents: De
   }));
 }
 
-/** The newest first: what is at the front, and may be claimed at any moment, comes last. */
-async function cancelAll(
-  call: Call,
-  target: Target,
-  { queue, state, dependents }: { queue: string; state: JobState; dependents: Dependents },
-): Promise<number> {
+/**
+ * The newest first: what is at the front, and may be claimed at any moment, comes last, and a job that waits for another
+ * of the same queue comes before it. A job that still has dependents then is asked about, as in a cancel of one.
+ */
+async function cancelAll(call: Call, target: Target, { queue, state, dependents }: Cancelling): Promise<number> {
   await checkQueueIsKnown(target, queue);
   const count = (await target.longhaul.queue(queue).count())[state];
   const which = `${plural(count, `${state} job`)} of queue ${queue}`;
   if (count > 0 && !(await confirm(call, `cancel ${which}`))) return 1;
-  let done = 0;
-  for await (const seen of jobsOf(target, { queue, state }))
-    done += (await cancelThese(target, seen, dependents)).filter(({ answer }) => answer.ok).length;
-  if (call.flag('json')) printJson({ queue, state, cancelled: done });
+  const found = await cancelPages(target, { queue, state, dependents });
+  const isAlong = found.awaited.length > 0 && isAsked(call) && (await confirm(call, alongWords(found.awaited, queue)));
+  const along = isAlong ? await cancelThese(target, found.awaited, 'cancel') : [];
+  const done = found.done + along.filter(({ answer }) => answer.ok).length;
+  const left = isAlong ? 0 : found.awaited.length;
+  if (call.flag('json')) printJson({ queue, state, cancelled: done, hasDependents: left });
   else print(`cancelled ${done} of ${which}`);
-  return 0;
+  if (left > 0) remark(`longhaul: other jobs wait for ${plural(left, 'job')} of queue ${queue}: ${ABOUT_DEPENDENTS}`);
+  return left === 0 ? 0 : 1;
+}
+
+const ABOUT_DEPENDENTS = '--dependents cancel, or --dependents leave';
+
+function alongWords(awaited: readonly Seen[], queue: string): string {
+  return `cancel ${plural(awaited.length, 'more job')} of queue ${queue}, and with each the jobs waiting for it`;
+}
+
+interface Cancelling {
+  readonly queue: string;
+  readonly state: JobState;
+  readonly dependents: Dependents;
+}
+
+/** `awaited`: jobs that were not cancelled because other jobs wait for them. */
+async function cancelPages(target: Target, { queue, state, dependents }: Cancelling) {
+  let done = 0;
+  const awaited: Seen[] = [];
+  for await (const seen of jobsOf(target, { queue, state })) {
+    const decided = await cancelThese(target, seen, dependents);
+    done += decided.filter(({ answer }) => answer.ok).length;
+    awaited.push(...seen.filter((_, place) => isAwaited(decided[place])));
+  }
+  return { done, awaited };
+}
+
+function isAwaited(decided: Decided | undefined): boolean {
+  return decided !== undefined && !decided.answer.ok && decided.answer.refusal.code === 'has-dependents';
 }

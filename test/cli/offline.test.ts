@@ -124,6 +124,26 @@ describe('a job that waits for others, without a node', () => {
   });
 });
 
+describe('jobs of a queue that others wait for, without a node', () => {
+  it('are cancelled with the queue only by a word about those that wait', async () => {
+    for (const id of ['reel-1', 'reel-2']) await bench.run('add', 'reels', '--create', '--id', id);
+    await bench.run('add', 'reels', '--id', 'reel-3', '--after', 'reel-2');
+    await bench.run('add', 'films', '--id', 'premiere', '--after', 'reel-1');
+    const cancelAll = ['cancel', '--queue', 'reels', '--yes'];
+    expect(await bench.run(...cancelAll)).toEqual({
+      code: 1,
+      stdout: 'cancelled 2 of 3 waiting jobs of queue reels\n',
+      stderr: 'longhaul: other jobs wait for 1 job of queue reels: --dependents cancel, or --dependents leave\n',
+    });
+    expect(await bench.json<JobView>('show', 'premiere')).toMatchObject({ state: 'waiting', label: 'blocked' });
+    expect(await bench.run(...cancelAll, '--dependents', 'cancel')).toMatchObject({
+      code: 0,
+      stdout: 'cancelled 1 of 1 waiting job of queue reels\n',
+    });
+    expect(await bench.json<JobView>('show', 'premiere')).toMatchObject({ state: 'cancelled' });
+  });
+});
+
 describe('a queue without a node', () => {
   it('is made, set, paused and deleted', async () => {
     expect(await bench.run('queue', 'gone', '--create', 'concurrency=3')).toMatchObject({ code: 0 });

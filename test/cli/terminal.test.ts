@@ -42,4 +42,17 @@ describe.runIf(hasProgram('script'))('in a terminal', () => {
     const yes = await typed('longhaul cancel --queue films', question, 'y\n');
     expect(yes.stdout).toContain('cancelled 1 of 1 waiting job of queue films');
   });
+
+  it('a cancel of many asks again about those that other jobs wait for', async () => {
+    await bench.run('add', 'films', '--id', 'awaited');
+    await bench.run('add', 'others', '--create', '--id', 'waits', '--after', 'awaited');
+    const question = 'This will cancel 1 more job of queue films, and with each the jobs waiting for it. Go on? [y/N]';
+    const { child, said, ended } = await bench.startInTerminal('longhaul cancel --queue films');
+    await eventually(said, ({ stdout }) => stdout.includes('Go on? [y/N]'), 30_000);
+    child.stdin.write('y\n');
+    await eventually(said, ({ stdout }) => stdout.includes(question), 30_000);
+    child.stdin.write('y\n');
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cancelled 1 of 1 waiting job') });
+    expect((await (await bench.longhaul()).find('waits'))?.state).toBe('cancelled');
+  });
 });

@@ -95,7 +95,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'cancel',
-    usage: ['ID… [--dependents cancel|leave]', '--queue QUEUE [--state STATE] [--yes]'],
+    usage: ['ID… [--dependents cancel|leave]', '--queue QUEUE [--state STATE] [--dependents cancel|leave] [--yes]'],
     summary: 'end jobs for good, also while they run',
     about:
       'A running job is asked to stop; it ends when nothing of it is left.\nWhat is to become of jobs that wait for it is asked, or said by --dependents.',
