@@ -84,7 +84,10 @@ export class RqSockets {
     const server = this.#servers.get(path);
     this.#servers.delete(path);
     if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
-    await rm(path, { force: true });
+    // A disk that failed keeps it; the next node replaces it.
+    await rm(path, { force: true }).catch((error: unknown) =>
+      this.#options.onTrouble(`${path} cannot be removed`, error),
+    );
   }
 }
 
