@@ -6,9 +6,11 @@
  * Nothing listens and nothing is claimed before every setting was found right.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../library/index.ts';
 import { databaseAt } from '../library/store-address.ts';
 import type { NodeNews } from '../node/open-node.ts';
+import { watchStore } from '../node/store-watch.ts';
 import { compileLess } from '../runner/compile-less.ts';
 import type { Call } from './call.ts';
 import type { Daemon } from './open-daemon.ts';
@@ -26,6 +28,8 @@ import { openSystemdNotify } from './systemd-notify.ts';
 
 /** A node that was asked to stop ends after this time at the latest, whatever is still open. */
 const STOP_WITHIN_MS = 30_000;
+/** How long requests under way get when the store is lost. */
+const LAST_ANSWERS_MS = 2_000;
 
 export async function serve(call: Call): Promise<number> {
   if (call.positionals.length > 0) throw call.wrong('too many words');
@@ -50,7 +54,8 @@ async function serveHome(settings: ServeSettings): Promise<number> {
     const daemon = await openWhereFree(settings, reachable, (where) =>
       openDaemon({ ...settings, ...where, store, storeFile: databaseAt(settings.store), log, onNews }),
     );
-    return await runUntilTold(daemon, { settings, log, told });
+    const watch = watchStore(store, (error) => told.fail(error));
+    return await runUntilTold(daemon, { settings, log, told }).finally(() => watch.stop());
   } finally {
     await longhaul.close();
   }
@@ -125,8 +130,9 @@ function isBroken(error: unknown): boolean {
 }
 
 async function endFailed(daemon: Daemon, error: unknown, log: Log): Promise<number> {
-  log.fatal(`ends, because its store cannot be used any more: ${inWords(error)}`);
-  await daemon.shut();
+  log.fatal(`the node exits with code 1: ${inWords(error)}`);
+  // On such a disk sockets may not be removable, and requests may never end.
+  await Promise.race([daemon.shut().catch(() => undefined), sleep(LAST_ANSWERS_MS)]);
   // Not the usual way out, which would write to that store.
   return process.exit(1);
 }

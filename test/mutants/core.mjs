@@ -168,8 +168,8 @@ export const core = [
   {
     name: 'a requeue takes a key that is held',
     file: 'src/core/operations/operate.ts',
-    find: "return refuse('queue-down', `queue ${queue}`);\n  if (holder !== undefined) return",
-    replace: "return refuse('queue-down', `queue ${queue}`);\n  if (holder === job.id) return",
+    find: 'return refuse(`queue-${shut}`, `queue ${queue}`);\n  if (holder !== undefined) return',
+    replace: 'return refuse(`queue-${shut}`, `queue ${queue}`);\n  if (holder === job.id) return',
     suites: memory,
   },
   {

@@ -89,4 +89,11 @@ export const nodes = [
     replace: 'const headers = picked({}, ASKED);',
     suites: processes,
   },
+  {
+    name: 'nodes: a store that was given up goes unnoticed',
+    file: 'src/node/store-watch.ts',
+    find: "if (codeOf(error) === 'store-closed') return onClosed(error);",
+    replace: '',
+    suites: ['src/node/store-watch.test.ts'],
+  },
 ];

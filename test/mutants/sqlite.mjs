@@ -153,4 +153,36 @@ export const sqlite = [
     replace: '',
     suites: ['src/stores/sqlite/statistics-rows.test.ts'],
   },
+  {
+    name: 'sqlite: a transaction that could not begin stays open',
+    file: 'src/stores/sqlite/session.ts',
+    find: '      this.#changesBefore = this.#changes();\n    } catch (error) {\n      this.rollback();',
+    replace: '      this.#changesBefore = this.#changes();\n    } catch (error) {',
+    and: {
+      find: "    this.#rollBack();\n    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#noticeOthers();",
+      replace: "    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#noticeOthers();",
+    },
+    suites: ['src/stores/sqlite/group-writer.test.ts'],
+  },
+  {
+    name: 'sqlite: a dead disk is given time for ever',
+    file: 'src/stores/sqlite/file-health.ts',
+    find: 'performance.now() - fault.since >= MAX_FAILING_MS',
+    replace: 'performance.now() - fault.since >= 1e9',
+    suites: ['src/stores/sqlite/file-health.test.ts'],
+  },
+  {
+    name: 'sqlite: reads go on after the file was given up',
+    file: 'src/stores/sqlite/engine.ts',
+    find: 'if (broken !== undefined) return this.#refuse(calls, broken);',
+    replace: '',
+    suites: ['src/stores/sqlite/engine.test.ts'],
+  },
+  {
+    name: 'sqlite: a read that the disk failed is taken for damage',
+    file: 'src/stores/sqlite/file-health.ts',
+    find: 'if (isUnreadable(error) && !this.#isSound()) return',
+    replace: 'if (isBusy(error)) return',
+    suites: ['src/stores/sqlite/file-health.test.ts'],
+  },
 ];

@@ -115,7 +115,10 @@ export class RqSockets {
     const closed = new Promise<void>((resolve) => known.server.close(() => resolve()));
     for (const socket of known.connections) socket.destroy();
     await closed;
-    await rm(path, { force: true });
+    // A disk that failed keeps it; the next node replaces it.
+    await rm(path, { force: true }).catch((error: unknown) =>
+      this.#options.onTrouble(`${path} cannot be removed`, error),
+    );
   }
 }
 

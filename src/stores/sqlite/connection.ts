@@ -23,7 +23,7 @@ import { readHeader } from './file-header.ts';
 import { applySchema, refuseHeader, refuseSchema, upgradeSchema } from './schema.ts';
 import type { Database } from './sqlite-database.ts';
 import { firstRow, openDatabase } from './sqlite-database.ts';
-import { explain, isNoDatabase } from './sqlite-problem.ts';
+import { explain, isUnreadable } from './sqlite-problem.ts';
 
 export type Durability = 'full' | 'relaxed';
 
@@ -188,11 +188,11 @@ function checkVersion(db: Database): void {
 }
 
 function whyNotOpened(error: unknown, path: string): unknown {
-  if (!isNoDatabase(error)) return explain(error, path);
+  if (!isUnreadable(error)) return explain(error, path);
   const words = error instanceof Error ? error.message : String(error);
   return new LonghaulError(
     'store-incompatible',
-    `${path} is damaged or is no database (${words}); restore it from a backup, or move it away to start anew`,
+    `${path} is damaged, is no database, or cannot be read (${words}); check the disk, restore a backup, or move the file away to start anew`,
     { cause: error },
   );
 }

@@ -11,6 +11,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { Call, User } from './engine-users.ts';
 import { EngineUsers } from './engine-users.ts';
+import type { FileHealth } from './file-health.ts';
 import { lockedError } from './file-holders.ts';
 import type { GroupWriter, Outcome } from './group-writer.ts';
 import { LockPatience } from './lock-patience.ts';
@@ -18,7 +19,7 @@ import type { ToEngine } from './messages.ts';
 import { isLook } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
-import { explain, isBusy } from './sqlite-problem.ts';
+import { isBusy } from './sqlite-problem.ts';
 
 /** Where somebody always wants to write, chores go along with a group after so long. */
 const MAX_PUT_OFF_MS = 25;
@@ -26,6 +27,7 @@ const MAX_PUT_OFF_MS = 25;
 export interface EngineParts {
   readonly session: Session;
   readonly writer: GroupWriter;
+  readonly health: FileHealth;
   /** Others must look: something was written. */
   readonly wake: () => void;
   /** All calls have their answers and no more will be taken. */
@@ -124,13 +126,15 @@ export class Engine {
     const calls = this.#looks;
     if (calls.length === 0) return;
     this.#looks = [];
+    const { broken } = this.#parts.health;
+    if (broken !== undefined) return this.#refuse(calls, broken);
     try {
-      this.#parts.session.look(() => {
-        for (const call of calls) this.#users.answer(call, this.#look(call));
-      });
+      const outcomes = this.#parts.session.look(() => calls.map((call) => this.#look(call)));
+      for (const [place, outcome] of outcomes.entries())
+        this.#users.answer(calls[place] as Call, this.#explained(outcome));
     } catch (error) {
-      // Before the first of them: the file could not be read at all.
-      this.#refuse(calls, explain(error, this.#parts.session.path));
+      // The file could not be read at all.
+      this.#refuse(calls, this.#parts.health.explain(error));
     }
   }
 
@@ -139,8 +143,12 @@ export class Engine {
     try {
       return { answer: session.perform(request, session.lookMoment(request)) };
     } catch (error) {
-      return { error: explain(error, session.path) };
+      return { error };
     }
+  }
+
+  #explained(outcome: Outcome): Outcome {
+    return 'error' in outcome ? { error: this.#parts.health.explain(outcome.error) } : outcome;
   }
 
   #writeGroup(): void {

@@ -1,8 +1,11 @@
 /** Groups of calls in one transaction, on a real file. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
 import type { NewJob, QueueCounts } from '../../core/job-store.ts';
 import { Ballast } from './ballast.ts';
+import { FileHealth } from './file-health.ts';
 import type { Group } from './group-writer.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { Request, RequestName } from './messages.ts';
@@ -14,18 +17,25 @@ removeFoldersAtTheEnd();
 let session: Session | undefined;
 afterEach(() => session?.close());
 
-async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast }> {
-  const path = await aDatabasePath();
-  session = new Session({
+function openSession(path: string): Session {
+  const opened = new Session({
     path,
     durability: 'full',
     clock: new StoreClock('store'),
     isAnyoneListening: () => false,
     heard: () => undefined,
   });
-  session.enter();
+  opened.enter();
+  return opened;
+}
+
+async function openWriter(): Promise<{ writer: GroupWriter; ballast: Ballast; path: string }> {
+  const path = await aDatabasePath();
+  session = openSession(path);
   const ballast = new Ballast(path, () => undefined);
-  return { writer: new GroupWriter(session, ballast), ballast };
+  const health = new FileHealth({ path, probe: () => session?.probe() });
+  onTestFinished(() => health.close());
+  return { writer: new GroupWriter(session, ballast, health), ballast, path };
 }
 
 /** In as many groups as a slow machine may need. */
@@ -95,4 +105,33 @@ describe('a group of calls', () => {
       { answer: [{ outcome: 'cancelled' }] },
     ]);
   });
+
+  it('leaves no transaction open when it cannot begin: the next group is written', async () => {
+    const { writer, path } = await openWriter();
+    // The clock file is read where another engine has the store open. Without its descriptor that read fails.
+    const clock = join(dirname(path), 'clock');
+    const [own = -1] = descriptorsOf(clock);
+    const other = openSession(path);
+    onTestFinished(() => other.close());
+    closeSync(own);
+    expect(writer.write([addition(aJob('a'))]).outcomes).toMatchObject([{ error: { code: 'store-unavailable' } }]);
+    expect(writer.write([addition(aJob('b'))]).outcomes).toMatchObject([{ error: { code: 'store-unavailable' } }]);
+    expect(openSync(clock, 'r+')).toBe(own);
+    expect(writer.write([addition(aJob('c'))]).outcomes).toMatchObject([{ answer: [{ id: 'c' }] }]);
+    expect(writer.write([request('find', ['a', 'b', 'c'])]).outcomes).toMatchObject([
+      { answer: [null, null, { id: 'c' }] },
+    ]);
+  });
 });
+
+function descriptorsOf(path: string): readonly number[] {
+  return readdirSync('/proc/self/fd')
+    .filter((name) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`) === path;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}

@@ -5,16 +5,18 @@
  * again with a savepoint around each call, so that only the one that throws is not done. Savepoints are dear,
  * and throwing is rare.
  *
- * Invariant: an answer is given only for what is committed. When the disk refuses the commit itself, nobody knows
- * what a restart will find: the callers hear `outcome-unknown` and the store is used no more.
+ * Invariant: an answer is given only for what is committed. When the disk refuses the commit itself, a restart may find
+ * it or not. The group is undone here and tried once more; if that fails too, the callers get `outcome-unknown`.
+ * After a failed sync there is no second try (file-health.ts).
  */
 
 import { LonghaulError } from '../../core/errors.ts';
 import type { StoreEvent } from '../../core/job-store.ts';
 import type { Ballast } from './ballast.ts';
+import type { FileHealth } from './file-health.ts';
 import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
-import { explain, isBusy, isFull, isInputOutput } from './sqlite-problem.ts';
+import { describeProblem, isBusy, isFull, isInputOutput } from './sqlite-problem.ts';
 
 export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
 
@@ -30,24 +32,26 @@ const MAX_GROUP_MS = 20;
 export class GroupWriter {
   readonly #session: Session;
   readonly #ballast: Ballast;
-  #broken: LonghaulError | undefined;
+  readonly #health: FileHealth;
 
-  constructor(session: Session, ballast: Ballast) {
+  constructor(session: Session, ballast: Ballast, health: FileHealth) {
     this.#session = session;
     this.#ballast = ballast;
+    this.#health = health;
   }
 
   /** Throws only when another process is writing; then nothing was done. */
   write(requests: readonly Request[]): Group {
-    if (this.#broken !== undefined) return this.#refuse(requests, this.#broken);
+    if (this.#health.broken !== undefined) return this.#refuse(requests, this.#health.broken);
     try {
       return this.#transact(requests, (request) => this.#together(request));
     } catch (error) {
-      if (isBusy(error) || this.#broken !== undefined) return this.#refuseUnlessBusy(requests, error);
+      this.#health.failed(error);
+      if (isBusy(error) || this.#health.broken !== undefined) return this.#refuseUnlessBusy(requests, error);
       if (isFull(error)) this.#makeRoom();
     }
     try {
-      return this.#transact(requests, (request) => this.#apart(request));
+      return this.#explained(this.#transact(requests, (request) => this.#apart(request)));
     } catch (error) {
       return this.#refuseUnlessBusy(requests, error);
     }
@@ -80,8 +84,14 @@ export class GroupWriter {
       return { answer: this.#session.performApart(request, moment) };
     } catch (error) {
       if (isFull(error) || isInputOutput(error)) throw error;
-      return { error: explain(error, this.#session.path) };
+      return { error };
     }
+  }
+
+  /** After the transaction: what an error means may need a look at the disk. */
+  #explained({ outcomes, events }: Group): Group {
+    const each = (outcome: Outcome) => ('error' in outcome ? { error: this.#health.explain(outcome.error) } : outcome);
+    return { outcomes: outcomes.map(each), events };
   }
 
   #commit(): readonly StoreEvent[] {
@@ -89,14 +99,12 @@ export class GroupWriter {
       return this.#session.commit();
     } catch (error) {
       if (!isInputOutput(error)) throw error;
-      this.#broken = new LonghaulError(
-        'store-closed',
-        `the disk under ${this.#session.path} failed; the store must be opened again`,
+      this.#health.failed(error);
+      throw new LonghaulError(
+        'outcome-unknown',
+        `${this.#session.path}: the disk failed during the commit: ${describeProblem(error)}`,
         { cause: error },
       );
-      throw new LonghaulError('outcome-unknown', `the disk under ${this.#session.path} failed during the commit`, {
-        cause: error,
-      });
     }
   }
 
@@ -112,7 +120,7 @@ export class GroupWriter {
 
   #refuseUnlessBusy(requests: readonly Request[], error: unknown): Group {
     if (isBusy(error)) throw error;
-    return this.#refuse(requests, explain(error, this.#session.path));
+    return this.#refuse(requests, this.#health.explain(error));
   }
 
   #refuse(requests: readonly Request[], error: unknown): Group {

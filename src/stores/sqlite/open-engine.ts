@@ -3,6 +3,7 @@ import type { ClockSource } from '../../core/clock.ts';
 import { Ballast } from './ballast.ts';
 import type { Durability } from './connection.ts';
 import { Engine } from './engine.ts';
+import { FileHealth } from './file-health.ts';
 import { lockedError } from './file-holders.ts';
 import { GroupWriter } from './group-writer.ts';
 import { LockPatience } from './lock-patience.ts';
@@ -30,7 +31,8 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
   });
   const ballast = new Ballast(session.path, () => session.shrink());
   enter(session, ballast);
-  const listen = () => hear(session);
+  const health = new FileHealth({ path: session.path, probe: () => session.probe() });
+  const listen = () => hear(session, health);
   const wakeFile = new WakeFile(session.path, listen);
   const poll = setInterval(() => {
     listen();
@@ -38,11 +40,12 @@ export function openEngine({ clock, ...opening }: EngineOptions): Engine {
   }, POLL_MS);
   const closed = (): void => {
     clearInterval(poll);
+    health.close();
     wakeFile.close();
     leave(session);
   };
   const wake = () => wakeFile.touch();
-  const engine = new Engine({ session, writer: new GroupWriter(session, ballast), wake, closed });
+  const engine = new Engine({ session, writer: new GroupWriter(session, ballast, health), health, wake, closed });
   ballast.isThere();
   wake();
   return engine;
@@ -83,12 +86,13 @@ function enterEvenWhenFull(session: Session, ballast: Ballast): void {
   }
 }
 
-/** Somebody may have written: what he did is heard by looking. A file that cannot be read is found out by the next call. */
-function hear(session: Session): void {
+/** Another engine may have written: reading finds its events. */
+function hear(session: Session, health: FileHealth): void {
+  if (health.broken !== undefined) return;
   try {
     session.look(() => undefined);
-  } catch {
-    return;
+  } catch (error) {
+    health.failed(error);
   }
 }
 

@@ -185,7 +185,7 @@ describe('an engine that dies', () => {
     );
     outcomes.delete('ok');
     expect([...outcomes]).toEqual(outcomes.size === 0 ? [] : ['outcome-unknown']);
-    await expect(store.jobs.add([aJob('z')])).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(store.jobs.add([aJob('z')])).rejects.toMatchObject({ code: 'store-closed' });
     await store.close();
   });
 });
@@ -215,8 +215,8 @@ describe('a keeper', () => {
     const keeper = await keeperModule.openStore(description?.options);
     await keeper.jobs.count();
     await engine.terminate();
-    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|unavailable/) });
-    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|closed/) });
+    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
     await keeper.close();
     await store.close();
   });

@@ -53,6 +53,11 @@ export class Others {
     this.#peers.leave();
   }
 
+  /** Writes the row of this engine anew. */
+  renew(): void {
+    this.#peers.renew();
+  }
+
   checkAlive(): void {
     this.#peers.checkAlive();
   }

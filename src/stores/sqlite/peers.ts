@@ -34,10 +34,9 @@ export class Peers {
     return this.#others.map(([, pid]) => pid);
   }
 
-  /** In a transaction, as `leave` and `sweep`. */
+  /** In a transaction, as `renew`, `leave` and `sweep`. */
   enter(): void {
-    const { pid } = process;
-    this.#add.run(this.id, pid, startOf(pid), this.#boot);
+    this.#addOwn();
     this.reload();
     this.checkAlive();
     this.sweep();
@@ -45,6 +44,11 @@ export class Peers {
 
   leave(): void {
     this.#remove.run(this.id);
+  }
+
+  renew(): void {
+    this.leave();
+    this.#addOwn();
   }
 
   /** After somebody else wrote. */
@@ -64,6 +68,11 @@ export class Peers {
   sweep(): void {
     for (const [id] of this.#gone) this.#remove.run(id);
     this.#gone = [];
+  }
+
+  #addOwn(): void {
+    const { pid } = process;
+    this.#add.run(this.id, pid, startOf(pid), this.#boot);
   }
 
   #isAlive([, pid, startedAt, boot]: PeerRow): boolean {

@@ -77,7 +77,7 @@ export class PortClient {
 
   /** The engine is gone. */
   lose(cause?: unknown): void {
-    this.#over ??= new LonghaulError('store-unavailable', 'the engine of the store is gone; open the store again', {
+    this.#over ??= new LonghaulError('store-closed', 'the engine of the store ended; open the store again', {
       cause,
     });
     const waiters = [...this.#waiters.values()];

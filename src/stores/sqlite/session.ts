@@ -91,12 +91,19 @@ export class Session {
     this.#transact(() => this.others.leave());
   }
 
+  /** Throws with no transaction open. */
   begin(): void {
+    this.#rollBack();
     this.#db.exec('BEGIN IMMEDIATE');
-    this.#noticeOthers();
-    this.others.readClock();
-    this.#events = [];
-    this.#changesBefore = this.#changes();
+    try {
+      this.#noticeOthers();
+      this.others.readClock();
+      this.#events = [];
+      this.#changesBefore = this.#changes();
+    } catch (error) {
+      this.rollback();
+      throw error;
+    }
   }
 
   /** When a call that may write happens. After the clock was set back, leases and delays begin anew. */
@@ -151,8 +158,9 @@ export class Session {
     return events;
   }
 
+  /** Never throws: what a failing disk keeps open is rolled back by the next transaction, before it begins. */
   rollback(): void {
-    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    this.#tryRollBack();
     this.#clock.undo();
     this.#forget();
     this.others.forget();
@@ -160,12 +168,29 @@ export class Session {
 
   /** Calls that only look, all of them at the same state of the file. */
   look<T>(body: () => T): T {
+    this.#rollBack();
     this.#db.exec('BEGIN');
     try {
       this.#noticeOthers();
-      return body();
-    } finally {
+      const answer = body();
       this.#db.exec('COMMIT');
+      return answer;
+    } catch (error) {
+      this.#tryRollBack();
+      throw error;
+    }
+  }
+
+  /** Reads and writes the file, past what is held in memory, and changes nothing that means anything. */
+  probe(): void {
+    this.#db.exec('PRAGMA shrink_memory');
+    this.begin();
+    try {
+      this.others.renew();
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.rollback();
+      throw error;
     }
   }
 
@@ -192,6 +217,18 @@ export class Session {
       this.#db.exec('COMMIT');
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  #rollBack(): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  #tryRollBack(): void {
+    try {
+      this.#rollBack();
+    } catch {
+      return;
     }
   }
 
