@@ -42,9 +42,8 @@ export const sqlite = [
     find: "    this.#db.exec('COMMIT');\n    this.#clock.keep();",
     replace: '    this.#clock.keep();',
     and: {
-      find: "  begin(): void {\n    this.#db.exec('BEGIN IMMEDIATE');",
-      replace:
-        "  begin(): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');\n    this.#db.exec('BEGIN IMMEDIATE');",
+      find: '  begin(): void {\n    this.#rollBack();',
+      replace: "  begin(): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');",
     },
     suites: three,
   },
