@@ -32,12 +32,12 @@ function builtEntryFiles(): Plugin {
 }
 
 const suites = [
-  'house',
+  'conventions',
   'support',
   'contract',
   'model',
   'library',
-  'doors',
+  'compat',
   'server',
   'docs',
   'cli',

@@ -11,8 +11,8 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { optionsOrEnd } from '../scripts/usage.mjs';
-import { openArena } from './frame/arena.mjs';
 import { contenders, isOurs } from './frame/contenders.mjs';
+import { openArena } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
 import { isBusy, machineFacts } from './frame/machine.mjs';
 import { report } from './frame/report.mjs';

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../dist/library/index.js';
-import { startUpkeep } from '../dist/worker/upkeep.js';
+import { startMaintenance } from '../dist/worker/loop/maintenance.js';
 import { optionsOrEnd } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 import { startRedis } from './frame/redis-server.mjs';
@@ -151,7 +151,7 @@ async function settleSome({ longhaul, took }, limit, pace) {
 /** The very loop of every process that works; and somebody who looks how many there are. */
 function keepTidy(side) {
   const onTrouble = (error) => side.troubles.push(error);
-  const upkeep = startUpkeep(side.longhaul.store, onTrouble, everyMs);
+  const upkeep = startMaintenance(side.longhaul.store, onTrouble, everyMs);
   const look = async () => {
     side.most = Math.max(side.most, (await side.longhaul.queue(queue).count()).done);
   };

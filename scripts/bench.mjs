@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findRedis } from './find-redis.mjs';
-import { helpOf, isHelpAsked, main, root, run, say, seconds, Trouble } from './house.mjs';
+import { helpOf, isHelpAsked, main, root, run, say, seconds, Trouble } from './script-support.mjs';
 import { setUp } from './setup.mjs';
 import { wrongUse } from './usage.mjs';
 

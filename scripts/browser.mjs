@@ -1,6 +1,7 @@
 /** A real browser for scripts that look at the page: Chromium, as the tests use it. */
-import { Trouble } from './house.mjs';
+
 import { onPath } from './packages.mjs';
+import { Trouble } from './script-support.mjs';
 
 /** The first is the same browser without windows: it draws the same with half the work. */
 export const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from './fingerprint.mjs';
-import { bin, cacheFolder, root, run, Trouble } from './house.mjs';
+import { bin, cacheFolder, root, run, Trouble } from './script-support.mjs';
 
 const source = join(root, 'web');
 const target = join(root, 'dist', 'web');

@@ -12,7 +12,7 @@ import { buildWeb } from './build-web.mjs';
 import { bundleEntries } from './bundle-entries.mjs';
 import { copyAssets } from './copy-assets.mjs';
 import { filesUnder, fingerprintOf } from './fingerprint.mjs';
-import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './house.mjs';
+import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './script-support.mjs';
 
 const source = join(root, 'src');
 const target = join(root, 'dist');

@@ -6,10 +6,14 @@
  */
 import { rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { Trouble } from './house.mjs';
+import { Trouble } from './script-support.mjs';
 
 /** Threads and processes: one file each. */
-const entries = ['stores/sqlite/engine-thread', 'worker/keeper-thread', 'runner/runner-process'];
+const entries = [
+  'stores/sqlite/engine/engine-thread',
+  'worker/lease/lease-renewer-thread',
+  'runner/process/runner-process',
+];
 /** The commands of people, in one folder, which share what they load. */
 const programs = { folder: 'cli', names: ['main', 'rq-main'] };
 
@@ -21,7 +25,7 @@ export async function bundleEntries(source, target) {
 
 async function bundleEntry({ source, target, entry }) {
   const input = join(source, `${entry}.ts`);
-  const bundle = await openBundle({ input, plugins: [onlyNeighbours(dirname(input))] });
+  const bundle = await openBundle({ input, plugins: [fromTheirOwnPlaces(dirname(input))] });
   await bundle.write({ file: join(target, `${entry}.js`), format: 'esm', sourcemap: true });
   await bundle.close();
 }
@@ -31,7 +35,9 @@ async function bundlePrograms(source, target) {
   const [from, to] = [source, target].map((folder) => join(folder, programs.folder));
   const input = Object.fromEntries(programs.names.map((name) => [name, join(from, `${name}.ts`)]));
   const [first, client] = [new Set(), new Set()];
-  const ofClients = ['library/index.ts', 'cli/local-files.ts'].map((name) => noteNeeded(join(source, name), client));
+  const ofClients = ['library/index.ts', 'cli/target/local-files.ts'].map((name) =>
+    noteNeeded(join(source, name), client),
+  );
   const plugins = [fromTheirOwnPlaces(from), noteNeeded(input.main, first), ...ofClients];
   const bundle = await openBundle({ input, plugins, preserveEntrySignatures: false });
   rmSync(to, { recursive: true, force: true });
@@ -58,8 +64,8 @@ function groupsOf(source, { first, client }) {
     { name: 'core', test: under('core', 'wire') },
     { name: 'redis', test: under('stores/redis') },
     { name: 'client', test: (id) => client.has(id) },
-    { name: 'node', test: under('worker', 'outbound', 'blobs', 'runner', 'node') },
-    { name: 'server', test: under('server', 'doors') },
+    { name: 'node', test: under('worker', 'outbound', 'files', 'runner', 'schedules', 'node') },
+    { name: 'server', test: under('server', 'compat') },
   ];
 }
 
@@ -110,17 +116,6 @@ function fromTheirOwnPlaces(folder) {
       if (!id.endsWith('.ts') || !code.includes('import.meta.url')) return null;
       const place = relative(folder, id).replace(/\.ts$/, '.js');
       return { code: code.replaceAll('import.meta.url', `new URL('${place}', import.meta.url)`), map: null };
-    },
-  };
-}
-
-/** A file that a module finds beside itself is looked for beside the bundle, so the two must be in one folder. */
-function onlyNeighbours(folder) {
-  return {
-    name: 'longhaul:only-neighbours',
-    transform(code, id) {
-      if (!id.endsWith('.ts') || !code.includes('import.meta.url') || dirname(id) === folder) return null;
-      throw new Trouble(`${id} looks for files beside itself, and would be bundled into ${folder}.`);
     },
   };
 }

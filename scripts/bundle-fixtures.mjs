@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } fro
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from './fingerprint.mjs';
-import { cacheFolder, main, root, say } from './house.mjs';
+import { cacheFolder, main, root, say } from './script-support.mjs';
 
 const programs = ['worker', 'proof-worker', 'proof-adder', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
 const made = 'fixtures-';

@@ -3,7 +3,7 @@
  *
  *   npm run check -- format types   some of them
  */
-import { bin, main, run, say, seconds } from './house.mjs';
+import { bin, main, run, say, seconds } from './script-support.mjs';
 import { setUp } from './setup.mjs';
 import { wrongUse } from './usage.mjs';
 
@@ -13,7 +13,7 @@ const checks = [
   // Its threads share nothing, and each works out the same types again: four of them cost more than twice what one does.
   { name: 'types', command: 'tsc', args: ['--noEmit', '--singleThreaded'] },
   { name: 'unused code', command: 'knip', args: ['--no-progress', '--no-config-hints'] },
-  { name: 'layers and style', command: 'vitest', args: ['run', '--project', 'house', '--reporter', 'dot'] },
+  { name: 'layers and style', command: 'vitest', args: ['run', '--project', 'conventions', '--reporter', 'dot'] },
 ];
 
 /** The compiler and the linter are written in Go: less collected garbage and one thread each, since others run beside. */

@@ -5,8 +5,8 @@
  * and in CI is an error.
  */
 import { BROWSERS } from './browser.mjs';
-import { main, say, seconds, Trouble } from './house.mjs';
 import { installPackages, isRoot, onPath } from './packages.mjs';
+import { main, say, seconds, Trouble } from './script-support.mjs';
 
 const shell = 'chromium-headless-shell';
 

@@ -6,8 +6,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { cacheFolder, main, run, say, Trouble } from './house.mjs';
 import { installPackages, isRoot, onPath, tryRun } from './packages.mjs';
+import { cacheFolder, main, run, say, Trouble } from './script-support.mjs';
 
 const folder = join(cacheFolder, 'redis');
 const packages = ['redis-server', 'redis-tools', 'liblzf1', 'libjemalloc2'];

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './house.mjs';
+import { root } from './script-support.mjs';
 
 /** Of files and whole folders, by their paths from the repository's root. */
 export function fingerprintOf(paths) {

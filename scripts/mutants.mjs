@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mutants } from '../test/mutants/list.mjs';
 import { findRedis } from './find-redis.mjs';
-import { main, root, run, say, seconds, Trouble } from './house.mjs';
+import { main, root, run, say, seconds, Trouble } from './script-support.mjs';
 import { recordMutants } from './test-report.mjs';
 import { readOptions } from './usage.mjs';
 

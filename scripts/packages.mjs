@@ -1,7 +1,7 @@
 /** Debian's packages, where there are any: what is on PATH, and installing what is not. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { run } from './house.mjs';
+import { run } from './script-support.mjs';
 
 export const isRoot = () => process.getuid?.() === 0;
 

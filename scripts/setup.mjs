@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { main, root, run, say, seconds, Trouble } from './house.mjs';
+import { main, root, run, say, seconds, Trouble } from './script-support.mjs';
 
 const floor = [20, 19];
 

@@ -3,7 +3,7 @@
  * and signals go to it (also --help), its exit code comes back.
  */
 import { join } from 'node:path';
-import { main, root, run } from './house.mjs';
+import { main, root, run } from './script-support.mjs';
 import { setUp } from './setup.mjs';
 
 const program = join(root, 'dist/cli/main.js');

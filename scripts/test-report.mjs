@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { root } from './house.mjs';
+import { root } from './script-support.mjs';
 
 const page = join(root, 'docs', 'test-report.md');
 const figuresFolder = join(root, 'build', 'test-report');

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { check, checkBeside } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
-import { bin, cacheFolder, leaveCertificatesOut, main, root, run, say, seconds } from './house.mjs';
+import { bin, cacheFolder, leaveCertificatesOut, main, root, run, say, seconds } from './script-support.mjs';
 import { setUp } from './setup.mjs';
 import { recordSuite } from './test-report.mjs';
 import { wrongUse } from './usage.mjs';

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { helpOf, isHelpAsked, Trouble } from './house.mjs';
+import { helpOf, isHelpAsked, Trouble } from './script-support.mjs';
 
 /** A wrong word, with what would be right. */
 export const wrongUse = (moduleUrl, what) =>

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
+import { commandNamed, helpOf, helpOfAll } from './commands/shell/help.ts';
+import { outputError, watchOutputs } from './output/closed-output.ts';
+import { sayWhy } from './output/exit-code.ts';
+import { print } from './output/screen.ts';
 /**
  * `longhaul`: the command line. Finds the command in the table, reads its words by it, loads it and runs it, and turns
  * its end into an exit code. Nothing heavy is loaded before it is known what is wanted.
  */
-import { Call } from './call.ts';
-import { outputError, watchOutputs } from './closed-output.ts';
-import { sayWhy } from './exit-code.ts';
-import { commandNamed, helpOf, helpOfAll } from './help.ts';
-import { print } from './screen.ts';
+import { Call } from './table/call.ts';
 
 async function main([name, ...words]: readonly string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h') {

@@ -1,7 +1,8 @@
 /** A job as its handler sees it, and how the handler speaks of its work. */
-import type { RunningJob } from '../core/job.ts';
-import { toJsonText } from '../core/json.ts';
-import type { ParentJob } from '../node/parents.ts';
+
+import { toJsonText } from '../core/input/json.ts';
+import type { RunningJob } from '../core/job/job.ts';
+import type { ParentJob } from '../files/attachments/parents.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface ActiveJob<Data = unknown> {
@@ -49,7 +50,7 @@ export function activeJob<Data>(job: RunningJob, data: Data, voice: Voice): Acti
 }
 
 /**
- * A class with getters, as worker/attempt-context.ts says why. What they answer may be taken out of the job and handed
+ * A class with getters, as worker/attempt/attempt-context.ts says why. What they answer may be taken out of the job and handed
  * on.
  */
 class HandlersJob<Data> implements ActiveJob<Data> {

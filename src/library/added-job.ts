@@ -1,7 +1,7 @@
 /** What `add` gives back: the job's address, and a way to wait for its end. */
 
-import { LonghaulError } from '../core/errors.ts';
-import type { AddOutcome, AddResult } from '../core/job-store.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import type { AddOutcome, AddResult } from '../core/ports/job-store.ts';
 import { badEnding } from './bad-ending.ts';
 import type { Endings } from './endings.ts';
 

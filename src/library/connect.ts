@@ -1,6 +1,6 @@
 /** `connect()`: from an address to a working connection. The one place that puts the parts together. */
-import { checked, flag, object, oneOf, text } from '../core/check.ts';
-import type { Store } from '../core/store.ts';
+import { checked, flag, object, oneOf, text } from '../core/input/check.ts';
+import type { Store } from '../core/ports/store.ts';
 import { createConnection } from './connection.ts';
 import { Longhaul } from './longhaul.ts';
 import type { StoreOptions } from './store-address.ts';

@@ -1,9 +1,9 @@
 /** What the parts of the library share: the store, and the few long-lived things over it. */
-import type { Store } from '../core/store.ts';
-import { idSource } from '../worker/id-source.ts';
-import { SettingsKeeper } from '../worker/settings-keeper.ts';
+import type { Store } from '../core/ports/store.ts';
+import { idSource } from '../worker/loop/id-source.ts';
+import { SettingsCache } from '../worker/loop/settings-cache.ts';
 import { Endings } from './endings.ts';
-import { SharedKeeper } from './shared-keeper.ts';
+import { SharedScheduleRunner } from './shared-schedule-runner.ts';
 import type { Work } from './work.ts';
 
 export interface Connection {
@@ -11,8 +11,8 @@ export interface Connection {
   /** The folder of this store on this machine, where there is one: logs and the journal go there. */
   readonly home: string | null;
   readonly endings: Endings;
-  readonly settings: SettingsKeeper;
-  readonly schedules: SharedKeeper;
+  readonly settings: SettingsCache;
+  readonly schedules: SharedScheduleRunner;
   /** Everything that works under this connection. */
   readonly works: Set<Work>;
   newId(): string;
@@ -23,8 +23,8 @@ export function createConnection(store: Store, home: string | null): Connection 
     store,
     home,
     endings: new Endings(store),
-    settings: new SettingsKeeper(store),
-    schedules: new SharedKeeper(store),
+    settings: new SettingsCache(store),
+    schedules: new SharedScheduleRunner(store),
     works: new Set(),
     newId: idSource(),
   };

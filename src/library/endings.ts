@@ -4,10 +4,10 @@
  * Invariant: nobody is forgotten when a message is lost; the poll asks again once a second.
  */
 
-import { LonghaulError } from '../core/errors.ts';
-import type { Job } from '../core/job.ts';
-import { isEnded } from '../core/job.ts';
-import type { Store } from '../core/store.ts';
+import type { Job } from '../core/job/job.ts';
+import { isEnded } from '../core/job/job.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import type { Store } from '../core/ports/store.ts';
 
 const POLL_MS = 1_000;
 const MOST_A_CALL = 500;

@@ -1,8 +1,14 @@
 /** A connection to a store, and everything that can be asked of jobs whatever their queue. */
-import { deletedQueues, jobsIn } from '../core/delete-queue.ts';
-import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
-import type { HistoryRow } from '../core/history.ts';
-import type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/insight.ts';
+
+import type { HistoryRow } from '../core/job/history.ts';
+import { checkDestination, isAddress } from '../core/job/relay-request.ts';
+import type { JobSearch } from '../core/job/search-jobs.ts';
+import { searchJobs } from '../core/job/search-jobs.ts';
+import { followTracked, track, trackedJobs, untrack } from '../core/job/tracked-jobs.ts';
+import type { Prunable } from '../core/lifecycle/prunable.ts';
+import type { ThrottleView } from '../core/limits/throttle-views.ts';
+import { listThrottles, setThrottle, withBrakes } from '../core/limits/throttle-views.ts';
+import type { SeriesQuestion, StatisticsQuestion, TagCount } from '../core/ports/insight.ts';
 import type {
   Cancel,
   CancelResult,
@@ -19,23 +25,18 @@ import type {
   TargetResult,
   Unsubscribe,
   WorkerRecord,
-} from '../core/job-store.ts';
-import type { Prunable } from '../core/prunable.ts';
-import type { Refused } from '../core/refusal.ts';
-import { checkDestination, isAddress } from '../core/relay-order.ts';
-import type { JobSearch } from '../core/search-jobs.ts';
-import { searchJobs } from '../core/search-jobs.ts';
-import type { SeriesPoint } from '../core/series.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../core/settings.ts';
-import type { SettingsInput } from '../core/settings-input.ts';
-import { checkQueueName } from '../core/settings-input.ts';
-import type { DayStatistics } from '../core/statistics.ts';
-import type { QueueStorage } from '../core/storage.ts';
-import type { Store } from '../core/store.ts';
-import type { ThrottleView } from '../core/throttle-views.ts';
-import { listThrottles, setThrottle, withBrakes } from '../core/throttle-views.ts';
-import { followTracked, track, trackedJobs, untrack } from '../core/tracked-jobs.ts';
+} from '../core/ports/job-store.ts';
+import type { Refused } from '../core/ports/refusal.ts';
+import type { Store } from '../core/ports/store.ts';
+import { deletedQueues, jobsIn } from '../core/settings/delete-queue.ts';
+import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
+import type { QueueSettings } from '../core/settings/settings.ts';
+import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../core/settings/settings.ts';
+import type { SettingsInput } from '../core/settings/settings-input.ts';
+import { checkQueueName } from '../core/settings/settings-input.ts';
+import type { SeriesPoint } from '../core/statistics/series.ts';
+import type { DayStatistics } from '../core/statistics/statistics.ts';
+import type { QueueStorage } from '../core/statistics/storage.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { Handler } from './active-job.ts';

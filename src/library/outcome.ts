@@ -4,10 +4,10 @@
  *     return retry({ in: '10m', reason: 'the mirror is not ready' });
  */
 
-import { checked, duration, listOf, object, text } from '../core/check.ts';
-import { MAX_PARENTS } from '../core/dependencies.ts';
-import type { Duration } from '../core/duration.ts';
-import { jobId, queueName } from '../core/names.ts';
+import { checked, duration, listOf, object, text } from '../core/input/check.ts';
+import type { Duration } from '../core/input/duration.ts';
+import { jobId, queueName } from '../core/job/names.ts';
+import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 
 const OUTCOME = Symbol('longhaul.outcome');
 

@@ -1,20 +1,20 @@
 /** One queue: adding jobs to it, working it, looking at it, setting it. Rules live in the core, not here. */
 
-import type { AddOptions } from '../core/add-options.ts';
-import { toNewJob } from '../core/add-options.ts';
-import { deleteQueue, jobsIn } from '../core/delete-queue.ts';
-import { LonghaulError } from '../core/errors.ts';
-import type { ExplainedSetting, SettingName } from '../core/global-settings.ts';
-import type { SeriesQuestion, StatisticsQuestion } from '../core/insight.ts';
-import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/job-store.ts';
-import { toJsonText } from '../core/json.ts';
-import { sameJson } from '../core/same-json.ts';
-import type { ScheduleInput } from '../core/schedule-input.ts';
-import type { SeriesPoint } from '../core/series.ts';
-import type { QueueSettings } from '../core/settings.ts';
-import type { SettingsInput } from '../core/settings-input.ts';
-import { checkQueueName } from '../core/settings-input.ts';
-import type { DayStatistics } from '../core/statistics.ts';
+import type { AddOptions } from '../core/input/add-options.ts';
+import { toNewJob } from '../core/input/add-options.ts';
+import { toJsonText } from '../core/input/json.ts';
+import { sameJson } from '../core/input/same-json.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import type { SeriesQuestion, StatisticsQuestion } from '../core/ports/insight.ts';
+import type { CancelResult, FailureGroup, JobQuery, NewJob, QueueCounts } from '../core/ports/job-store.ts';
+import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
+import { deleteQueue, jobsIn } from '../core/settings/delete-queue.ts';
+import type { ExplainedSetting, SettingName } from '../core/settings/global-settings.ts';
+import type { QueueSettings } from '../core/settings/settings.ts';
+import type { SettingsInput } from '../core/settings/settings-input.ts';
+import { checkQueueName } from '../core/settings/settings-input.ts';
+import type { SeriesPoint } from '../core/statistics/series.ts';
+import type { DayStatistics } from '../core/statistics/statistics.ts';
 import type { JobView } from '../wire/job-view.ts';
 import { viewOf } from '../wire/job-view.ts';
 import type { ScheduleView } from '../wire/schedule-view.ts';

@@ -1,10 +1,11 @@
 /** One handler's run: data parsed and checked, the handler called, what it returned put into the worker's terms. */
-import { groupOfMessage } from '../core/failure.ts';
-import type { RunningJob } from '../core/job.ts';
-import { toJsonText } from '../core/json.ts';
-import type { Store } from '../core/store.ts';
-import { parentsOf } from '../node/parents.ts';
-import type { AttemptContext, RunOutcome } from '../worker/run-outcome.ts';
+
+import { toJsonText } from '../core/input/json.ts';
+import { groupOfMessage } from '../core/job/failure.ts';
+import type { RunningJob } from '../core/job/job.ts';
+import type { Store } from '../core/ports/store.ts';
+import { parentsOf } from '../files/attachments/parents.ts';
+import type { AttemptContext, RunOutcome } from '../worker/attempt/run-outcome.ts';
 import type { Handler, Voice } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import type { AttemptLog } from './attempt-log.ts';

@@ -1,11 +1,17 @@
 /** Schedules as programs use them. What fires them is in node/: a node, or any process that works. */
-import { LonghaulError } from '../core/errors.ts';
-import type { Refused } from '../core/refusal.ts';
-import type { ScheduleInput } from '../core/schedule-input.ts';
-import { deleteSchedule, pauseSchedule, resumeSchedule, runScheduleNow, setSchedule } from '../node/schedule-book.ts';
-import type { Written } from '../node/schedule-records.ts';
-import { findSchedule, listSchedules } from '../node/schedule-records.ts';
-import { scheduleViews } from '../node/schedule-views.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import type { Refused } from '../core/ports/refusal.ts';
+import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
+import {
+  deleteSchedule,
+  pauseSchedule,
+  resumeSchedule,
+  runScheduleNow,
+  setSchedule,
+} from '../schedules/schedule-book.ts';
+import type { Written } from '../schedules/schedule-records.ts';
+import { findSchedule, listSchedules } from '../schedules/schedule-records.ts';
+import { scheduleViews } from '../schedules/schedule-views.ts';
 import type { ScheduleView } from '../wire/schedule-view.ts';
 import type { Connection } from './connection.ts';
 

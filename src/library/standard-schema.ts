@@ -2,8 +2,8 @@
  * Any validator that follows the Standard Schema convention (zod, valibot, arktype …), as far as it is used here.
  * Only the shape is known; no validator is depended on.
  */
-import type { Problem } from '../core/errors.ts';
-import { badInput } from '../core/errors.ts';
+import type { Problem } from '../core/ports/errors.ts';
+import { badInput } from '../core/ports/errors.ts';
 
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {

@@ -1,9 +1,9 @@
 /** Which store an address means, and opening it. Heavy stores are loaded only when somebody asks for them. */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ClockSource } from '../core/clock.ts';
-import { badInput } from '../core/errors.ts';
-import type { Store } from '../core/store.ts';
+import type { ClockSource } from '../core/lifecycle/clock.ts';
+import { badInput } from '../core/ports/errors.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { RedisTls } from '../stores/redis/index.ts';
 
 export const DEFAULT_ADDRESS = './longhaul';

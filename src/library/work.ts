@@ -1,18 +1,18 @@
 /** Working queues in this process: a worker whose runner is the user's handler. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { checked, duration, integer, object, oneOf, text } from '../core/check.ts';
-import type { Duration } from '../core/duration.ts';
-import type { RunningJob } from '../core/job.ts';
-import type { UnitsInput } from '../core/limit-input.ts';
-import { units } from '../core/limit-input.ts';
-import { readUnits } from '../core/needs.ts';
-import { storeIdentity } from '../node/store-identity.ts';
-import { UnitPool } from '../worker/unit-pool.ts';
-import { startUpkeep } from '../worker/upkeep.ts';
-import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/worker.ts';
-import { createWorker } from '../worker/worker.ts';
-import type { WorkerEvent } from '../worker/worker-event.ts';
+import { checked, duration, integer, object, oneOf, text } from '../core/input/check.ts';
+import type { Duration } from '../core/input/duration.ts';
+import type { RunningJob } from '../core/job/job.ts';
+import { readResources } from '../core/limits/resources.ts';
+import type { ResourcesInput } from '../core/settings/limit-input.ts';
+import { units } from '../core/settings/limit-input.ts';
+import { CapacityPool } from '../worker/loop/capacity-pool.ts';
+import { startMaintenance } from '../worker/loop/maintenance.ts';
+import type { RunningAttempt, StopOptions, WorkerOptions } from '../worker/loop/worker.ts';
+import { createWorker } from '../worker/loop/worker.ts';
+import type { WorkerEvent } from '../worker/loop/worker-event.ts';
+import { storeIdentity } from '../worker/outcome/store-identity.ts';
 import type { Handler } from './active-job.ts';
 import type { Connection } from './connection.ts';
 import { runHandler } from './run-handler.ts';
@@ -31,8 +31,8 @@ export interface WorkOptions {
   onUnreachable?: 'stop' | 'continue';
   /** A file name to begin with, for settlements that cannot be delivered. Default: in the home folder, if there is one. */
   journal?: string;
-  /** Units it has for jobs that need some: `{ cpu: 4, gpu: 1 }`. Default: none, and no job that needs any. */
-  offers?: UnitsInput;
+  /** Resources it has for jobs that need some: `{ cpu: 4, gpu: 1 }`. Default: none, and no job that needs any. */
+  offers?: ResourcesInput;
   onEvent?: (event: WorkEvent) => void;
 }
 
@@ -79,7 +79,7 @@ const shape = object({
 
 export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<Data, Result>): Work {
   const worker = createWorker(workerOptions(connection, plan));
-  const upkeep = startUpkeep(connection.store, (error) =>
+  const maintenance = startMaintenance(connection.store, (error) =>
     plan.options.onEvent?.({ type: 'trouble', what: 'maintenance', error }),
   );
   const leaveSchedules = connection.schedules.join((what, error) =>
@@ -96,7 +96,7 @@ export function startWork<Data, Result>(connection: Connection, plan: WorkPlan<D
     resume: () => worker.resume(),
     wake: () => worker.wake(),
     async stop(options) {
-      upkeep.stop();
+      maintenance.stop();
       await Promise.all([leaveSchedules(), worker.stop(options)]);
       connection.works.delete(work);
     },
@@ -133,7 +133,7 @@ function workerOptions<Data, Result>(connection: Connection, plan: WorkPlan<Data
     random: Math.random,
     newId,
     ...(offers !== undefined && {
-      pool: new UnitPool(readUnits(offers)),
+      pool: new CapacityPool(readResources(offers)),
       info: JSON.stringify({ offers }),
     }),
     ...(lease !== undefined && { leaseMs: lease }),

@@ -17,7 +17,7 @@ export async function makeHome(home: Home): Promise<boolean> {
   if ((await stat(home.queues).catch(() => null)) !== null) return false;
   await mkdir(home.queues, { mode: FOLDER_MODE });
   const draft = join(home.queues, `.${SAMPLE_QUEUE}.new`);
-  await copyFile(new URL('./sample-queue.sh', import.meta.url), draft);
+  await copyFile(new URL('./queues/sample-queue.sh', import.meta.url), draft);
   await chmod(draft, FOLDER_MODE);
   // By a rename: a node that looks at the folder meanwhile sees no half of a script.
   await rename(draft, join(home.queues, SAMPLE_QUEUE));

@@ -5,10 +5,10 @@
  */
 import { access, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { QueueCounts } from '../core/job-store.ts';
-import type { Store } from '../core/store.ts';
-import type { RunnerHealth } from '../runner/runner-link.ts';
-import { withDeadline } from '../worker/deadline.ts';
+import type { QueueCounts } from '../core/ports/job-store.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { RunnerHealth } from '../runner/process/runner-link.ts';
+import { withDeadline } from '../worker/outcome/deadline.ts';
 import type { Family, Sample } from './metrics-text.ts';
 import type { NodeMeter } from './node-meter.ts';
 

@@ -9,8 +9,8 @@
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { LonghaulError } from '../core/errors.ts';
-import { bootIdentity, isAlive, readStat } from '../runner/process-stat.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import { bootIdentity, isAlive, readStat } from '../runner/process-tree/process-stat.ts';
 
 export interface NodeLock {
   release(): void;

@@ -3,8 +3,8 @@
  * event loop is. Gauges are not kept here: they are looked up when somebody asks.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { StoreEvent } from '../core/job-store.ts';
-import type { Store } from '../core/store.ts';
+import type { StoreEvent } from '../core/ports/job-store.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { Family, Sample } from './metrics-text.ts';
 
 /** Queues beyond these are counted together, so that nobody can fill the memory with names. */

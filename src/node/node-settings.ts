@@ -1,8 +1,8 @@
 /** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
-import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/check.ts';
-import { badInput } from '../core/errors.ts';
-import { units } from '../core/limit-input.ts';
-import { shownName } from '../core/names.ts';
+import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/input/check.ts';
+import { shownName } from '../core/job/names.ts';
+import { badInput } from '../core/ports/errors.ts';
+import { units } from '../core/settings/limit-input.ts';
 import type { OutboundSettings } from './outbound-settings.ts';
 import { OUTBOUND_SHAPE, outboundSettings } from './outbound-settings.ts';
 
@@ -24,7 +24,7 @@ export interface NodeSettings {
   readonly scriptDirs: readonly string[];
   /** RQ's own openness: whoever comes over the loopback to RQ's addresses may name scripts. */
   readonly rq: { readonly open: boolean };
-  /** Units for jobs that need some, beside or instead of the machine's cores (`cpu`) and memory (`memoryMb`); needs.ts. */
+  /** Resources for jobs that need some, beside or instead of the machine's cores (`cpu`) and memory (`memoryMb`); needs.ts. */
   readonly offers: string;
   /** Where it may call, with which tokens, and how fast. */
   readonly outbound: OutboundSettings;

@@ -3,36 +3,36 @@
  * how it works is in script-node.ts.
  */
 import { mkdir } from 'node:fs/promises';
-import type { Blobs } from '../blobs/blobs.ts';
-import { openBlobs } from '../blobs/open-blobs.ts';
-import type { Prunable } from '../core/prunable.ts';
-import type { Store } from '../core/store.ts';
-import type { RunnerHealth } from '../runner/runner-link.ts';
-import type { WorkerEvent } from '../worker/worker-event.ts';
-import { AttachmentUploads } from './attachment-uploads.ts';
-import type { Attachments } from './attachments.ts';
-import { AttemptReader } from './attempt-reader.ts';
+import type { Prunable } from '../core/lifecycle/prunable.ts';
+import type { Store } from '../core/ports/store.ts';
+import { AttachmentUploads } from '../files/attachments/attachment-uploads.ts';
+import type { Attachments } from '../files/attachments/attachments.ts';
+import type { Blobs } from '../files/blobs/blobs.ts';
+import { openBlobs } from '../files/blobs/open-blobs.ts';
+import type { RunnerHealth } from '../runner/process/runner-link.ts';
+import type { ScheduleRunner } from '../schedules/schedule-runner.ts';
+import { startScheduleRunner } from '../schedules/schedule-runner.ts';
+import type { WorkerEvent } from '../worker/loop/worker-event.ts';
+import { AttemptReader } from './attempts/attempt-reader.ts';
+import type { Copies } from './cluster/copies.ts';
+import type { Membership } from './cluster/membership.ts';
+import { openMembership } from './cluster/membership.ts';
+import type { ListenAddress } from './cluster/node-addresses.ts';
+import type { NodeQueue } from './cluster/node-entry.ts';
+import type { OtherNodes } from './cluster/other-nodes.ts';
 import type { Home } from './home.ts';
-import type { Hooks } from './hooks/open-hooks.ts';
-import { openHooks } from './hooks/open-hooks.ts';
-import { outputAt } from './hooks/output-at.ts';
-import type { JobProcesses } from './job-processes.ts';
-import type { QueueFiles } from './kept-files.ts';
 import { takeNodeLock } from './node-lock.ts';
 import type { NodeSettings } from './node-settings.ts';
-import type { Copies } from './nodes/copies.ts';
-import type { Membership } from './nodes/membership.ts';
-import { openMembership } from './nodes/membership.ts';
-import type { ListenAddress } from './nodes/node-addresses.ts';
-import type { NodeQueue } from './nodes/node-entry.ts';
-import type { OtherNodes } from './nodes/other-nodes.ts';
 import type { Relay } from './relay/open-relay.ts';
 import { openRelay } from './relay/open-relay.ts';
+import type { QueueFiles } from './retention/kept-files.ts';
 import { openRouter } from './router/open-router.ts';
-import type { ScheduleKeeper } from './schedule-keeper.ts';
-import { startScheduleKeeper } from './schedule-keeper.ts';
-import { ScriptNode } from './script-node.ts';
+import type { JobProcesses } from './scripts/job-processes.ts';
+import { ScriptNode } from './scripts/script-node.ts';
 import { ownStore } from './store-owner.ts';
+import type { Hooks } from './webhooks/open-webhooks.ts';
+import { openHooks } from './webhooks/open-webhooks.ts';
+import { outputAt } from './webhooks/output-at.ts';
 
 export interface NodeOptions {
   readonly home: Home;
@@ -217,7 +217,7 @@ function join({ store, home, settings, host, pid, version, onNews }: NodeOptions
   );
 }
 
-function keepSchedules({ store, onNews }: NodeOptions): ScheduleKeeper {
+function keepSchedules({ store, onNews }: NodeOptions): ScheduleRunner {
   const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
-  return startScheduleKeeper({ store, onTrouble });
+  return startScheduleRunner({ store, onTrouble });
 }

@@ -8,12 +8,12 @@
  *
  * Invariant: a token or a secret is read from here when a call is made, and stands nowhere else: in no job, log or record.
  */
-import type { Check, Checked, Report } from '../core/check.ts';
-import { duration, integer, listOf, mapOf, object, oneOf, size, text } from '../core/check.ts';
-import { SECRET_NAME } from '../core/hook.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
+import type { Check, Checked, Report } from '../core/input/check.ts';
+import { duration, integer, listOf, mapOf, object, oneOf, size, text } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { SECRET_NAME } from '../core/webhooks/webhook.ts';
 import { allowedDestination } from '../outbound/destinations.ts';
-import { secretProblem } from './hooks/sign-hook.ts';
+import { secretProblem } from './webhooks/sign-webhook.ts';
 
 export type PeerKind = 'longhaul' | 'rq';
 

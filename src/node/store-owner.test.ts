@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { RunningJob } from '../core/job.ts';
-import type { Store } from '../core/store.ts';
+import type { RunningJob } from '../core/job/job.ts';
+import type { Store } from '../core/ports/store.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
-import { noteStart } from './attempt-record.ts';
+import { noteStart } from './attempts/attempt-record.ts';
 import { attemptFolder, type Home, homeAt } from './home.ts';
 import { thisProcess } from './node-lock.ts';
-import { RunningMarks, runningFolder } from './running-marks.ts';
+import { AttemptRegistry, runningFolder } from './scripts/attempt-registry.ts';
 import { OWNER_RECORD, ownStore } from './store-owner.ts';
 
 function aFolder(): string {
@@ -40,7 +40,7 @@ async function beginAttempt({ jobs }: Store, home: Home): Promise<RunningJob> {
   mkdirSync(folder, { recursive: true });
   mkdirSync(runningFolder(home));
   noteStart(folder, job, { script: '/mail', realScript: '/mail', argv: ['/mail'] });
-  new RunningMarks(runningFolder(home)).put(job, folder);
+  new AttemptRegistry(runningFolder(home)).put(job, folder);
   return job;
 }
 

@@ -11,13 +11,13 @@
  * becomes the owner.
  */
 import { realpathSync, statSync } from 'node:fs';
-import { LonghaulError } from '../core/errors.ts';
-import { holds } from '../core/lifecycle.ts';
-import type { Store } from '../core/store.ts';
-import { readAttemptRecord } from './attempt-record.ts';
+import { holds } from '../core/lifecycle/lifecycle.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
+import type { Store } from '../core/ports/store.ts';
+import { readAttemptRecord } from './attempts/attempt-record.ts';
 import { attemptFolder, type Home, homeAt } from './home.ts';
 import { type Holder, isHolding, thisProcess } from './node-lock.ts';
-import { markedIn } from './running-marks.ts';
+import { markedIn } from './scripts/attempt-registry.ts';
 
 export const OWNER_RECORD = 'store-owner';
 const KEY = 'node';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checked, listOf } from '../core/check.ts';
+import { checked, listOf } from '../core/input/check.ts';
 import { allowedDestination, destinationsOf } from './destinations.ts';
 import { readAddress, refusedBySight } from './outbound-address.ts';
 

@@ -7,9 +7,9 @@
  */
 import type { BlockList } from 'node:net';
 import { isIP, isIPv6 } from 'node:net';
-import type { Check, Report } from '../core/check.ts';
-import { show } from '../core/check.ts';
-import { described } from '../core/json-schema.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { show } from '../core/input/check.ts';
+import { described } from '../core/input/json-schema.ts';
 import { isPrivateAddress, isWithin, rangesOf } from './private-address.ts';
 
 export interface Destinations {

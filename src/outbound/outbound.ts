@@ -11,7 +11,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LonghaulError } from '../core/errors.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
 import type { Destinations } from './destinations.ts';
 import { guardedLookup } from './guarded-lookup.ts';
 import { portOf, refusedBySight } from './outbound-address.ts';

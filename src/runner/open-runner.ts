@@ -5,13 +5,13 @@
  * stops, or is killed, everything it started goes on; whoever opens a runner next adopts it by its folder.
  */
 import { accessSync, constants, existsSync } from 'node:fs';
-import { type Adoption, adopt } from './adopt.ts';
-import type { Attempt, WatchOptions } from './attempt.ts';
-import { openCgroups } from './cgroups.ts';
-import { fits, type Order, type Tools, toShimOrder } from './order.ts';
-import { bootIdentity } from './process-stat.ts';
-import { Roster } from './roster.ts';
-import { type RunnerHealth, RunnerLink, type SpawnAnswer } from './runner-link.ts';
+import { type Adoption, adopt } from './attempt/adopt.ts';
+import type { Attempt, WatchOptions } from './attempt/attempt.ts';
+import { Roster } from './attempt/attempt-watcher.ts';
+import { fits, type Order, type Tools, toShimOrder } from './attempt/start-order.ts';
+import { type RunnerHealth, RunnerLink, type SpawnAnswer } from './process/runner-link.ts';
+import { openCgroups } from './process-tree/cgroups.ts';
+import { bootIdentity } from './process-tree/process-stat.ts';
 
 export type StartAnswer =
   | { readonly ok: true; readonly attempt: Attempt }

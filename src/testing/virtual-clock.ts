@@ -1,6 +1,6 @@
 /** A clock that stands still until a test moves it: a job of thirty days takes a moment. */
-import { checked, duration } from '../core/check.ts';
-import type { Duration } from '../core/duration.ts';
+import { checked, duration } from '../core/input/check.ts';
+import type { Duration } from '../core/input/duration.ts';
 
 export interface VirtualClock {
   now(): number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Lease } from '../core/job.ts';
+import type { Lease } from '../core/job/job.ts';
 import { expectationOf } from './expected-end.ts';
 import { MIN_SAMPLES, usualRun } from './usual-run.ts';
 

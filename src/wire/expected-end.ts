@@ -2,7 +2,7 @@
  * When a running job is expected to end, and by what: its own progress so far, how long jobs of its queue usually run,
  * or both, its own progress counting the more the further it is.
  */
-import type { Job } from '../core/job.ts';
+import type { Job } from '../core/job/job.ts';
 import type { UsualRun } from './usual-run.ts';
 
 type Running = Pick<Job, 'lease' | 'progress'>;

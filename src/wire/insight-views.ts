@@ -1,6 +1,6 @@
 /** What the API answers of insight: statistics, tags, tracked jobs, what a search found, what settings mean. */
-import { anything, fields, listOf, oneOf, orNull, text } from '../core/check.ts';
-import { SETTING_NAMES, SETTING_SOURCES } from '../core/global-settings.ts';
+import { anything, fields, listOf, oneOf, orNull, text } from '../core/input/check.ts';
+import { SETTING_NAMES, SETTING_SOURCES } from '../core/settings/global-settings.ts';
 import { dayStatistics, held, prunableJobs, seriesPoints, storageFields, tagCounts } from './port-answers.ts';
 import { ms, seriesSpan, word } from './port-checks.ts';
 import { jobView } from './views.ts';

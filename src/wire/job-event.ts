@@ -5,9 +5,9 @@
  * Besides those, `ready` tells that from here on everything will come, and `reset` that something was missed: what is
  * known is to be asked for anew. Each message has an id to come back with (Last-Event-ID).
  */
-import type { Failure, Job, JobState, Progress } from '../core/job.ts';
-import type { StoreEventType } from '../core/job-store.ts';
-import type { Labelled } from '../core/label.ts';
+import type { Failure, Job, JobState, Progress } from '../core/job/job.ts';
+import type { Labelled } from '../core/job/label.ts';
+import type { StoreEventType } from '../core/ports/job-store.ts';
 
 /** What a row of a list shows. */
 export interface JobRow

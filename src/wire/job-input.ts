@@ -1,10 +1,10 @@
 /** A job as a producer gives it over HTTP: its queue, its data as JSON, and the options of `add`, durations in words. */
-import type { GivenOptions } from '../core/add-options.ts';
-import { ADD_SHAPE, checkTimes } from '../core/add-options.ts';
-import type { Check, Report } from '../core/check.ts';
-import { fields, listOf, object } from '../core/check.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
-import { destination } from '../core/names.ts';
+import type { GivenOptions } from '../core/input/add-options.ts';
+import { ADD_SHAPE, checkTimes } from '../core/input/add-options.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { fields, listOf, object } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { destination } from '../core/job/names.ts';
 import { jsonValue } from './json-value.ts';
 
 export interface JobInput extends GivenOptions {

@@ -1,8 +1,8 @@
 /** A job as people see it: the record with its texts parsed, its label and the reason in words. */
-import type { Job } from '../core/job.ts';
-import type { Labelled } from '../core/label.ts';
-import { labelOf } from '../core/label.ts';
-import type { QueueSettings } from '../core/settings.ts';
+import type { Job } from '../core/job/job.ts';
+import type { Labelled } from '../core/job/label.ts';
+import { labelOf } from '../core/job/label.ts';
+import type { QueueSettings } from '../core/settings/settings.ts';
 
 export interface JobView<Data = unknown, Result = unknown>
   extends Omit<Job, 'data' | 'result' | 'checkpoint'>,

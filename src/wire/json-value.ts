@@ -1,8 +1,8 @@
 /** Any JSON value as the text that a store keeps of it; what is too large or too deep is told with its place. */
-import type { Check, Report } from '../core/check.ts';
-import { LonghaulError } from '../core/errors.ts';
-import { MAX_JSON_BYTES, toJsonText } from '../core/json.ts';
-import { described } from '../core/json-schema.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { MAX_JSON_BYTES, toJsonText } from '../core/input/json.ts';
+import { described } from '../core/input/json-schema.ts';
+import { LonghaulError } from '../core/ports/errors.ts';
 
 export const jsonValue: Check<string> = described(
   { description: `any JSON, of at most ${MAX_JSON_BYTES} bytes` },

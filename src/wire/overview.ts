@@ -1,9 +1,9 @@
 /** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
 
-import type { Check } from '../core/check.ts';
-import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
-import { jobId } from '../core/names.ts';
-import { QUEUE_STATES } from '../core/settings.ts';
+import type { Check } from '../core/input/check.ts';
+import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
+import { jobId } from '../core/job/names.ts';
+import { QUEUE_STATES } from '../core/settings/settings.ts';
 import { BASES } from './expected-end.ts';
 import type { JobView } from './job-view.ts';
 import { jobView } from './views.ts';
@@ -81,7 +81,7 @@ export type RunningRow = ReturnType<typeof runningRow>;
 export const MOST_GLANCES = 500;
 /** What a node tells of the scripts that run on it. */
 export const glances = fields({ glances: listOf(fields({ id: jobId, attempt: amount, ...seen }), MOST_GLANCES) });
-export type RunningGlance = ReturnType<typeof glances>['glances'][number];
+export type RunningSummary = ReturnType<typeof glances>['glances'][number];
 
 export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
 export type RunningRows = ReturnType<typeof runningRows>;

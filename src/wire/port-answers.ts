@@ -1,14 +1,14 @@
 /** What the calls of the ports answer when it travels: checks that describe it, and that tests hold the answers to. */
-import type { Check, Report } from '../core/check.ts';
-import { anyOf, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
-import { HISTORY_EVENTS } from '../core/history.ts';
-import type { InsightKind } from '../core/insight.ts';
-import { JOB_STATES } from '../core/job.ts';
-import { ADD_OUTCOMES } from '../core/job-store.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { anyOf, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { HISTORY_EVENTS } from '../core/job/history.ts';
+import { JOB_STATES } from '../core/job/job.ts';
+import { PRUNABLE_KINDS } from '../core/lifecycle/prunable.ts';
 import type { CallName } from '../core/operations/perform.ts';
-import { PRUNABLE_KINDS } from '../core/prunable.ts';
-import { REFUSAL_CODES } from '../core/refusal.ts';
+import type { InsightKind } from '../core/ports/insight.ts';
+import { ADD_OUTCOMES } from '../core/ports/job-store.ts';
+import { REFUSAL_CODES } from '../core/ports/refusal.ts';
 import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
 
 const MOST = 10_000;

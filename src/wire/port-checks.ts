@@ -2,21 +2,21 @@
  * What each call of the JobStore port is given when it travels: a check for every argument. The texts of jobs stay texts;
  * names and reasons are taken as widely as the stores take them, ids and queues as narrowly as they are.
  */
-import type { Check, Report } from '../core/check.ts';
-import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/check.ts';
-import { MAX_PARENTS } from '../core/dependencies.ts';
-import type { Hook } from '../core/hook.ts';
-import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from '../core/hook.ts';
-import type { InsightKind, Question, QuestionOf } from '../core/insight.ts';
-import { ENDED_STATES, JOB_STATES } from '../core/job.ts';
-import { MAX_JSON_BYTES } from '../core/json.ts';
-import { described } from '../core/json-schema.ts';
-import { LABELS } from '../core/label.ts';
-import { jobId, queueName } from '../core/names.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/input/check.ts';
+import { MAX_JSON_BYTES } from '../core/input/json.ts';
+import { described } from '../core/input/json-schema.ts';
+import { ENDED_STATES, JOB_STATES } from '../core/job/job.ts';
+import { LABELS } from '../core/job/label.ts';
+import { jobId, queueName } from '../core/job/names.ts';
+import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 import type { CallArgument, CallName } from '../core/operations/perform.ts';
-import { dependencyRule, priority } from '../core/policy-input.ts';
-import type { Span } from '../core/series.ts';
-import { SPAN_NAMES } from '../core/series.ts';
+import type { InsightKind, Question, QuestionOf } from '../core/ports/insight.ts';
+import { dependencyRule, priority } from '../core/settings/policy-input.ts';
+import type { Span } from '../core/statistics/series.ts';
+import { SPAN_NAMES } from '../core/statistics/series.ts';
+import type { Hook } from '../core/webhooks/webhook.ts';
+import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from '../core/webhooks/webhook.ts';
 
 const MAX_MS = 8.64e15;
 /** Items of one call. The library and the workers put a thousand together. */
@@ -66,7 +66,7 @@ const hookRecord = fields(
   { secret: text({ max: 64, pattern: SECRET_NAME }), every: integer(1, 100), silentMs: ms, format: oneOf('rq') },
 );
 export const hookRecords: Check<readonly Hook[]> = listOf(hookRecord, 100);
-/** As core/needs.ts writes them. */
+/** As core/limits/resources.ts writes them. */
 const units = text({
   max: 1_000,
   pattern: /^$|^[A-Za-z]\w*=\d+(,[A-Za-z]\w*=\d+)*$/,

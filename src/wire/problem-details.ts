@@ -2,8 +2,8 @@
  * Errors as they travel: problem details (RFC 9457) with our codes. The codes of thrown errors and of refusals are the
  * core's own; those of HTTP itself are named here. One table says which status each has.
  */
-import type { ErrorCode, Problem } from '../core/errors.ts';
-import type { RefusalCode } from '../core/refusal.ts';
+import type { ErrorCode, Problem } from '../core/ports/errors.ts';
+import type { RefusalCode } from '../core/ports/refusal.ts';
 
 export const REQUEST_CODES = [
   'bad-request',

@@ -1,5 +1,5 @@
 /** The live processes of a running job, as they travel. */
-import { fields, flag, integer, listOf, number, orNull, text } from '../core/check.ts';
+import { fields, flag, integer, listOf, number, orNull, text } from '../core/input/check.ts';
 import { ms, whole } from './port-checks.ts';
 
 export const MOST_PROCESSES = 500;

@@ -1,10 +1,10 @@
 /** A queue as somebody makes it: its name, and the settings that shall not be the default. */
-import type { Check, Report } from '../core/check.ts';
-import { show } from '../core/check.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
-import { queueName } from '../core/names.ts';
-import type { SettingsInput } from '../core/settings-input.ts';
-import { settingsInput } from '../core/settings-input.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { show } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { queueName } from '../core/job/names.ts';
+import type { SettingsInput } from '../core/settings/settings-input.ts';
+import { settingsInput } from '../core/settings/settings-input.ts';
 
 export interface NewQueueInput extends SettingsInput {
   name: string;

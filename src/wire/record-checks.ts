@@ -1,5 +1,5 @@
 /** What the calls of the Records port are given when they travel. */
-import { fields, integer, text } from '../core/check.ts';
+import { fields, integer, text } from '../core/input/check.ts';
 import { ms, whole } from './port-checks.ts';
 
 const kind = text({ max: 64, pattern: /^[a-z][a-z0-9-]*$/, must: 'must be a word of a-z 0-9 -' });

@@ -1,7 +1,7 @@
 /** What the routes of schedules answer: checks that describe it, and that tests hold the answers to. */
-import { anything, fields, flag, listOf, number, oneOf, orNull, text } from '../core/check.ts';
-import { JOB_STATES } from '../core/job.ts';
-import { OVERLAPS } from '../core/schedule.ts';
+import { anything, fields, flag, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
+import { JOB_STATES } from '../core/job/job.ts';
+import { OVERLAPS } from '../core/schedules/schedule.ts';
 import { whole, word } from './port-checks.ts';
 
 const at = number(0, 8.64e15);

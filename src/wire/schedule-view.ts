@@ -1,8 +1,8 @@
 /** A schedule as it is shown: its rule in words and as it can be given again, when it runs next, and how its last runs did. */
-import type { JobState } from '../core/job.ts';
-import type { Overlap, Run, Schedule, ScheduleDefinition } from '../core/schedule.ts';
-import { fireAt, nextSlot } from '../core/schedule.ts';
-import { nextRunAt } from '../core/schedule-plan.ts';
+import type { JobState } from '../core/job/job.ts';
+import type { Overlap, Run, Schedule, ScheduleDefinition } from '../core/schedules/schedule.ts';
+import { fireAt, nextSlot } from '../core/schedules/schedule.ts';
+import { nextRunAt } from '../core/schedules/schedule-plan.ts';
 import { ruleWords } from './schedule-words.ts';
 import { exactDuration } from './spans.ts';
 

@@ -2,9 +2,9 @@
  * A schedule's rule in words, for people: made from what the rule means, not from how it was written, so that `*\/15`
  * and `0,15,30,45` say the same. Pure; decides nothing.
  */
-import type { CronRule } from '../core/cron.ts';
-import { readCron } from '../core/cron.ts';
-import type { ScheduleRule } from '../core/schedule-rule.ts';
+import type { CronRule } from '../core/schedules/cron.ts';
+import { readCron } from '../core/schedules/cron.ts';
+import type { ScheduleRule } from '../core/schedules/schedule-rule.ts';
 import { exactDuration } from './spans.ts';
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];

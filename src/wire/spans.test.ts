@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseDuration } from '../core/duration.ts';
+import { parseDuration } from '../core/input/duration.ts';
 import { age, bytes, exactDuration, span } from './spans.ts';
 
 it.each([

@@ -1,7 +1,7 @@
 /** The body of a call of a port: its argument, and the caller's time where the store was opened for that. */
-import type { Check, Report } from '../core/check.ts';
-import { object } from '../core/check.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { object } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
 import { ms } from './port-checks.ts';
 
 export interface StoreCall<Argument> {

@@ -1,6 +1,6 @@
 /** How long jobs of a queue usually run, by the histograms of its last days. */
-import { addHistograms, quantile } from '../core/histogram.ts';
-import type { DayStatistics } from '../core/statistics.ts';
+import { addHistograms, quantile } from '../core/statistics/histogram.ts';
+import type { DayStatistics } from '../core/statistics/statistics.ts';
 
 export interface UsualRun {
   readonly samples: number;

@@ -1,15 +1,15 @@
 /** What the resources answer: checks that describe it, and that tests hold the answers to. */
 
-import type { Check, Report } from '../core/check.ts';
-import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/check.ts';
-import type { SettingName, SettingSource } from '../core/global-settings.ts';
-import { SETTING_NAMES, SETTING_SOURCES } from '../core/global-settings.ts';
-import { ADD_OUTCOMES } from '../core/job-store.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
-import { LABELS } from '../core/label.ts';
-import { dependencyRule } from '../core/policy-input.ts';
-import { REFUSAL_CODES } from '../core/refusal.ts';
-import { QUEUE_STATES } from '../core/settings.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { LABELS } from '../core/job/label.ts';
+import { ADD_OUTCOMES } from '../core/ports/job-store.ts';
+import { REFUSAL_CODES } from '../core/ports/refusal.ts';
+import type { SettingName, SettingSource } from '../core/settings/global-settings.ts';
+import { SETTING_NAMES, SETTING_SOURCES } from '../core/settings/global-settings.ts';
+import { dependencyRule } from '../core/settings/policy-input.ts';
+import { QUEUE_STATES } from '../core/settings/settings.ts';
 import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
 import { backoffRecord, hookRecords, ms, whole, word } from './port-checks.ts';
 

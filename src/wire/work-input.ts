@@ -1,10 +1,10 @@
 /** What workers in any language say: data, results and checkpoints as JSON values, durations in words. */
-import type { Check, Report } from '../core/check.ts';
-import { anyOf, duration, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/check.ts';
-import { groupOfMessage, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LENGTH } from '../core/failure.ts';
-import type { Failure } from '../core/job.ts';
-import { described, schemaOf } from '../core/json-schema.ts';
-import { jobId, queueName } from '../core/names.ts';
+import type { Check, Report } from '../core/input/check.ts';
+import { anyOf, duration, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
+import { described, schemaOf } from '../core/input/json-schema.ts';
+import { groupOfMessage, MAX_DETAIL_LENGTH, MAX_GROUP_LENGTH, MAX_MESSAGE_LENGTH } from '../core/job/failure.ts';
+import type { Failure } from '../core/job/job.ts';
+import { jobId, queueName } from '../core/job/names.ts';
 import { oneOrMany } from './job-input.ts';
 import { jsonValue } from './json-value.ts';
 import { jobIds, whole, word } from './port-checks.ts';

@@ -1,8 +1,8 @@
 /** docs/cli.md, made from the table of commands. */
 
-import type { CommandSpec } from '../../src/cli/command-spec.ts';
-import { COMMANDS } from '../../src/cli/command-table.ts';
-import { helpOf, optionWords } from '../../src/cli/help.ts';
+import { helpOf, optionWords } from '../../src/cli/commands/shell/help.ts';
+import type { CommandSpec } from '../../src/cli/table/command-spec.ts';
+import { COMMANDS } from '../../src/cli/table/command-table.ts';
 
 const HEAD = `# The command line
 

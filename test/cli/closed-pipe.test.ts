@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { CliBench } from './cli-bench.ts';
 
 const bench = new CliBench();
 const JOBS = 300;
-const RUNS = proofSize({ small: 8, full: 60 });
+const RUNS = testSize({ small: 8, full: 60 });
 
 beforeAll(async () => {
   const longhaul = await bench.longhaul();

@@ -1,6 +1,6 @@
 /** Every example of every help, typed into a shell beside a running node, in the order of the table. */
 import { beforeAll, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.ts';
+import { COMMANDS } from '../../src/cli/table/command-table.ts';
 import { CliBench } from './cli-bench.ts';
 
 const bench = new CliBench();

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, write
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/library/index.ts';
-import { openDatabase } from '../../src/stores/sqlite/sqlite-database.ts';
+import { openDatabase } from '../../src/stores/sqlite/engine/sqlite-database.ts';
 import { CliBench } from './cli-bench.ts';
 
 const bench = new CliBench();

@@ -1,9 +1,9 @@
 /** The table of commands holds together, and docs/cli.md says what it says. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Call } from '../../src/cli/call.ts';
-import { COMMANDS, findCommand } from '../../src/cli/command-table.ts';
-import { helpOf, helpOfAll } from '../../src/cli/help.ts';
+import { helpOf, helpOfAll } from '../../src/cli/commands/shell/help.ts';
+import { Call } from '../../src/cli/table/call.ts';
+import { COMMANDS, findCommand } from '../../src/cli/table/command-table.ts';
 import { cliPage } from './cli-page.ts';
 
 it('docs/cli.md is made from the table', async () => {

@@ -1,7 +1,7 @@
 /** The clock: a store that slept, or whose clock steps, must not end every lease at once. */
 import { expect, it } from 'vitest';
-import { CLAMP_MS, GAP_MS } from '../../src/core/clock.ts';
-import type { RunningJob } from '../../src/core/job.ts';
+import type { RunningJob } from '../../src/core/job/job.ts';
+import { CLAMP_MS, GAP_MS } from '../../src/core/lifecycle/clock.ts';
 import { MAX_REBASED } from '../../src/core/operations/clock-step.ts';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, outcomeOf, release, resend, retry, START, type Workbench } from './workbench.ts';

@@ -1,7 +1,7 @@
 /** Coalescing: equals that stand in line when one of them starts are folded into it, and end with it or come back. */
 import { expect, test } from 'vitest';
-import { labelOf } from '../../src/core/label.ts';
-import { settingsOf } from '../../src/core/settings.ts';
+import { labelOf } from '../../src/core/job/label.ts';
+import { settingsOf } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { setMax } from './throttles.ts';
 import { complete, fail, release, resend, retry, type Said, type Workbench } from './workbench.ts';

@@ -5,8 +5,8 @@
  * caller's throughout, so nothing waits.
  */
 import { describe } from 'vitest';
-import type { ClockSource } from '../../src/core/clock.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { ClockSource } from '../../src/core/lifecycle/clock.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { addContract } from './add.ts';
 import { cancelContract } from './cancel.ts';
 import { changeContract } from './change.ts';
@@ -22,13 +22,12 @@ import { eventContract } from './events.ts';
 import { globalSettingsContract } from './global-settings.ts';
 import { heartbeatContract } from './heartbeat.ts';
 import { historyContract } from './history.ts';
-import { hookContract } from './hooks.ts';
 import { lifetimeContract } from './lifetime.ts';
 import { limitContract } from './limits.ts';
 import { listContract } from './lists.ts';
 import { lossContract } from './loss.ts';
+import { movingHouseContract } from './migration.ts';
 import { moveContract } from './move.ts';
-import { movingHouseContract } from './moving-house.ts';
 import { needContract } from './needs.ts';
 import { overviewContract } from './overview.ts';
 import { recordContract } from './records.ts';
@@ -43,6 +42,7 @@ import { storageContract } from './storage.ts';
 import { textContract } from './texts.ts';
 import { throttleContract } from './throttles.ts';
 import { uniqueContract } from './unique.ts';
+import { hookContract } from './webhooks.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { workerContract } from './workers.ts';
 

@@ -1,7 +1,7 @@
 /** Deleting a queue: it accepts no jobs until its settings are written again; other queues never notice. */
 import { expect, it } from 'vitest';
-import { deletedQueues, deleteQueue } from '../../src/core/delete-queue.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { deletedQueues, deleteQueue } from '../../src/core/settings/delete-queue.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, type Workbench } from './workbench.ts';
 

@@ -1,9 +1,9 @@
 /** Jobs that wait for others: blocked until the last of them is done, then claimable as any other. */
 import { expect, it } from 'vitest';
-import { MAX_PARENTS } from '../../src/core/dependencies.ts';
-import type { JobStore } from '../../src/core/job-store.ts';
-import { labelOf } from '../../src/core/label.ts';
-import { DEFAULT_SETTINGS } from '../../src/core/settings.ts';
+import { labelOf } from '../../src/core/job/label.ts';
+import { MAX_PARENTS } from '../../src/core/lifecycle/dependencies.ts';
+import type { JobStore } from '../../src/core/ports/job-store.ts';
+import { DEFAULT_SETTINGS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, outcomeOf, START } from './workbench.ts';
 

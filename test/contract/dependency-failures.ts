@@ -1,7 +1,7 @@
 /** Parents that end badly: what their children make of it, by rule, and what cancelling and deleting them takes. */
 import { expect, it } from 'vitest';
-import { labelOf } from '../../src/core/label.ts';
-import { DEFAULT_SETTINGS } from '../../src/core/settings.ts';
+import { labelOf } from '../../src/core/job/label.ts';
+import { DEFAULT_SETTINGS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, START, type Workbench } from './workbench.ts';
 

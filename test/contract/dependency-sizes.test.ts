@@ -4,19 +4,19 @@
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewJob } from '../../src/core/job-store.ts';
+import type { NewJob } from '../../src/core/ports/job-store.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { testSize } from '../support/test-size.ts';
 import { openFreshSqlite, removeFoldersAtTheEnd } from './open-sqlite.ts';
 import { setMax } from './throttles.ts';
 import { aJob, complete, Workbench } from './workbench.ts';
 
-const FAN_IN = proofSize({ small: 200, full: 1_000 });
-const ROUNDS = proofSize({ small: 3, full: 10 });
-const BLOCKED = proofSize({ small: 3_000, full: 100_000 });
+const FAN_IN = testSize({ small: 200, full: 1_000 });
+const ROUNDS = testSize({ small: 3, full: 10 });
+const BLOCKED = testSize({ small: 3_000, full: 100_000 });
 const BATCH = 50;
-const TIMEOUT_MS = proofSize({ small: 120_000, full: 1_200_000 });
+const TIMEOUT_MS = testSize({ small: 120_000, full: 1_200_000 });
 
 /** Adds in slices, as producers do. */
 async function addAll(bench: Workbench, jobs: readonly (Partial<NewJob> & { readonly id: string })[]): Promise<void> {
@@ -54,29 +54,29 @@ async function costOf(meter: Meter, body: () => Promise<unknown>): Promise<numbe
   return (await meter()) - before;
 }
 
-interface Arena {
+interface FaultEnvironment {
   readonly open: () => Promise<Workbench>;
   readonly meter: Meter;
   /** By how much one cost may exceed another that should be the same. */
   readonly tolerance: number;
 }
 
-function sizes(arena: Arena): void {
+function sizes(environment: FaultEnvironment): void {
   it(
     `a graph with joins of ${FAN_IN} comes to its end, each round at the cost of the first`,
     async () => {
-      const bench = await arena.open();
+      const bench = await environment.open();
       const costs: number[] = [];
       for (let at = 0; at < ROUNDS; at += 1) await addAll(bench, round(at));
       for (let at = 0; at < ROUNDS; at += 1) {
         let ids: string[] = [];
-        costs.push(await costOf(arena.meter, async () => (ids = await work(bench, ['q'], FAN_IN + 1))));
+        costs.push(await costOf(environment.meter, async () => (ids = await work(bench, ['q'], FAN_IN + 1))));
         expect(ids).toHaveLength(FAN_IN + 1);
         expect(ids.at(-1)).toBe(`join-${at}`);
       }
       const [counts] = await bench.jobs.count(['q']);
       expect(counts).toMatchObject({ done: ROUNDS * (FAN_IN + 1), waiting: 0, blocked: 0 });
-      expect(Math.max(...costs.slice(1))).toBeLessThan((costs[0] ?? 0) * arena.tolerance);
+      expect(Math.max(...costs.slice(1))).toBeLessThan((costs[0] ?? 0) * environment.tolerance);
     },
     TIMEOUT_MS,
   );
@@ -84,16 +84,16 @@ function sizes(arena: Arena): void {
   it(
     'a parent of a large join is completed at the cost of one of a small',
     async () => {
-      const bench = await arena.open();
+      const bench = await environment.open();
       const joinOf = async (name: string, count: number): Promise<number> => {
         const parts = Array.from({ length: count }, (_, n) => ({ id: `${name}-${n}`, queue: name }));
         await addAll(bench, [...parts, { id: name, queue: 'joins', dependsOn: parts.map(({ id }) => id) }]);
-        return costOf(arena.meter, () => work(bench, [name], BATCH * 2));
+        return costOf(environment.meter, () => work(bench, [name], BATCH * 2));
       };
       await joinOf('warm', BATCH * 4);
       const small = await joinOf('small', BATCH * 2 + 1);
       const large = await joinOf('large', FAN_IN * 4);
-      expect(large).toBeLessThan(small * arena.tolerance);
+      expect(large).toBeLessThan(small * environment.tolerance);
     },
     TIMEOUT_MS,
   );
@@ -101,19 +101,19 @@ function sizes(arena: Arena): void {
   it(
     `a claim beside ${BLOCKED} blocked jobs costs what it costs beside none`,
     async () => {
-      const bench = await arena.open();
+      const bench = await environment.open();
       const plain = (name: string) => Array.from({ length: BATCH * 8 }, (_, n) => ({ id: `${name}-${n}` }));
       await addAll(bench, [...plain('warm'), { id: 'gate', queue: 'gates' }]);
       await work(bench, ['q']);
       await addAll(bench, plain('free'));
-      const free = await costOf(arena.meter, () => work(bench, ['q']));
+      const free = await costOf(environment.meter, () => work(bench, ['q']));
       await addAll(
         bench,
         Array.from({ length: BLOCKED }, (_, n) => ({ id: `blocked-${n}`, dependsOn: ['gate'] })),
       );
       await addAll(bench, plain('beside'));
-      const beside = await costOf(arena.meter, () => work(bench, ['q']));
-      expect(beside).toBeLessThan(free * arena.tolerance);
+      const beside = await costOf(environment.meter, () => work(bench, ['q']));
+      expect(beside).toBeLessThan(free * environment.tolerance);
       expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: BLOCKED, blocked: BLOCKED }]);
       await bench.settle(await bench.claimOne({ queues: ['gates'] }), complete);
       expect(await bench.jobs.count(['q'])).toMatchObject([{ waiting: BLOCKED, blocked: 0 }]);
@@ -124,7 +124,7 @@ function sizes(arena: Arena): void {
   it(
     `a claim beside ${BLOCKED} throttled jobs costs what it costs beside none`,
     async () => {
-      const bench = await arena.open();
+      const bench = await environment.open();
       const plain = (name: string) => Array.from({ length: BATCH * 8 }, (_, n) => ({ id: `${name}-${n}` }));
       const throttled = (id: string) => ({ id, policy: { throttles: ['db'] } });
       await setMax(bench, 'db', 1);
@@ -132,7 +132,7 @@ function sizes(arena: Arena): void {
       await work(bench, ['q'], BATCH * 8);
       const holder = await bench.claimOne();
       await addAll(bench, plain('free'));
-      const free = await costOf(arena.meter, () => work(bench, ['q']));
+      const free = await costOf(environment.meter, () => work(bench, ['q']));
       await addAll(
         bench,
         Array.from({ length: BLOCKED }, (_, n) => throttled(`throttled-${n}`)),
@@ -140,8 +140,8 @@ function sizes(arena: Arena): void {
       // Claims set aside so many each, until nothing is left that they would have to look at.
       for (let more = true; more; ) more = (await bench.ask({ limit: 1 })).nextAt === bench.now + 1;
       await addAll(bench, plain('beside'));
-      const beside = await costOf(arena.meter, () => work(bench, ['q']));
-      expect(beside).toBeLessThan(free * arena.tolerance);
+      const beside = await costOf(environment.meter, () => work(bench, ['q']));
+      expect(beside).toBeLessThan(free * environment.tolerance);
       await bench.settle(holder, complete);
       expect(await bench.claimIds({ limit: 2 })).toEqual(['throttled-0']);
     },

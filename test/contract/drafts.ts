@@ -1,6 +1,6 @@
 /** Drafts: prepared in peace, started by a commit, forgotten after a week. */
 import { expect, it } from 'vitest';
-import { DRAFT_LIFE_MS } from '../../src/core/settings.ts';
+import { DRAFT_LIFE_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, START } from './workbench.ts';
 

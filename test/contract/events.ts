@@ -1,7 +1,7 @@
 /** Events: everyone who listens hears of every change, after it was made. */
 import { expect, it, onTestFinished } from 'vitest';
-import type { StoreEvent } from '../../src/core/job-store.ts';
-import { followTracked, TRACKED_RECORD } from '../../src/core/tracked-jobs.ts';
+import { followTracked, TRACKED_RECORD } from '../../src/core/job/tracked-jobs.ts';
+import type { StoreEvent } from '../../src/core/ports/job-store.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, resend, retry, type Workbench } from './workbench.ts';
 

@@ -1,6 +1,6 @@
 /** Settings of every queue: what a queue goes by wherever it has set nothing itself. */
 import { expect, test } from 'vitest';
-import { EVERY_QUEUE, type Keep, QUEUE_RECORD, type QueueSettings } from '../../src/core/settings.ts';
+import { EVERY_QUEUE, type Keep, QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, type Workbench } from './workbench.ts';
 

@@ -1,7 +1,7 @@
 /** History: one row a change, append-only, capped, and enough to tell the state of the job. */
 import { expect, it } from 'vitest';
-import { type HistoryRow, MAX_HISTORY } from '../../src/core/history.ts';
-import type { JobState } from '../../src/core/job.ts';
+import { type HistoryRow, MAX_HISTORY } from '../../src/core/job/history.ts';
+import type { JobState } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, resend, START } from './workbench.ts';
 

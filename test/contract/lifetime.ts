@@ -1,6 +1,6 @@
 /** The lifetime of a store: how it ends, and how another thread opens it again. */
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 import type { Open } from './contract.ts';
 

@@ -1,7 +1,7 @@
 /** Lists: every filter, alone and together, and pages without gaps or repeats while jobs come and go. */
 import { expect, it } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
-import type { JobQuery } from '../../src/core/job-store.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { JobQuery } from '../../src/core/ports/job-store.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, START, type Workbench } from './workbench.ts';
 

@@ -1,6 +1,6 @@
 /** Resource slots: what jobs need of the worker that runs them, and what workers offer. */
 import { expect, test } from 'vitest';
-import { MOST_NEEDS, PATIENCE_MS } from '../../src/core/needs.ts';
+import { MOST_NEEDS, PATIENCE_MS } from '../../src/core/limits/resources.ts';
 import { MAX_PARKED } from '../../src/core/operations/claim.ts';
 import type { Open } from './contract.ts';
 import { setMax } from './throttles.ts';

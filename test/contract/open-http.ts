@@ -1,5 +1,5 @@
 /** Fresh http stores for tests: each over a server of its own, with a memory store behind it. */
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openHttpStore } from '../../src/stores/http/open-http-store.ts';
 import { openTrial } from '../server/trial-server.ts';
 import type { OpenStore } from './contract.ts';

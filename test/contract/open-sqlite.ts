@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
-import { openConnection } from '../../src/stores/sqlite/connection.ts';
-import { openEngine } from '../../src/stores/sqlite/open-engine.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { openConnection } from '../../src/stores/sqlite/engine/connection.ts';
+import { openEngine } from '../../src/stores/sqlite/engine/open-engine.ts';
+import { PortClient } from '../../src/stores/sqlite/engine/port-client.ts';
+import { ownStore } from '../../src/stores/sqlite/engine/port-store.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
-import { PortClient } from '../../src/stores/sqlite/port-client.ts';
-import { ownStore } from '../../src/stores/sqlite/port-store.ts';
-import { isFullProof, proofSize } from '../support/proof.ts';
+import { isFullSize, testSize } from '../support/test-size.ts';
 import type { OpenStore } from './contract.ts';
 
 const folders: string[] = [];
@@ -43,7 +43,7 @@ export async function aDatabasePath(): Promise<string> {
  */
 export async function anEmptyDatabase(): Promise<string> {
   const path = await aDatabasePath();
-  if (isFullProof) return path;
+  if (isFullSize) return path;
   pattern ??= makePattern();
   const { database, ballast } = await pattern;
   await copyFile(database, path);
@@ -60,10 +60,10 @@ async function makePattern(): Promise<Pattern> {
 }
 
 /** What no power cut is part of needs no fsync at each commit to be shown. */
-export const durability = proofSize({ small: 'relaxed', full: 'full' } as const);
+export const durability = testSize({ small: 'relaxed', full: 'full' } as const);
 
 /** In use an engine has a thread of its own. Who opens hundreds of stores saves the start of as many, and all else is the same. */
-const open = proofSize({ small: openHere, full: openSqliteStore });
+const open = testSize({ small: openHere, full: openSqliteStore });
 
 export const openFreshSqlite: OpenStore = async ({ clock }) =>
   open({ path: await anEmptyDatabase(), clock, durability });

@@ -1,8 +1,8 @@
 /** Counts of every queue and the groups of its failures: always what counting by hand would give. */
 import { expect, it } from 'vitest';
-import { DAY_MS } from '../../src/core/histogram.ts';
-import type { QueueCounts } from '../../src/core/job-store.ts';
-import { dayOf, dayText } from '../../src/core/statistics.ts';
+import type { QueueCounts } from '../../src/core/ports/job-store.ts';
+import { DAY_MS } from '../../src/core/statistics/histogram.ts';
+import { dayOf, dayText } from '../../src/core/statistics/statistics.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, release, START } from './workbench.ts';
 

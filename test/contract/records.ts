@@ -1,6 +1,6 @@
 /** Records: versions that only grow, writes that can be conditional, expiry, and lists in the order of bytes. */
 import { expect, it } from 'vitest';
-import type { PutRecord } from '../../src/core/records.ts';
+import type { PutRecord } from '../../src/core/ports/records.ts';
 import type { Open } from './contract.ts';
 import { outcomeOf, START, type Workbench } from './workbench.ts';
 

@@ -1,6 +1,6 @@
 /** Retention: ended jobs go by age and by number, the oldest end first and a few at a time; nothing else goes. */
 import { expect, it } from 'vitest';
-import { DEFAULT_SETTINGS, type Keep, type QueueSettings } from '../../src/core/settings.ts';
+import { DEFAULT_SETTINGS, type Keep, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, type Workbench } from './workbench.ts';
 

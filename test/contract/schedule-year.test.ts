@@ -2,23 +2,23 @@
  * Twenty schedules over three nodes for a year, with nodes that die between deciding and adding, hours in which none of
  * them is there, and both changes of the clocks: every slot as its policy says, none twice.
  *
- * What must come of each slot is worked out beside it, in the words of docs/schedules.md (`Expectation`), from the looks
+ * What must come of each slot is worked out beside it, in the words of docs/scheduling.md (`Expectation`), from the looks
  * that the nodes took and from when the jobs ended; only the slots themselves are asked of the rule, which has a proof of
  * its own.
  */
 import { expect, it } from 'vitest';
-import { isEnded, isRunning, type RunningJob } from '../../src/core/job.ts';
-import { fireAt, nextSlot, type Schedule, slotText } from '../../src/core/schedule.ts';
-import type { ScheduleInput } from '../../src/core/schedule-input.ts';
-import { nextRunAt } from '../../src/core/schedule-plan.ts';
-import type { KeptSchedule } from '../../src/core/schedule-record.ts';
-import type { Store } from '../../src/core/store.ts';
-import { fireSchedule } from '../../src/node/fire-schedule.ts';
-import { setSchedule } from '../../src/node/schedule-book.ts';
-import { listSchedules } from '../../src/node/schedule-records.ts';
+import { isEnded, isRunning, type RunningJob } from '../../src/core/job/job.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { fireAt, nextSlot, type Schedule, slotText } from '../../src/core/schedules/schedule.ts';
+import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
+import { nextRunAt } from '../../src/core/schedules/schedule-plan.ts';
+import type { KeptSchedule } from '../../src/core/schedules/schedule-record.ts';
+import { fireSchedule } from '../../src/schedules/fire-schedule.ts';
+import { setSchedule } from '../../src/schedules/schedule-book.ts';
+import { listSchedules } from '../../src/schedules/schedule-records.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { openRandom, type SeededRandom } from '../faults/seeded-random.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { Workbench } from './workbench.ts';
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -251,7 +251,7 @@ class Killed extends Error {}
 
 const scheduleOf = (id: string): string => /^s\d+/.exec(id)?.[0] ?? '';
 
-const spans = proofSize({
+const spans = testSize({
   small: [
     ['2026-03-07', '2026-03-09'],
     ['2026-03-28', '2026-03-30'],

@@ -1,17 +1,17 @@
 /** Schedules over a store: every slot as its policy says, once over all nodes, whoever dies in between. */
 import { expect, it } from 'vitest';
-import type { Schedule } from '../../src/core/schedule.ts';
-import type { ScheduleInput } from '../../src/core/schedule-input.ts';
-import type { Store } from '../../src/core/store.ts';
-import { fireSchedule } from '../../src/node/fire-schedule.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { Schedule } from '../../src/core/schedules/schedule.ts';
+import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
+import { fireSchedule } from '../../src/schedules/fire-schedule.ts';
 import {
   deleteSchedule,
   pauseSchedule,
   resumeSchedule,
   runScheduleNow,
   setSchedule,
-} from '../../src/node/schedule-book.ts';
-import { findSchedule, listSchedules } from '../../src/node/schedule-records.ts';
+} from '../../src/schedules/schedule-book.ts';
+import { findSchedule, listSchedules } from '../../src/schedules/schedule-records.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, type Workbench } from './workbench.ts';
 

@@ -1,7 +1,7 @@
 /** Throughput over time: what ended by minute and by hour, counted with the settlement and bounded by itself. */
 import { expect, test } from 'vitest';
-import type { SeriesQuestion } from '../../src/core/insight.ts';
-import { type SeriesPoint, SPANS } from '../../src/core/series.ts';
+import type { SeriesQuestion } from '../../src/core/ports/insight.ts';
+import { type SeriesPoint, SPANS } from '../../src/core/statistics/series.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, release, retry, type Workbench } from './workbench.ts';
 

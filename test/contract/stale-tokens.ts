@@ -1,7 +1,7 @@
 /** Stale tokens: one result per attempt is accepted; a repetition is answered the same again; late words are kept. */
 import { expect, it } from 'vitest';
-import { MAX_NOTE_LENGTH } from '../../src/core/history.ts';
-import type { RunningJob } from '../../src/core/job.ts';
+import { MAX_NOTE_LENGTH } from '../../src/core/job/history.ts';
+import type { RunningJob } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, outcomeOf, release, resend, retry, type Said, type Workbench } from './workbench.ts';
 

@@ -1,12 +1,12 @@
 /** Statistics: what a store counts of its jobs' lives by queue and UTC day, held against what their history tells. */
 import { expect, it } from 'vitest';
-import { bucketOf, bucketStart, DAY_MS } from '../../src/core/histogram.ts';
-import type { HistoryRow } from '../../src/core/history.ts';
-import type { StatisticsQuestion } from '../../src/core/insight.ts';
-import type { RunningJob } from '../../src/core/job.ts';
-import type { Settlement } from '../../src/core/job-store.ts';
-import { type DayStatistics, dayOf, dayText, MAX_CELLS } from '../../src/core/statistics.ts';
-import { proofSize } from '../support/proof.ts';
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import type { RunningJob } from '../../src/core/job/job.ts';
+import type { StatisticsQuestion } from '../../src/core/ports/insight.ts';
+import type { Settlement } from '../../src/core/ports/job-store.ts';
+import { bucketOf, bucketStart, DAY_MS } from '../../src/core/statistics/histogram.ts';
+import { type DayStatistics, dayOf, dayText, MAX_CELLS } from '../../src/core/statistics/statistics.ts';
+import { testSize } from '../support/test-size.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, LEASE_MS, release, resend, retry, type Said, START, type Workbench } from './workbench.ts';
 
@@ -343,7 +343,7 @@ export function statisticsContract(open: Open): void {
   it('equal what the histories tell, however many settlements there were, with the variance exact to nine digits', async () => {
     const bench = await open();
     await bench.setQueue('q', { statsDays: 3_650, histogramDays: 3_650, retries: 1_000 });
-    const size = proofSize({ small: { jobs: 600, batch: 60 }, full: { jobs: 100_000, batch: 500 } });
+    const size = testSize({ small: { jobs: 600, batch: 60 }, full: { jobs: 100_000, batch: 500 } });
     const ids = await busyDays(bench, size);
     const [told, days] = [await historiesOf(bench, ids), await ask(bench)];
     const byDay = new Map(told.map(({ day }): [string, Told] => [day, []]));

@@ -1,6 +1,6 @@
 /** What a queue keeps: ended jobs and their results, in numbers and bytes, right after everything that can happen to them. */
 import { expect, it } from 'vitest';
-import type { QueueStorage } from '../../src/core/storage.ts';
+import type { QueueStorage } from '../../src/core/statistics/storage.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, type Workbench } from './workbench.ts';
 

@@ -1,6 +1,6 @@
 /** Texts go through a store unchanged, byte for byte, and every allowed id and name is a good one. */
 import { expect, it } from 'vitest';
-import type { RunningJob } from '../../src/core/job.ts';
+import type { RunningJob } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { outcomeOf } from './workbench.ts';
 

@@ -2,11 +2,12 @@
  * One SQLite file that three processes have open: each call goes to the next of them in turn, so that nothing which
  * one of them remembers can stand in for what is in the file. Events are heard by the first alone.
  */
-import { LonghaulError } from '../../src/core/errors.ts';
-import type { EventListener, StoreEvent } from '../../src/core/job-store.ts';
-import { moverOver } from '../../src/core/moving.ts';
+
 import { portOver } from '../../src/core/operations/port.ts';
-import type { Store } from '../../src/core/store.ts';
+import { LonghaulError } from '../../src/core/ports/errors.ts';
+import type { EventListener, StoreEvent } from '../../src/core/ports/job-store.ts';
+import { migrationOver } from '../../src/core/ports/migration.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
 import type { OpenStore } from './contract.ts';
 import { anEmptyDatabase, durability } from './open-sqlite.ts';
@@ -87,7 +88,7 @@ function startPeers(): Promise<readonly Peer[]> {
 function storeOver(peers: readonly Peer[], store: string): Store {
   let turn = 0;
   let isHeard = false;
-  const carry = (op: 'jobs' | 'records' | 'mover', name: string, args: readonly unknown[]): Promise<unknown> => {
+  const carry = (op: 'jobs' | 'records' | 'migration', name: string, args: readonly unknown[]): Promise<unknown> => {
     turn += 1;
     return (peers[turn % peers.length] as Peer).call(store, { op, name, args });
   };
@@ -108,7 +109,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
       },
     ),
     records: { get: record('get'), put: record('put'), list: record('list'), delete: record('delete') },
-    mover: moverOver((name, argument) => carry('mover', name, wordsOf(argument))),
+    migration: migrationOver((name, argument) => carry('migration', name, wordsOf(argument))),
     isShared: false,
     describe: () => null,
     close: async () => {
@@ -118,7 +119,7 @@ function storeOver(peers: readonly Peer[], store: string): Store {
   };
 }
 
-/** A call of the mover by name has its words in one object; the port has them in a row. */
+/** A call of the migration by name has its words in one object; the port has them in a row. */
 function wordsOf(argument: unknown): readonly unknown[] {
   if (typeof argument !== 'object' || argument === null || 'rows' in argument) return [argument];
   const { next, before, part, after, limit } = argument as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Limits on what runs together: named throttles, and how jobs wait for a slot. */
 import { expect, test } from 'vitest';
-import { THROTTLE_RECORD } from '../../src/core/throttle.ts';
+import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, release, retry, type Workbench } from './workbench.ts';
 

@@ -1,6 +1,6 @@
 /** Unique keys: who holds one, how long, and that none is ever leaked. */
 import { expect, it } from 'vitest';
-import type { UniqueKey } from '../../src/core/job.ts';
+import type { UniqueKey } from '../../src/core/job/job.ts';
 import type { Open } from './contract.ts';
 import { complete, fail, outcomeOf, release, resend, retry, type Workbench } from './workbench.ts';
 

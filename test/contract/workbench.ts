@@ -4,9 +4,10 @@
  * Time moves only when a test says so (`pass`). Nothing here knows a rule of the store.
  */
 import { onTestFinished } from 'vitest';
-import type { ClockSource } from '../../src/core/clock.ts';
-import type { Job, RunningJob } from '../../src/core/job.ts';
-import { isRunning } from '../../src/core/job.ts';
+import type { Job, RunningJob } from '../../src/core/job/job.ts';
+import { isRunning } from '../../src/core/job/job.ts';
+import type { ClockSource } from '../../src/core/lifecycle/clock.ts';
+import { portOver } from '../../src/core/operations/port.ts';
 import type {
   AddResult,
   ClaimRequest,
@@ -18,11 +19,10 @@ import type {
   Settlement,
   SettleResult,
   StoreEvent,
-} from '../../src/core/job-store.ts';
-import { portOver } from '../../src/core/operations/port.ts';
-import type { Records } from '../../src/core/records.ts';
-import { QUEUE_RECORD, type QueueSettings } from '../../src/core/settings.ts';
-import type { Store } from '../../src/core/store.ts';
+} from '../../src/core/ports/job-store.ts';
+import type { Records } from '../../src/core/ports/records.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { QUEUE_RECORD, type QueueSettings } from '../../src/core/settings/settings.ts';
 import type { OpenStore } from './contract.ts';
 
 /** Large as real times are, so that a store which keeps them in too few digits is found out. */

@@ -1,7 +1,7 @@
 /** Workers: their registration, and what happens to their jobs when somebody says that they are gone. */
 import { expect, it } from 'vitest';
-import type { WorkerBeat } from '../../src/core/job-store.ts';
-import { WORKER_MEMORY_MS } from '../../src/core/settings.ts';
+import type { WorkerBeat } from '../../src/core/ports/job-store.ts';
+import { WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
 import type { Open } from './contract.ts';
 import { complete, LEASE_MS, outcomeOf, START } from './workbench.ts';
 

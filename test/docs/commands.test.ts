@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Call } from '../../src/cli/call.ts';
-import type { CommandSpec } from '../../src/cli/command-spec.ts';
-import { findCommand } from '../../src/cli/command-table.ts';
+import { Call } from '../../src/cli/table/call.ts';
+import type { CommandSpec } from '../../src/cli/table/command-spec.ts';
+import { findCommand } from '../../src/cli/table/command-table.ts';
 
 const folder = join(import.meta.dirname, '../../docs');
 const pages = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'cli.md');
@@ -42,7 +42,7 @@ it.each(pages)('docs/%s', (page) => {
   ).toEqual([]);
 });
 
-it('finds commands at all, among them those of docs/nodes.md', () => {
+it('finds commands at all, among them those of docs/multiple-nodes.md', () => {
   expect(commandsOf('nodes.md')).toEqual([
     'longhaul serve --home /var/lib/longhaul --store redis://redis.example:6379 --listen 10.0.0.11',
     'longhaul nodes drain render-1 --wait',

@@ -1,9 +1,9 @@
 /** docs/errors.md names exactly the codes that the source has. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BLOB_REFUSAL_CODES } from '../../src/blobs/blob-refusal.ts';
-import { ERROR_CODES } from '../../src/core/errors.ts';
-import { REFUSAL_CODES } from '../../src/core/refusal.ts';
+import { ERROR_CODES } from '../../src/core/ports/errors.ts';
+import { REFUSAL_CODES } from '../../src/core/ports/refusal.ts';
+import { BLOB_REFUSAL_CODES } from '../../src/files/blobs/blob-refusal.ts';
 import { PROBLEMS, REQUEST_CODES } from '../../src/wire/problem-details.ts';
 
 const [thrown = '', returned = '', ofAttachments = '', requests = ''] = readFileSync(

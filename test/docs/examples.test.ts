@@ -12,11 +12,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const readme = [
   'README.md',
-  'docs/guide.md',
-  'docs/schedules.md',
-  'docs/from-worqr.md',
-  'docs/from-blueque.md',
-  'docs/from-qless.md',
+  'docs/library.md',
+  'docs/scheduling.md',
+  'docs/migrating-from-worqr.md',
+  'docs/migrating-from-blueque.md',
+  'docs/migrating-from-qless.md',
 ]
   .map((page) => readFileSync(join(root, page), 'utf8'))
   .join('\n');
@@ -115,12 +115,12 @@ test("The examples of Worqr's, Blueque's and qless's doors do what they print.",
   expect(qless.stdout).toBe('popped 7f urgent\n7f: put in frames, done, put in sound\ncomplete\n');
 });
 
-test('The examples of docs/schedules.md make and run what the page says.', async () => {
+test('The examples of docs/scheduling.md make and run what the page says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('schedules')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('every day at 03:30 (Europe/Berlin)\nunchanged\nevery 15 minutes, 5m past\nreport backup\n');
 });
 
-test('The nights of docs/schedules.md in which clocks change are as the page says.', async () => {
+test('The nights of docs/scheduling.md in which clocks change are as the page says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('clock-changes')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('nightly@2030-03-31T01:00:00Z\nnightly@2030-04-01T00:30:00Z\n');
 });

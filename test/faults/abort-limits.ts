@@ -2,7 +2,7 @@
  * Calls of the scripts around limits: jobs that are parked for want of a slot, that come back when one is free, that are
  * folded into an equal, and that follow it.
  */
-import { THROTTLE_RECORD } from '../../src/core/throttle.ts';
+import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import { complete, fail, type Workbench } from '../contract/workbench.ts';
 import type { Scenario } from './abort-scenarios.ts';
 

@@ -2,11 +2,12 @@
  * A call of each changing script, with a store prepared so that the call has much to write: plain jobs and sorted ones,
  * keys, tags, long texts, groups of failures, leases that are over.
  */
-import type { HookEvent } from '../../src/core/hook.ts';
-import type { JobStore } from '../../src/core/job-store.ts';
-import { settleArguments } from '../../src/stores/redis/requests.ts';
-import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
-import type { ScriptName } from '../../src/stores/redis/scripts.ts';
+
+import type { JobStore } from '../../src/core/ports/job-store.ts';
+import type { HookEvent } from '../../src/core/webhooks/webhook.ts';
+import { settleArguments } from '../../src/stores/redis/calls/requests.ts';
+import type { ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
+import type { ScriptName } from '../../src/stores/redis/calls/scripts.ts';
 import {
   complete,
   fail,
@@ -18,7 +19,7 @@ import {
   START,
   type Workbench,
 } from '../contract/workbench.ts';
-import { movingScenarios } from './moving-scenarios.ts';
+import { movingScenarios } from './migration-scenarios.ts';
 
 export interface Scenario {
   readonly name: ScriptName;

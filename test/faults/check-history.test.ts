@@ -1,7 +1,7 @@
 /** The checker is tried on hand-made histories first: a checker that finds nothing wrong anywhere would be worth nothing. */
 import { describe, expect, it } from 'vitest';
-import { type HistoryEvent, type HistoryRow, MAX_HISTORY } from '../../src/core/history.ts';
-import type { JobState } from '../../src/core/job.ts';
+import { type HistoryEvent, type HistoryRow, MAX_HISTORY } from '../../src/core/job/history.ts';
+import type { JobState } from '../../src/core/job/job.ts';
 import { checkHistory, type Evidence, type JobStory } from './check-history.ts';
 
 type Told = readonly [event: HistoryEvent, state: JobState, attempt?: number, token?: number | null];

@@ -4,9 +4,9 @@
  * Pure. The names (I1 …) are those of the reliability promises. What must never happen is a `problem`; what must have
  * happened, so that a good verdict means anything, is counted.
  */
-import type { HistoryRow } from '../../src/core/history.ts';
-import { isEnded, type Job } from '../../src/core/job.ts';
-import { foldHistory } from './fold-history.ts';
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { isEnded, type Job } from '../../src/core/job/job.ts';
+import { foldHistory } from './replay-history.ts';
 
 export interface JobStory {
   readonly job: Pick<Job, 'id' | 'state' | 'attempt' | 'lease'>;

@@ -3,8 +3,8 @@
  * true once it was cut off and made again. Every call gets a queue, a worker and ids of its own.
  */
 import { expect } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
-import type { ClaimResult, JobStore, Settlement } from '../../src/core/job-store.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { ClaimResult, JobStore, Settlement } from '../../src/core/ports/job-store.ts';
 
 export interface CutCall {
   call(jobs: JobStore): Promise<unknown>;

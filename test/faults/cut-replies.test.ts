@@ -4,14 +4,14 @@
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ErrorCode, LonghaulError } from '../../src/core/errors.ts';
-import type { JobStore } from '../../src/core/job-store.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { ErrorCode, LonghaulError } from '../../src/core/ports/errors.ts';
+import type { JobStore } from '../../src/core/ports/job-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { printFigures, until } from './arena.ts';
 import { CUT_CALLS, type CutCall } from './cut-calls.ts';
+import { printFigures, until } from './fault-environment.ts';
 
 const FATES = ['drop', 'half-request', 'lose-reply', 'half-reply'] as const;
 const MOST_MESSAGES = 10;

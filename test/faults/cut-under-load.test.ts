@@ -7,13 +7,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CuttingProxy, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
+import { testSize } from '../support/test-size.ts';
+import { figuresOf, openFaultEnvironment, printFigures, printSeed } from './fault-environment.ts';
+import { longestOverlapMs } from './ledger.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
-import { longestOverlapMs } from './witness.ts';
 
-const LOAD_MS = proofSize({ small: 4_000, full: 120_000 });
+const LOAD_MS = testSize({ small: 4_000, full: 120_000 });
 const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'lose-reply', 'half-reply'];
 /** One request in so many is the last of its connection. */
 const CUT_ONE_IN = 25;
@@ -35,7 +35,7 @@ describeWithRedis('replies cut at random under load', () => {
       printSeed('cut under load', random);
       const proxy = await openCuttingProxy(redis.port);
       onTestFinished(() => proxy.close());
-      const arena = await openArena({
+      const environment = await openFaultEnvironment({
         address: redis.url,
         connect: { namespace: `cuts-${randomUUID()}` },
         settings: { lease: LEASE_MS },
@@ -43,8 +43,8 @@ describeWithRedis('replies cut at random under load', () => {
       const jobs = { everyMs: 4, atOnce: 20, maxMs: 20, longEvery: 100, longMs: LEASE_MS / 2 };
       const load = { kind: 'steady', prefix: 'c', isPersistent: true, ...jobs };
       const [adder] = await Promise.all([
-        arena.startAdder({ ...load, address: proxy.url }),
-        arena.startWorkers(2, { address: proxy.url, work: { concurrency: 16 } }),
+        environment.startAdder({ ...load, address: proxy.url }),
+        environment.startWorkers(2, { address: proxy.url, work: { concurrency: 16 } }),
       ]);
       adder.send({});
       const cuts = cutAtRandom(proxy, random);
@@ -52,10 +52,10 @@ describeWithRedis('replies cut at random under load', () => {
       proxy.decide = () => 'pass';
       adder.send({});
       await adder.next(({ type }) => type === 'added', 30_000);
-      await arena.drained(30_000);
-      await arena.closeProcesses();
+      await environment.drained(30_000);
+      await environment.closeProcesses();
 
-      const { verdict, runs, marks } = await arena.findings();
+      const { verdict, runs, marks } = await environment.findings();
       const overlapMs = longestOverlapMs(runs);
       printFigures('cut under load', {
         seed: random.seed,

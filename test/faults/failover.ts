@@ -5,12 +5,19 @@
  * what happens at the new one.
  */
 import { expect, onTestFinished } from 'vitest';
-import { proofSize } from '../support/proof.ts';
 import type { Fleet, FleetOptions } from '../support/redis-fleet.ts';
-import { type Arena, type Findings, figuresOf, openArena, printFigures, until } from './arena.ts';
-import { type HandlerRun, longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
+import { testSize } from '../support/test-size.ts';
+import {
+  type FaultEnvironment,
+  type Findings,
+  figuresOf,
+  openFaultEnvironment,
+  printFigures,
+  until,
+} from './fault-environment.ts';
+import { type HandlerRun, longestOverlapMs, type Mark, monotonicMs } from './ledger.ts';
 
-const ROUNDS = proofSize({ small: 1, full: 10 });
+const ROUNDS = testSize({ small: 1, full: 10 });
 const LEASE_MS = 3_000;
 /** A primary is missed only after more than a lease, so that whoever is told to stop has to. */
 const MISSED_AFTER_MS = 5_000;
@@ -34,33 +41,35 @@ export async function failOver(name: string, start: StartFleet): Promise<void> {
 
 async function failOverOnce(name: string, fleet: Fleet): Promise<void> {
   const connect = { namespace: 'failover', durability: 'replicated:1' };
-  const arena = await openArena({ address: fleet.address, connect, settings: { lease: LEASE_MS } });
-  const heard = listen(arena);
+  const environment = await openFaultEnvironment({ address: fleet.address, connect, settings: { lease: LEASE_MS } });
+  const heard = listen(environment);
   const load = { kind: 'steady', prefix: 's', everyMs: 5, atOnce: 50, maxMs: 20, isPersistent: true };
   const [adder, obedient, stubborn] = await Promise.all([
-    arena.startAdder(load),
-    arena.startWorker({ work: { concurrency: LONG.atOnce, onUnreachable: 'stop' } }),
-    arena.startWorker({ work: { concurrency: LONG.atOnce, onUnreachable: 'continue' } }),
+    environment.startAdder(load),
+    environment.startWorker({ work: { concurrency: LONG.atOnce, onUnreachable: 'stop' } }),
+    environment.startWorker({ work: { concurrency: LONG.atOnce, onUnreachable: 'continue' } }),
   ]);
-  let longSince = await startLong(arena, 0);
+  let longSince = await startLong(environment, 0);
   adder.send({});
-  await until('short jobs are done', 30_000, () => (isBusy(arena.marks(), 20) ? true : null));
+  await until('short jobs are done', 30_000, () => (isBusy(environment.marks(), 20) ? true : null));
   // On a slow machine they may have ended by now, or nearly: then there are others.
   for (let set = 1; set < MOST_SETS && monotonicMs() - longSince > LONG.ms / 2; set++)
-    longSince = await startLong(arena, set);
+    longSince = await startLong(environment, set);
   const lost = await fleet.primary();
   await lost.kill9();
   const killedAt = monotonicMs();
   await fleet.promoted(lost);
   const promotedMs = monotonicMs() - killedAt;
-  await until('new jobs are done', 30_000, () => (isBusy(arena.marks(), 20, killedAt + promotedMs) ? true : null));
+  await until('new jobs are done', 30_000, () =>
+    isBusy(environment.marks(), 20, killedAt + promotedMs) ? true : null,
+  );
   adder.send({});
   await adder.next(({ type }) => type === 'added', 30_000);
-  await arena.drained(LONG.ms + 30_000);
-  await hearsOf(arena, heard);
-  await arena.drained(10_000);
-  await arena.closeProcesses();
-  check(await arena.findings(), { name, killedAt, promotedMs, obedient: obedient.pid, stubborn: stubborn.pid });
+  await environment.drained(LONG.ms + 30_000);
+  await hearsOf(environment, heard);
+  await environment.drained(10_000);
+  await environment.closeProcesses();
+  check(await environment.findings(), { name, killedAt, promotedMs, obedient: obedient.pid, stubborn: stubborn.pid });
 }
 
 interface Told {
@@ -104,18 +113,18 @@ function check({ verdict, runs, marks }: Findings, { name, killedAt, promotedMs,
 }
 
 /** Starts long jobs, and answers since when the first of them runs. */
-async function startLong(arena: Arena, set: number): Promise<number> {
+async function startLong(environment: FaultEnvironment, set: number): Promise<number> {
   const prefix = `long-${set}-`;
-  for (let place = 0; place < LONG.jobs; place++) await addPatiently(arena, `${prefix}${place}`);
-  const starts = () => arena.marks().filter(({ mark, id }) => mark === 'start' && id?.startsWith(prefix));
+  for (let place = 0; place < LONG.jobs; place++) await addPatiently(environment, `${prefix}${place}`);
+  const starts = () => environment.marks().filter(({ mark, id }) => mark === 'start' && id?.startsWith(prefix));
   await until('the long jobs run', 60_000, () => (starts().length >= LONG.jobs ? true : null));
   return Math.min(...starts().map(({ at }) => at));
 }
 
 /** On a busy machine the replicas may be too slow for one try. */
-async function addPatiently(arena: Arena, id: string): Promise<void> {
+async function addPatiently(environment: FaultEnvironment, id: string): Promise<void> {
   await until('a long job is added', 20_000, () =>
-    arena.add(id, { ms: LONG.ms, againMs: 200 }).then(
+    environment.add(id, { ms: LONG.ms, againMs: 200 }).then(
       () => true,
       () => null,
     ),
@@ -126,7 +135,7 @@ function isBusy(marks: readonly Mark[], count: number, after = 0): boolean {
   return marks.filter(({ mark, at, answer }) => mark === 'answered' && at > after && answer === 'ok').length >= count;
 }
 
-function listen({ longhaul }: Arena): ReadonlySet<string> {
+function listen({ longhaul }: FaultEnvironment): ReadonlySet<string> {
   const heard = new Set<string>();
   const hear = longhaul.store.jobs.subscribe((events) => {
     for (const { id } of events) heard.add(id);
@@ -136,7 +145,7 @@ function listen({ longhaul }: Arena): ReadonlySet<string> {
 }
 
 /** The subscription of before was made again, by nobody's asking. */
-async function hearsOf(arena: Arena, heard: ReadonlySet<string>): Promise<void> {
-  await arena.add('after');
+async function hearsOf(environment: FaultEnvironment, heard: ReadonlySet<string>): Promise<void> {
+  await environment.add('after');
   await until('a listener hears of it', 10_000, () => (heard.has('after') ? true : null));
 }

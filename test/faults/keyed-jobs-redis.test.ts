@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { openArena } from './arena.ts';
+import { openFaultEnvironment } from './fault-environment.ts';
 import { KEYED_JOBS_MS, KEYED_SETTINGS, keepKeysApart } from './keyed-jobs.ts';
 
 describeWithRedis('over Redis', () => {
@@ -15,7 +15,10 @@ describeWithRedis('over Redis', () => {
     'a limit of one a key holds whoever is killed, every key gets on, and all slots come back',
     async () => {
       const connect = { namespace: `keyed-${randomUUID()}` };
-      await keepKeysApart(await openArena({ address: redis.url, connect, settings: KEYED_SETTINGS }), 'Redis');
+      await keepKeysApart(
+        await openFaultEnvironment({ address: redis.url, connect, settings: KEYED_SETTINGS }),
+        'Redis',
+      );
     },
     KEYED_JOBS_MS,
   );

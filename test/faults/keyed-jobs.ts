@@ -3,19 +3,19 @@
  * store's own history, every key gets on, and no slot is left over. The same run over each durable store.
  */
 import { expect } from 'vitest';
-import type { HistoryRow } from '../../src/core/history.ts';
-import { isFullProof, proofSize } from '../support/proof.ts';
-import { type Arena, type Findings, figuresOf, printFigures, printSeed } from './arena.ts';
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { isFullSize, testSize } from '../support/test-size.ts';
+import { type FaultEnvironment, type Findings, figuresOf, printFigures, printSeed } from './fault-environment.ts';
 import { Nemesis } from './nemesis.ts';
 import { openRandom } from './seeded-random.ts';
 
-const JOBS = proofSize({ small: 400, full: 10_000 });
-const KEYS = proofSize({ small: 20, full: 200 });
-const WORKERS = proofSize({ small: 4, full: 50 });
-const RAGE_MS = proofSize({ small: 4_000, full: 60_000 });
+const JOBS = testSize({ small: 400, full: 10_000 });
+const KEYS = testSize({ small: 20, full: 200 });
+const WORKERS = testSize({ small: 4, full: 50 });
+const RAGE_MS = testSize({ small: 4_000, full: 60_000 });
 /** Fifty processes on few cores and one file do not come to their heartbeats as fast as four. */
-const LEASE_MS = proofSize({ small: 1_000, full: 2_000 });
-const DRAIN_MS = isFullProof ? 600_000 : 70_000;
+const LEASE_MS = testSize({ small: 1_000, full: 2_000 });
+const DRAIN_MS = isFullSize ? 600_000 : 70_000;
 const ADDED_AT_ONCE = 200;
 export const KEYED_JOBS_MS = RAGE_MS + DRAIN_MS + 60_000;
 
@@ -25,26 +25,26 @@ export const KEYED_SETTINGS = {
   keys: { by: 'tenant', limit: 1 },
 } as const;
 
-export async function keepKeysApart(arena: Arena, store: string): Promise<void> {
+export async function keepKeysApart(environment: FaultEnvironment, store: string): Promise<void> {
   const random = openRandom();
   printSeed(`keyed jobs, ${store}`, random);
-  const nemesis = new Nemesis({ arena, random, plan: { work: { concurrency: 8 } }, freezeMs: LEASE_MS * 1.5 });
+  const nemesis = new Nemesis({ environment, random, plan: { work: { concurrency: 8 } }, freezeMs: LEASE_MS * 1.5 });
   const tenantOf = (place: number) => `tenant-${place % KEYS}`;
   for (let from = 0; from < JOBS; from += ADDED_AT_ONCE) {
     const places = Array.from({ length: Math.min(ADDED_AT_ONCE, JOBS - from) }, (_, n) => from + n);
     await Promise.all(
       places.map((place) =>
-        arena.add(`j${place}`, { tenant: tenantOf(place), ms: Math.round(random.between(100, 250)) }),
+        environment.add(`j${place}`, { tenant: tenantOf(place), ms: Math.round(random.between(100, 250)) }),
       ),
     );
   }
   await nemesis.hire(WORKERS);
   await nemesis.rage(RAGE_MS);
-  await arena.drained(DRAIN_MS);
+  await environment.drained(DRAIN_MS);
   await nemesis.settled();
-  await arena.closeProcesses();
+  await environment.closeProcesses();
 
-  const findings = await arena.findings();
+  const findings = await environment.findings();
   const { overlaps, ended } = byKey(findings);
   printFigures(`keyed jobs, ${store}`, {
     seed: random.seed,
@@ -56,7 +56,7 @@ export async function keepKeysApart(arena: Arena, store: string): Promise<void> 
   expect(findings.verdict).toMatchObject({ problems: [], jobs: JOBS, done: JOBS, left: 0 });
   expect(overlaps).toEqual([]);
   expect([...ended.values()].map((count) => count)).toEqual(Array.from({ length: KEYS }, () => JOBS / KEYS));
-  expect(await arena.longhaul.throttles()).toEqual([]);
+  expect(await environment.longhaul.throttles()).toEqual([]);
   // Without these the run has proved nothing, whatever it found.
   expect(Math.min(nemesis.killedAt.size, findings.verdict.reruns)).toBeGreaterThan(0);
 }

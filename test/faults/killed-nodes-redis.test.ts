@@ -11,13 +11,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
 import { NodeBench, openStore } from '../node/nodes-bench.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
-import { figuresOf, printFigures, printSeed } from './arena.ts';
+import { testSize } from '../support/test-size.ts';
 import { checkHistory } from './check-history.ts';
+import { figuresOf, printFigures, printSeed } from './fault-environment.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
 
-const RAGE_MS = proofSize({ small: 20_000, full: 120_000 });
+const RAGE_MS = testSize({ small: 20_000, full: 120_000 });
 const DRAIN_MS = 120_000;
 const LEASE_MS = 2_000;
 const GRACE_MS = 1_000;
@@ -26,9 +26,9 @@ const LATE_MS = 500;
 const SETTINGS = { concurrency: 3, lease: LEASE_MS, heartbeat: LEASE_MS / 4, grace: GRACE_MS, maxCrashes: 1_000 };
 
 /** Says ten times a second that it lives; what it prints and makes tells of the attempt. No process is forked for it. */
-const scriptFor = (witness: string) => `
+const scriptFor = (ledger: string) => `
 exec 9<><(:)
-say() { read -r up _ < /proc/uptime; echo "$1 $LONGHAUL_JOB_ID $LONGHAUL_ATTEMPT $up" >> ${witness}; }
+say() { read -r up _ < /proc/uptime; echo "$1 $LONGHAUL_JOB_ID $LONGHAUL_ATTEMPT $up" >> ${ledger}; }
 say start
 echo "begun $LONGHAUL_JOB_ID"
 ticks=$((RANDOM % 15 + 3))
@@ -56,7 +56,7 @@ describeWithRedis('three nodes on one Redis', () => {
       const living = nodes.filter((node) => node !== dead);
       const stories = await Promise.all(added.map(({ id }) => storyOf(longhaul, id)));
       const verdict = checkHistory({ acked: added.map(({ id }) => id), stories });
-      const overlapMs = longestOverlapMs(readFileSync(world.witness, 'utf8'));
+      const overlapMs = longestOverlapMs(readFileSync(world.ledger, 'utf8'));
       const unreadable = await unreadableOf(living, added, stories);
       const figures = {
         seed: random.seed,
@@ -81,17 +81,17 @@ async function openWorld() {
   const redis = await startRedis();
   const longhaul = await openStore(redis.url);
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-nodes-'));
-  const witness = join(folder, 'witness');
-  writeFileSync(witness, '');
+  const ledger = join(folder, 'ledger');
+  writeFileSync(ledger, '');
   const nodes = ['one', 'two', 'three'].map((name) => new NodeBench(name, redis.url));
-  for (const { bench } of nodes) bench.queue('work', scriptFor(witness), SETTINGS);
+  for (const { bench } of nodes) bench.queue('work', scriptFor(ledger), SETTINGS);
   onTestFinished(async () => {
     await longhaul.close();
     for (const { bench } of nodes) await bench.close();
     await redis.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { longhaul, nodes, witness };
+  return { longhaul, nodes, ledger };
 }
 
 /** One at a time, which comes back: of two copies of a file one is always on a node that lives. */
@@ -188,9 +188,9 @@ async function unreadableOf(
 }
 
 /** By the scripts' own words: from when each began to when it was last seen alive. */
-function longestOverlapMs(witness: string): number {
+function longestOverlapMs(ledger: string): number {
   const runs = new Map<string, { id: string; from: number; to: number }>();
-  for (const line of witness.split('\n').slice(0, -1)) {
+  for (const line of ledger.split('\n').slice(0, -1)) {
     const [, id = '', attempt = '', up = ''] = line.split(' ');
     const at = Number(up) * 1_000;
     const known = runs.get(`${id} ${attempt}`);

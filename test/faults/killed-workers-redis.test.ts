@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { openArena } from './arena.ts';
+import { openFaultEnvironment } from './fault-environment.ts';
 import { fenceTheFrozen, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './killed-workers.ts';
 
 describeWithRedis('over Redis', () => {
@@ -12,8 +12,8 @@ describeWithRedis('over Redis', () => {
   afterAll(() => redis.stop());
 
   /** Each try in a namespace of its own: what an earlier one left would be held against it. */
-  const anArena = (name: string) =>
-    openArena({
+  const aFaultEnvironment = (name: string) =>
+    openFaultEnvironment({
       address: redis.url,
       connect: { namespace: `${name}-${randomUUID()}` },
       settings: { lease: LEASE_MS, heartbeat: LEASE_MS / 4 },
@@ -22,14 +22,14 @@ describeWithRedis('over Redis', () => {
   it.each(['running', 'done'] as const)(
     'a worker frozen just before it settles is refused when its job is %s elsewhere, and what it said is kept',
     async (otherIs) => {
-      await fenceTheFrozen(await anArena(`frozen-${otherIs}`), 'Redis', otherIs);
+      await fenceTheFrozen(await aFaultEnvironment(`frozen-${otherIs}`), 'Redis', otherIs);
     },
   );
 
   it(
     'workers killed at random lose nothing and finish nothing twice',
     async () => {
-      await surviveKills(await anArena('killed'), 'Redis');
+      await surviveKills(await aFaultEnvironment('killed'), 'Redis');
     },
     KILLED_WORKERS_MS,
   );

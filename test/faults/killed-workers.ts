@@ -4,33 +4,33 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { isFullProof, proofSize } from '../support/proof.ts';
-import { type Arena, figuresOf, printFigures, printSeed } from './arena.ts';
+import { isFullSize, testSize } from '../support/test-size.ts';
+import { type FaultEnvironment, figuresOf, printFigures, printSeed } from './fault-environment.ts';
+import { longestOverlapMs, monotonicMs } from './ledger.ts';
 import { Nemesis } from './nemesis.ts';
 import { recoveriesOf } from './recovery.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
-import { longestOverlapMs, monotonicMs } from './witness.ts';
 
 export const LEASE_MS = 1_000;
-export const RAGE_MS = proofSize({ small: 9_000, full: 120_000 });
+export const RAGE_MS = testSize({ small: 9_000, full: 120_000 });
 /** Jobs that were killed again and again wait longer each time, by rule. */
-const DRAIN_MS = isFullProof ? 240_000 : 70_000;
+const DRAIN_MS = isFullSize ? 240_000 : 70_000;
 export const KILLED_WORKERS_MS = RAGE_MS + DRAIN_MS + 60_000;
 const RECOVERY_MS = LEASE_MS + 2_000;
 /** What a busy machine may need until a worker that lost its lease has heard of it. */
 const GRACE_MS = 500;
 
-export async function surviveKills(arena: Arena, store: string): Promise<void> {
+export async function surviveKills(environment: FaultEnvironment, store: string): Promise<void> {
   const random = openRandom();
   printSeed(`killed workers, ${store}`, random);
-  const nemesis = new Nemesis({ arena, random, plan: { work: { concurrency: 12 } }, freezeMs: LEASE_MS * 1.5 });
+  const nemesis = new Nemesis({ environment, random, plan: { work: { concurrency: 12 } }, freezeMs: LEASE_MS * 1.5 });
   await nemesis.hire(4);
-  const [adders] = await Promise.all([addAndDie(arena, random), nemesis.rage(RAGE_MS)]);
-  await arena.drained(DRAIN_MS);
+  const [adders] = await Promise.all([addAndDie(environment, random), nemesis.rage(RAGE_MS)]);
+  await environment.drained(DRAIN_MS);
   await nemesis.settled();
-  await arena.closeProcesses();
+  await environment.closeProcesses();
 
-  const findings = await arena.findings();
+  const findings = await environment.findings();
   const { verdict, marks, runs } = findings;
   const { all: recoveries, lostAlive } = recoveriesOf(findings, nemesis, Date.now() - monotonicMs());
   const slowest = recoveries.at(-1);
@@ -62,9 +62,9 @@ export async function surviveKills(arena: Arena, store: string): Promise<void> {
 }
 
 /** Producers, one after the other: all but the last are killed in the middle of their adding. */
-async function addAndDie(arena: Arena, random: SeededRandom): Promise<number> {
+async function addAndDie(environment: FaultEnvironment, random: SeededRandom): Promise<number> {
   const load = { kind: 'steady', everyMs: 40, atOnce: 20, maxMs: 500, freezeEvery: 40, isPersistent: true };
-  const start = (number: number) => arena.startAdder({ ...load, prefix: `k${number}` });
+  const start = (number: number) => environment.startAdder({ ...load, prefix: `k${number}` });
   const endAt = monotonicMs() + RAGE_MS;
   let adder = await start(1);
   for (let adders = 1; ; adders++) {
@@ -83,19 +83,23 @@ async function addAndDie(arena: Arena, random: SeededRandom): Promise<number> {
 }
 
 /** A worker stands still from just before it settles until somebody else has its job: still running, or done already. */
-export async function fenceTheFrozen(arena: Arena, store: string, otherIs: 'running' | 'done'): Promise<void> {
+export async function fenceTheFrozen(
+  environment: FaultEnvironment,
+  store: string,
+  otherIs: 'running' | 'done',
+): Promise<void> {
   const id = 'frozen';
-  const frozen = await arena.startWorker();
-  await arena.add(id, { freeze: true, againMs: otherIs === 'running' ? 2 * LEASE_MS : 0 });
+  const frozen = await environment.startWorker();
+  await environment.add(id, { freeze: true, againMs: otherIs === 'running' ? 2 * LEASE_MS : 0 });
   await frozen.next(({ type }) => type === 'frozen');
-  const other = await arena.startWorker({ isTelling: true });
+  const other = await environment.startWorker({ isTelling: true });
   await other.next((message) => message['type'] === 'start' && message['id'] === id, RECOVERY_MS + 2_000);
-  if (otherIs === 'done') await arena.drained(5_000);
+  if (otherIs === 'done') await environment.drained(5_000);
   frozen.cont();
-  const result = await arena.longhaul.finished<number>(id, { signal: AbortSignal.timeout(10_000) });
-  await arena.closeProcesses();
+  const result = await environment.longhaul.finished<number>(id, { signal: AbortSignal.timeout(10_000) });
+  await environment.closeProcesses();
 
-  const { verdict, marks, stories } = await arena.findings();
+  const { verdict, marks, stories } = await environment.findings();
   const answers = marks.filter(({ mark, id: of }) => mark === 'answered' && of === id);
   expect(verdict).toMatchObject({ problems: [], left: 0, done: 1, fencedLate: 1, takeovers: 1 });
   expect(Object.fromEntries(answers.map(({ pid, answer }) => [pid, answer]))).toEqual({

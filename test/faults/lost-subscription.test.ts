@@ -1,11 +1,11 @@
 /** What is heard of a Redis store when the connection that listens is cut off, or there is no way to the server yet. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { LonghaulError } from '../../src/core/errors.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { LonghaulError } from '../../src/core/ports/errors.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { printFigures, until } from './arena.ts';
+import { printFigures, until } from './fault-environment.ts';
 
 const HEARD_MS = 30_000;
 

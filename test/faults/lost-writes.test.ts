@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openRedisStore, type RedisStore } from '../../src/stores/redis/index.ts';
 import { ask, describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { until } from './arena.ts';
+import { until } from './fault-environment.ts';
 
 const aJob = (id: string) => ({ id, queue: 'q', data: '{}' });
 const claimOf = (worker: string) => ({ worker, queues: ['q'], limit: 1, requestId: `r-${worker}` });

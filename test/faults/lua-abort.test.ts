@@ -6,15 +6,15 @@
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { HistoryRow } from '../../src/core/history.ts';
-import { createRedisJobs } from '../../src/stores/redis/redis-jobs.ts';
-import { createRedisMover } from '../../src/stores/redis/redis-mover.ts';
-import { createRedisRecords } from '../../src/stores/redis/redis-records.ts';
-import type { ScriptAnswer } from '../../src/stores/redis/script-runner.ts';
-import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/scripts.ts';
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { createRedisJobs } from '../../src/stores/redis/calls/redis-jobs.ts';
+import { createRedisMigration } from '../../src/stores/redis/calls/redis-migration.ts';
+import { createRedisRecords } from '../../src/stores/redis/calls/redis-records.ts';
+import type { ScriptAnswer } from '../../src/stores/redis/calls/script-runner.ts';
+import { CHANGING_SCRIPTS, type ScriptName, scriptText } from '../../src/stores/redis/calls/scripts.ts';
 import { Workbench } from '../contract/workbench.ts';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { testSize } from '../support/test-size.ts';
 import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
 import { findMisfits } from './redis-keys.ts';
@@ -77,7 +77,7 @@ class Trial {
     this.bench = new Workbench({
       jobs: createRedisJobs({ clock: 'guarded', run, subscribe: () => () => undefined }),
       records: createRedisRecords({ clock: 'guarded', run }),
-      mover: createRedisMover({ clock: 'guarded', run }),
+      migration: createRedisMigration({ clock: 'guarded', run }),
       isShared: true,
       describe: () => null,
       close: async () => undefined,
@@ -129,7 +129,7 @@ const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
 
 /** At the small size the first write, and then every third from one that is drawn anew each time. */
-const STRIDE = proofSize({ small: 3, full: 1 });
+const STRIDE = testSize({ small: 3, full: 1 });
 
 /** Stopped before one of its writes after the other, each on a fresh namespace; over when the call has no such write any more. */
 async function* stoppedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {

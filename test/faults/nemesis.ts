@@ -1,16 +1,16 @@
 /**
- * Does harm to the workers of an arena and remembers what it did to whom, and when. What it kills it replaces.
+ * Does harm to the workers of an environment and remembers what it did to whom, and when. What it kills it replaces.
  *
  * It must never touch a process that it was not given.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fixture } from '../support/processes.ts';
-import type { Arena, WorkerPlan } from './arena.ts';
+import type { FaultEnvironment, WorkerPlan } from './fault-environment.ts';
+import { type Harm, type Interval, monotonicMs } from './ledger.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { type Harm, type Interval, monotonicMs } from './witness.ts';
 
 export interface NemesisOptions {
-  readonly arena: Arena;
+  readonly environment: FaultEnvironment;
   readonly plan: WorkerPlan;
   readonly random: SeededRandom;
   /** How long a worker stands still at the least: longer than its lease. */
@@ -38,8 +38,8 @@ export class Nemesis implements Harm {
   }
 
   async hire(count: number): Promise<void> {
-    const { arena, plan } = this.#options;
-    for (const worker of await arena.startWorkers(count, plan)) {
+    const { environment, plan } = this.#options;
+    for (const worker of await environment.startWorkers(count, plan)) {
       this.#workers.add(worker);
       void this.#thawWhoFroze(worker);
     }

@@ -5,14 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { openCuttingProxy, type ProxyMode } from '../support/cutting-proxy.ts';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { figuresOf, openArena, printFigures, until } from './arena.ts';
-import { longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
+import { testSize } from '../support/test-size.ts';
+import { figuresOf, openFaultEnvironment, printFigures, until } from './fault-environment.ts';
+import { longestOverlapMs, type Mark, monotonicMs } from './ledger.ts';
 
 const LEASE_MS = 2_000;
 const JOBS = 4;
-const ROUNDS = proofSize({ small: 1, full: 10 });
+const ROUNDS = testSize({ small: 1, full: 10 });
 
 describeWithRedis('a worker that is cut off from Redis while others are not', () => {
   let redis: RedisServer;
@@ -36,31 +36,37 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
   async function cutOff(policy: 'stop' | 'continue', mode: ProxyMode, namespace: string): Promise<void> {
     const proxy = await openCuttingProxy(redis.port);
     onTestFinished(() => proxy.close());
-    const arena = await openArena({ address: redis.url, connect: { namespace }, settings: { lease: LEASE_MS } });
+    const environment = await openFaultEnvironment({
+      address: redis.url,
+      connect: { namespace },
+      settings: { lease: LEASE_MS },
+    });
     const [far, near] = await Promise.all([
-      arena.startWorker({ address: proxy.url, work: { concurrency: JOBS, onUnreachable: policy } }),
-      arena.startWorker({ isPaused: true, work: { concurrency: JOBS } }),
+      environment.startWorker({ address: proxy.url, work: { concurrency: JOBS, onUnreachable: policy } }),
+      environment.startWorker({ isPaused: true, work: { concurrency: JOBS } }),
     ]);
     for (let place = 0; place < JOBS; place++)
-      await arena.add(`cut-${place}`, { ms: 3 * LEASE_MS, againMs: LEASE_MS / 2 });
-    const starts = () => arena.marks().filter(({ mark }) => mark === 'start').length;
+      await environment.add(`cut-${place}`, { ms: 3 * LEASE_MS, againMs: LEASE_MS / 2 });
+    const starts = () => environment.marks().filter(({ mark }) => mark === 'start').length;
     await until('its jobs run', 30_000, () => (starts() === JOBS ? true : null));
     const cutAt = monotonicMs();
     proxy.mode = mode;
     near.send({ resume: true });
     await until('another has begun them', 30_000, () => (starts() === 2 * JOBS ? true : null));
-    await arena.drained(20_000);
+    await environment.drained(20_000);
     // The way stays closed until the one that was cut off is through with them, told or not.
     const isOver = ({ mark, pid }: Mark): boolean => pid === far.pid && (mark === 'end' || mark === 'aborted');
-    await until('its own copies are over', 20_000, () => (arena.marks().filter(isOver).length === JOBS ? true : null));
+    await until('its own copies are over', 20_000, () =>
+      environment.marks().filter(isOver).length === JOBS ? true : null,
+    );
     proxy.mode = 'open';
     const isTold = ({ mark, pid }: Mark): boolean => pid === far.pid && mark === 'answered';
     await until('it is told that it came too late', 20_000, () =>
-      arena.marks().filter(isTold).length === JOBS ? true : null,
+      environment.marks().filter(isTold).length === JOBS ? true : null,
     );
-    await arena.closeProcesses();
+    await environment.closeProcesses();
 
-    const { verdict, runs } = await arena.findings();
+    const { verdict, runs } = await environment.findings();
     const [first, second] = [far, near].map(({ pid }) => runs.filter((run) => run.pid === pid));
     const overlapMs = longestOverlapMs(runs);
     const takenOverMs = Math.max(...(second ?? []).map(({ startedAt }) => startedAt - cutAt));

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { startFixture } from '../support/processes.ts';
-import { aFolder } from './arena.ts';
+import { aFolder } from './fault-environment.ts';
 
 const JOBS = 200;
 const BROKEN_MS = 15;

@@ -5,10 +5,11 @@
  * because it crashed before; a time in which nobody could write to the store at all (a process that stands still in the
  * middle of a commit locks a SQLite file); and the time in which the process that took it stood still itself.
  */
-import { crashDelayMs } from '../../src/core/backoff.ts';
-import type { HistoryRow } from '../../src/core/history.ts';
-import type { Findings } from './arena.ts';
-import type { Harm } from './witness.ts';
+
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { crashDelayMs } from '../../src/core/lifecycle/backoff.ts';
+import type { Findings } from './fault-environment.ts';
+import type { Harm } from './ledger.ts';
 
 export interface Recovery {
   readonly ms: number;

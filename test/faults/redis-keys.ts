@@ -2,10 +2,10 @@
  * Looks through every key of a namespace of the Redis store and answers what does not fit together, as lines for
  * people. The drawing of the keys is in src/stores/redis/lua/prelude.lua; the records are the truth, the rest follows.
  */
-import type { Job } from '../../src/core/job.ts';
-import { keyAddress, releasesKey } from '../../src/core/lifecycle.ts';
-import { fieldsOf, readJobs } from '../../src/stores/redis/job-record.ts';
-import { FIELD } from '../../src/stores/redis/layout.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import { keyAddress, releasesKey } from '../../src/core/lifecycle/lifecycle.ts';
+import { fieldsOf, readJobs } from '../../src/stores/redis/encoding/job-record.ts';
+import { FIELD } from '../../src/stores/redis/encoding/layout.ts';
 
 export type Command = (args: readonly string[]) => Promise<unknown>;
 

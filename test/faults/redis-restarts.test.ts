@@ -4,13 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { proofSize } from '../support/proof.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
-import { figuresOf, openArena, printFigures, printSeed } from './arena.ts';
+import { testSize } from '../support/test-size.ts';
+import { figuresOf, openFaultEnvironment, printFigures, printSeed } from './fault-environment.ts';
+import { longestOverlapMs, type Mark, monotonicMs } from './ledger.ts';
 import { openRandom } from './seeded-random.ts';
-import { longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
 
-const RESTARTS = proofSize({ small: 4, full: 60 });
+const RESTARTS = testSize({ small: 4, full: 60 });
 const RESUMED_MS = 5_000;
 
 describeWithRedis('Redis with appendfsync always, restarted under load', () => {
@@ -21,15 +21,15 @@ describeWithRedis('Redis with appendfsync always, restarted under load', () => {
       printSeed('Redis restarted', random);
       const redis = await startRedis({ appendfsync: 'always' });
       onTestFinished(() => redis.stop());
-      const arena = await openArena({
+      const environment = await openFaultEnvironment({
         address: redis.url,
         connect: { namespace: 'restarts' },
         settings: { lease: '5s' },
       });
       const load = { kind: 'steady', prefix: 'r', everyMs: 2, atOnce: 50, maxMs: 100, isPersistent: true };
       const [adder, workers] = await Promise.all([
-        arena.startAdder(load),
-        arena.startWorkers(2, { work: { concurrency: 20 } }),
+        environment.startAdder(load),
+        environment.startWorkers(2, { work: { concurrency: 20 } }),
       ]);
       adder.send({});
       const backAt: number[] = [];
@@ -42,10 +42,10 @@ describeWithRedis('Redis with appendfsync always, restarted under load', () => {
       await sleep(RESUMED_MS / 4);
       adder.send({});
       await adder.next(({ type }) => type === 'added', 30_000);
-      await arena.drained(30_000);
-      await arena.closeProcesses();
+      await environment.drained(30_000);
+      await environment.closeProcesses();
 
-      const { verdict, runs, marks } = await arena.findings();
+      const { verdict, runs, marks } = await environment.findings();
       const unacked = marks.filter(({ mark }) => mark === 'unacked');
       const resumedMs = backAt.flatMap((at) => workers.map(({ pid }) => nextStart(marks, pid, at) - at));
       const overlapMs = longestOverlapMs(runs);

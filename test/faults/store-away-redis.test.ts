@@ -1,7 +1,7 @@
 /** Redis away for several leases: stopped, so that connections stay and nothing answers, and killed and started again. */
 import { it, onTestFinished } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
-import { type Arena, openArena } from './arena.ts';
+import { type FaultEnvironment, openFaultEnvironment } from './fault-environment.ts';
 import { AWAY_MS, LEASE_MS, loseTheStore, STORE_AWAY_MS } from './store-away.ts';
 
 describeWithRedis(`Redis away for ${AWAY_MS / 1_000} s`, () => {
@@ -33,8 +33,8 @@ type TakeAway = (redis: RedisServer) => Promise<() => Promise<void>>;
 async function awayWith(name: string, takeAway: TakeAway): Promise<void> {
   const redis = await startRedis({ appendfsync: 'always' });
   onTestFinished(() => redis.stop());
-  const open = (namespace: string): Promise<Arena> =>
-    openArena({ address: redis.url, connect: { namespace }, settings: { lease: LEASE_MS } });
+  const open = (namespace: string): Promise<FaultEnvironment> =>
+    openFaultEnvironment({ address: redis.url, connect: { namespace }, settings: { lease: LEASE_MS } });
   // Both at once, each in a namespace of its own: it is one server, and it goes away once.
   const gone = once(() => takeAway(redis));
   const back = once(async () => (await gone())());
@@ -43,8 +43,8 @@ async function awayWith(name: string, takeAway: TakeAway): Promise<void> {
     return back;
   };
   await loseTheStore([
-    { name, arena: await open('stop'), onUnreachable: 'stop', takeAway: away },
-    { name, arena: await open('continue'), onUnreachable: 'continue', takeAway: away },
+    { name, environment: await open('stop'), onUnreachable: 'stop', takeAway: away },
+    { name, environment: await open('continue'), onUnreachable: 'continue', takeAway: away },
   ]);
 }
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
-import { aFolder, figuresOf, openArena, printFigures, printSeed } from './arena.ts';
+import { testSize } from '../support/test-size.ts';
+import { aFolder, figuresOf, openFaultEnvironment, printFigures, printSeed } from './fault-environment.ts';
+import { type Interval, longestOverlapMs, type Mark, monotonicMs } from './ledger.ts';
 import { openRandom } from './seeded-random.ts';
 import { AWAY_MS, type AwayRun, LEASE_MS, loseTheStore, STORE_AWAY_MS } from './store-away.ts';
-import { type Interval, longestOverlapMs, type Mark, monotonicMs } from './witness.ts';
 
 describe(`a SQLite file that is locked for ${AWAY_MS / 1_000} s`, () => {
   it(
@@ -21,7 +21,7 @@ describe(`a SQLite file that is locked for ${AWAY_MS / 1_000} s`, () => {
 
 async function lockedRun(onUnreachable: 'stop' | 'continue'): Promise<AwayRun> {
   const address = aFolder();
-  const arena = await openArena({ address, settings: { lease: LEASE_MS } });
+  const environment = await openFaultEnvironment({ address, settings: { lease: LEASE_MS } });
   const locker = await startFixture('proof-locker.mjs', [join(address, 'store.db')]);
   const turn = async (to: string): Promise<void> => {
     locker.send({});
@@ -31,10 +31,10 @@ async function lockedRun(onUnreachable: 'stop' | 'continue'): Promise<AwayRun> {
     await turn('locked');
     return () => turn('unlocked');
   };
-  return { name: 'SQLite locked', arena, onUnreachable, takeAway };
+  return { name: 'SQLite locked', environment, onUnreachable, takeAway };
 }
 
-const STOPS = proofSize({ small: 3, full: 30 });
+const STOPS = testSize({ small: 3, full: 30 });
 const STOP_MS = 2_500;
 
 /** A process that is stopped in the middle of a commit keeps the file locked, and nobody can write until it goes on. */
@@ -44,9 +44,9 @@ describe('a worker that is stopped while it writes to a SQLite file', () => {
     async () => {
       const random = openRandom();
       printSeed('SQLite worker stopped', random);
-      const arena = await openArena({ address: aFolder(), settings: { lease: 1_000 } });
-      const adder = await arena.startAdder({ kind: 'steady', prefix: 'w', everyMs: 1, atOnce: 40, maxMs: 40 });
-      const [still, other] = await arena.startWorkers(2, { work: { concurrency: 40 } });
+      const environment = await openFaultEnvironment({ address: aFolder(), settings: { lease: 1_000 } });
+      const adder = await environment.startAdder({ kind: 'steady', prefix: 'w', everyMs: 1, atOnce: 40, maxMs: 40 });
+      const [still, other] = await environment.startWorkers(2, { work: { concurrency: 40 } });
       adder.send({});
       const stops: Interval[] = [];
       for (let stop = 0; stop < STOPS; stop++) {
@@ -59,10 +59,10 @@ describe('a worker that is stopped while it writes to a SQLite file', () => {
       }
       adder.send({});
       await adder.next(({ type }) => type === 'added', 30_000);
-      await arena.drained(30_000);
-      await arena.closeProcesses();
+      await environment.drained(30_000);
+      await environment.closeProcesses();
 
-      const { verdict, runs, marks } = await arena.findings();
+      const { verdict, runs, marks } = await environment.findings();
       const overlapMs = longestOverlapMs(runs, { killedAt: new Map(), stopped: new Map([[still?.pid ?? 0, stops]]) });
       printFigures('SQLite worker stopped', {
         seed: random.seed,

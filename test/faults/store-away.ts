@@ -6,12 +6,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { proofSize } from '../support/proof.ts';
-import { type Arena, type Findings, figuresOf, printFigures, until } from './arena.ts';
-import { type HandlerRun, longestOverlapMs, monotonicMs } from './witness.ts';
+import { testSize } from '../support/test-size.ts';
+import { type FaultEnvironment, type Findings, figuresOf, printFigures, until } from './fault-environment.ts';
+import { type HandlerRun, longestOverlapMs, monotonicMs } from './ledger.ts';
 
-export const AWAY_MS = proofSize({ small: 8_000, full: 90_000 });
-export const LEASE_MS = proofSize({ small: 2_000, full: 10_000 });
+export const AWAY_MS = testSize({ small: 8_000, full: 90_000 });
+export const LEASE_MS = testSize({ small: 2_000, full: 10_000 });
 export const STORE_AWAY_MS = AWAY_MS * 2 + 120_000;
 
 const LONG_JOBS = 4;
@@ -21,7 +21,7 @@ const GRACE_MS = 100;
 
 export interface AwayRun {
   readonly name: string;
-  readonly arena: Arena;
+  readonly environment: FaultEnvironment;
   readonly onUnreachable: 'stop' | 'continue';
   /** Takes the store away; what it returns brings it back. */
   takeAway(): Promise<() => Promise<void>>;
@@ -35,29 +35,29 @@ export interface Away {
 /** Several arenas over one store can be without it at the same time. */
 export async function loseTheStore(runs: readonly AwayRun[]): Promise<void> {
   const adders = await Promise.all(runs.map(begin));
-  await Promise.all(runs.map(({ arena }) => longJobsRun(arena)));
+  await Promise.all(runs.map(({ environment }) => longJobsRun(environment)));
   const away = await beAway(runs);
   await sleep(LEASE_MS);
   for (const adder of adders) adder.send({});
   await Promise.all(adders.map((adder) => adder.next(({ type }) => type === 'added', 30_000)));
-  await Promise.all(runs.map(({ arena }) => arena.drained(LONG_MS + 4 * LEASE_MS + 20_000)));
-  await Promise.all(runs.map(({ arena }) => arena.closeProcesses()));
-  for (const run of runs) check(run, await run.arena.findings(), away);
+  await Promise.all(runs.map(({ environment }) => environment.drained(LONG_MS + 4 * LEASE_MS + 20_000)));
+  await Promise.all(runs.map(({ environment }) => environment.closeProcesses()));
+  for (const run of runs) check(run, await run.environment.findings(), away);
 }
 
-async function begin({ arena, onUnreachable }: AwayRun) {
+async function begin({ environment, onUnreachable }: AwayRun) {
   const [adder] = await Promise.all([
-    arena.startAdder({ kind: 'steady', prefix: 's', everyMs: 50, atOnce: 10, maxMs: 300, isPersistent: true }),
-    arena.startWorkers(2, { work: { concurrency: 6, onUnreachable } }),
+    environment.startAdder({ kind: 'steady', prefix: 's', everyMs: 50, atOnce: 10, maxMs: 300, isPersistent: true }),
+    environment.startWorkers(2, { work: { concurrency: 6, onUnreachable } }),
   ]);
-  for (let place = 0; place < LONG_JOBS; place++) await arena.add(`long-${place}`, { ms: LONG_MS, againMs: 200 });
+  for (let place = 0; place < LONG_JOBS; place++) await environment.add(`long-${place}`, { ms: LONG_MS, againMs: 200 });
   adder.send({});
   return adder;
 }
 
-async function longJobsRun(arena: Arena): Promise<void> {
+async function longJobsRun(environment: FaultEnvironment): Promise<void> {
   await until('the long jobs run', 20_000, () => {
-    const starts = arena.marks().filter(({ mark, id }) => mark === 'start' && id?.startsWith('long-'));
+    const starts = environment.marks().filter(({ mark, id }) => mark === 'start' && id?.startsWith('long-'));
     return starts.length === LONG_JOBS ? true : null;
   });
   // A renewal or two, so that their leases are no longer those of the claim.

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import { openCuttingProxy } from '../support/cutting-proxy.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
-import { printFigures, until } from './arena.ts';
+import { printFigures, until } from './fault-environment.ts';
 
 const AWAY_MS = 500;
 

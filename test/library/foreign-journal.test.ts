@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import type { WorkEvent } from '../../src/library/work.ts';
-import { storeIdentity } from '../../src/node/store-identity.ts';
+import { storeIdentity } from '../../src/worker/outcome/store-identity.ts';
 
 async function openFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-journal-'));

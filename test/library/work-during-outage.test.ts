@@ -1,7 +1,7 @@
 /** `work()` while the store does not answer: it waits, emits an event, and starts by itself. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LonghaulError } from '../../src/core/errors.ts';
-import type { Store } from '../../src/core/store.ts';
+import { LonghaulError } from '../../src/core/ports/errors.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openConnection } from '../../src/library/connect.ts';
 import { connect } from '../../src/library/index.ts';
 import type { WorkEvent } from '../../src/library/work.ts';

@@ -3,8 +3,8 @@
  * interfered with.
  */
 import fc from 'fast-check';
-import type { JobPolicy } from '../../src/core/job.ts';
-import { LABELS } from '../../src/core/label.ts';
+import type { JobPolicy } from '../../src/core/job/job.ts';
+import { LABELS } from '../../src/core/job/label.ts';
 import {
   BRIEF_MS,
   LONG_MS,

@@ -3,10 +3,13 @@
  *
  * Must never import from core/operations: it exists to disagree with it.
  */
-import type { Moment } from '../../src/core/clock.ts';
-import { refuseDependents } from '../../src/core/dependencies.ts';
-import type { HistoryRow } from '../../src/core/history.ts';
-import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
+
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { isRunning, type Job, type RunningJob } from '../../src/core/job/job.ts';
+import type { Moment } from '../../src/core/lifecycle/clock.ts';
+import { refuseDependents } from '../../src/core/lifecycle/dependencies.ts';
+import * as life from '../../src/core/lifecycle/lifecycle.ts';
+import { fits, readResources, without } from '../../src/core/limits/resources.ts';
 import type {
   AddOutcome,
   AddResult,
@@ -24,14 +27,12 @@ import type {
   SettleResult,
   Target,
   TargetResult,
-} from '../../src/core/job-store.ts';
-import * as life from '../../src/core/lifecycle.ts';
-import { fits, readUnits, without } from '../../src/core/needs.ts';
-import { type RefusalCode, type Refused, refuse } from '../../src/core/refusal.ts';
+} from '../../src/core/ports/job-store.ts';
+import { type RefusalCode, type Refused, refuse } from '../../src/core/ports/refusal.ts';
 import type { Model } from './model.ts';
+import { equalsOf, fold } from './model-coalescing.ts';
 import { below, childrenOf, comeFree, findParents, isOver, newsOf, part, tell, waitFor } from './model-family.ts';
-import { equalsOf, fold } from './model-folds.ts';
-import { closeLine, tellProgress } from './model-hooks.ts';
+import { closeLine, tellProgress } from './model-webhooks.ts';
 
 const no = (code: RefusalCode, id: string, holder?: string): Refused => refuse(code, `job ${id}`, holder);
 const shutBy = (model: Model, queue: string): Refused | undefined => {
@@ -107,7 +108,10 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
     if (taken.length >= limit || settings.state !== 'up') continue;
     overtake(model, queue, 1_000, moment);
     for (const job of model.ready(queue, moment.now)) {
-      const used = taken.reduce((room, each) => without(room, model.limits.needs(each)), readUnits(offers?.free ?? ''));
+      const used = taken.reduce(
+        (room, each) => without(room, model.limits.needs(each)),
+        readResources(offers?.free ?? ''),
+      );
       const isServed = model.limits.roomIn(queue, moment.now) > 0 && model.limits.hasRoom(job);
       const hasRoom = isServed && fits(model.limits.needs(job), used);
       const isLeft = !model.isBlocked(model.get(job.id) as Job);

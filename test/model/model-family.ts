@@ -4,10 +4,11 @@
  *
  * Must never import from core/operations, and of core/dependencies only the words of a refusal.
  */
-import { type DependencyProblem, refuseDependency } from '../../src/core/dependencies.ts';
-import type { HistoryEvent, HistoryRow } from '../../src/core/history.ts';
-import type { Job, OnDependencyFailed } from '../../src/core/job.ts';
-import type { Refused } from '../../src/core/refusal.ts';
+
+import type { HistoryEvent, HistoryRow } from '../../src/core/job/history.ts';
+import type { Job, OnDependencyFailed } from '../../src/core/job/job.ts';
+import { type DependencyProblem, refuseDependency } from '../../src/core/lifecycle/dependencies.ts';
+import type { Refused } from '../../src/core/ports/refusal.ts';
 import type { Model } from './model.ts';
 
 /** What came of a job, in the words by which a child that fails names it. */

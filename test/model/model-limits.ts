@@ -3,11 +3,11 @@
  *
  * It takes from the core which throttles a job has and how a rate counts, and nothing of how jobs wait for them.
  */
-import type { Job } from '../../src/core/job.ts';
-import type { Transition } from '../../src/core/lifecycle.ts';
-import { needsOf } from '../../src/core/needs.ts';
-import { rateAfter, rateFitted, rateNextAt, rateRoom } from '../../src/core/rate.ts';
-import { keyOf, readAddress, throttlesOf } from '../../src/core/throttle.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
+import { rateAfter, rateFitted, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
+import { needsOf } from '../../src/core/limits/resources.ts';
+import { keyOf, readAddress, throttlesOf } from '../../src/core/limits/throttle.ts';
 import type { Model } from './model.ts';
 
 const ENTERING = ['added', 'committed', 'advanced', 'requeued', 'moved'];

@@ -2,12 +2,13 @@
  * What the statistics should be, on the model: every fact is remembered and counted afresh. Must never import from
  * core/operations, nor what is measured or how it is added up.
  */
-import { bucketOf, bucketStart } from '../../src/core/histogram.ts';
-import type { HistoryRow } from '../../src/core/history.ts';
-import type { Job } from '../../src/core/job.ts';
-import type { FailureGroup } from '../../src/core/job-store.ts';
-import type { SeriesPoint } from '../../src/core/series.ts';
-import type { DayStatistics, SpreadView } from '../../src/core/statistics.ts';
+
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { FailureGroup } from '../../src/core/ports/job-store.ts';
+import { bucketOf, bucketStart } from '../../src/core/statistics/histogram.ts';
+import type { SeriesPoint } from '../../src/core/statistics/series.ts';
+import type { DayStatistics, SpreadView } from '../../src/core/statistics/statistics.ts';
 import type { Model } from './model.ts';
 
 const DAY_MS = 86_400_000;

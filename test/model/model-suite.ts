@@ -4,29 +4,29 @@
  */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import type { StoreEvent } from '../../src/core/job-store.ts';
-import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { StoreEvent } from '../../src/core/ports/job-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
 import type { OpenStore } from '../contract/contract.ts';
 import { START } from '../contract/workbench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
+import { Differential, Disagreement } from './differential.ts';
 import { aProgram } from './draw-program.ts';
-import { Disagreement, Duel } from './duel.ts';
 import { PROFILES, type Profile, type Program } from './program.ts';
 
 type ProfileName = keyof typeof PROFILES;
 
 /** At the small size, 2,000 a store. */
 const PROGRAMS: Readonly<Record<ProfileName, number>> = {
-  'few jobs': proofSize({ small: 760, full: 10_000 }),
-  'many jobs': proofSize({ small: 420, full: 5_000 }),
-  "a clock like the store's own": proofSize({ small: 255, full: 5_000 }),
-  'limited jobs': proofSize({ small: 345, full: 10_000 }),
-  'jobs with hooks': proofSize({ small: 220, full: 5_000 }),
+  'few jobs': testSize({ small: 760, full: 10_000 }),
+  'many jobs': testSize({ small: 420, full: 5_000 }),
+  "a clock like the store's own": testSize({ small: 255, full: 5_000 }),
+  'limited jobs': testSize({ small: 345, full: 10_000 }),
+  'jobs with hooks': testSize({ small: 220, full: 5_000 }),
 };
 /** The same programs for everybody who changes something, and others in every full run. */
-const SEED = proofSize({ small: 20_261_115, full: Date.now() % 0x7fffffff });
-const TIMEOUT_MS = proofSize({ small: 600_000, full: 3_600_000 });
+const SEED = testSize({ small: 20_261_115, full: Date.now() % 0x7fffffff });
+const TIMEOUT_MS = testSize({ small: 600_000, full: 3_600_000 });
 /** Between two programs, so that nothing of the one can reach into the other. */
 const PAUSE_MS = 1_000_000_000;
 
@@ -52,14 +52,14 @@ export function modelSuite(name: string, open: OpenStore, options: SuiteOptions 
 
 async function holdAgainstModel(open: OpenStore, profile: ProfileName, options: SuiteOptions): Promise<void> {
   const { share = 1, isDeafToProgress = false } = options;
-  const arena = new Arena(open, { profile: PROFILES[profile], isDeafToProgress });
+  const environment = new FaultEnvironment(open, { profile: PROFILES[profile], isDeafToProgress });
   const seed = Number(process.env['LONGHAUL_SEED'] ?? SEED);
-  const property = fc.asyncProperty(aProgram(PROFILES[profile]), (program) => arena.run(program));
+  const property = fc.asyncProperty(aProgram(PROFILES[profile]), (program) => environment.run(program));
   try {
     const outcome = await fc.check(property, { numRuns: PROGRAMS[profile] * share, seed });
     if (outcome.failed) throw new Error(report(outcome, profile, seed));
   } finally {
-    await arena.close();
+    await environment.close();
   }
 }
 
@@ -77,7 +77,7 @@ function asCode(program: Program): string {
 }
 
 /** A store that program after program is run on. */
-class Arena {
+class FaultEnvironment {
   readonly #open: OpenStore;
   readonly #profile: Profile;
   readonly #isHeard: (event: StoreEvent) => boolean;
@@ -94,17 +94,17 @@ class Arena {
   async run(program: Program): Promise<void> {
     this.#ring ??= await Ring.enter(await this.#open({ clock: this.#profile.clock }), this.#now);
     await this.#ring.begin(this.#now);
-    const duel = new Duel(this.#ring.store, this.#profile, this.#now);
+    const differential = new Differential(this.#ring.store, this.#profile, this.#now);
     try {
-      await duel.run(program);
-      const heard = await this.#ring.heard(duel.now);
-      compareEvents(duel.expectedEvents.filter(this.#isHeard), heard.filter(this.#isHeard));
-      await duel.clear();
+      await differential.run(program);
+      const heard = await this.#ring.heard(differential.now);
+      compareEvents(differential.expectedEvents.filter(this.#isHeard), heard.filter(this.#isHeard));
+      await differential.clear();
     } catch (error) {
       await this.close();
       throw error;
     }
-    this.#now = Math.max(this.#now, duel.now) + PAUSE_MS;
+    this.#now = Math.max(this.#now, differential.now) + PAUSE_MS;
   }
 
   async close(): Promise<void> {

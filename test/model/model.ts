@@ -5,11 +5,10 @@
  * are found, ordered, kept or remembered, so that a mistake in the operations or in a table cannot be its own.
  * Tokens and insertion numbers are the model's; whoever compares translates them.
  */
-import { type ClockMemory, type Moment, NEVER_SEEN, NO_GAP, readClock } from '../../src/core/clock.ts';
-import { coalesceKeyOf } from '../../src/core/coalesce.ts';
-import type { HistoryRow } from '../../src/core/history.ts';
-import { isRunning, type Job, type RunningJob } from '../../src/core/job.ts';
-import type { StoreEvent, WorkerRecord } from '../../src/core/job-store.ts';
+
+import type { HistoryRow } from '../../src/core/job/history.ts';
+import { isRunning, type Job, type RunningJob } from '../../src/core/job/job.ts';
+import { type ClockMemory, type Moment, NEVER_SEEN, NO_GAP, readClock } from '../../src/core/lifecycle/clock.ts';
 import {
   claimOrder,
   keyAddress,
@@ -17,13 +16,15 @@ import {
   releasesKey,
   restartedLease,
   type Transition,
-} from '../../src/core/lifecycle.ts';
-import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings.ts';
+} from '../../src/core/lifecycle/lifecycle.ts';
+import { coalesceKeyOf } from '../../src/core/limits/coalesce.ts';
+import type { StoreEvent, WorkerRecord } from '../../src/core/ports/job-store.ts';
+import { EVERY_QUEUE, type QueueSettings, settingsOf } from '../../src/core/settings/settings.ts';
+import { follow } from './model-coalescing.ts';
 import type { News } from './model-family.ts';
-import { follow } from './model-folds.ts';
-import { tellHooks } from './model-hooks.ts';
 import { ModelLimits } from './model-limits.ts';
 import { type Fact, factOf } from './model-statistics.ts';
+import { tellHooks } from './model-webhooks.ts';
 import { ALL_QUEUES } from './program.ts';
 
 interface HeldKey {

@@ -14,8 +14,8 @@ import type {
   Move,
   NewJob,
   Requeue,
-} from '../../src/core/job-store.ts';
-import type { QueueSettings } from '../../src/core/settings.ts';
+} from '../../src/core/ports/job-store.ts';
+import type { QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 
 export const QUEUES = ['x', 'y'] as const;

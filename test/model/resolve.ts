@@ -1,8 +1,8 @@
 /** Turns a step into the call it means now: tokens, attempts and times are known only while the program runs. */
-import { isEnded, JOB_STATES, type JobState } from '../../src/core/job.ts';
-import type { ClaimRequest, JobQuery } from '../../src/core/job-store.ts';
+import { isEnded, JOB_STATES, type JobState } from '../../src/core/job/job.ts';
 import type { CallArgument, CallName } from '../../src/core/operations/perform.ts';
-import type { QueueSettings } from '../../src/core/settings.ts';
+import type { ClaimRequest, JobQuery } from '../../src/core/ports/job-store.ts';
+import type { QueueSettings } from '../../src/core/settings/settings.ts';
 import type { Said } from '../contract/workbench.ts';
 import type { Model } from './model.ts';
 import { type Family, FUTURE_TOKEN, QUEUES, type Seen, type Step, type Which, type Who } from './program.ts';

@@ -2,7 +2,7 @@
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
-const rules = 'src/core/dependencies.ts';
+const rules = 'src/core/lifecycle/dependencies.ts';
 const operations = 'src/core/operations/dependents.ts';
 const prelude = 'src/stores/redis/lua/prelude.lua';
 
@@ -58,14 +58,14 @@ export const dependencies = [
   },
   {
     name: 'sqlite: a blocked job is ready',
-    file: 'src/stores/sqlite/job-columns.ts',
+    file: 'src/stores/sqlite/tables/job-columns.ts',
     find: "if (job.state !== 'waiting' || isBlocked(job)) return null;",
     replace: "if (job.state !== 'waiting') return null;",
     suites: sqlite,
   },
   {
     name: 'sqlite: blocked jobs are counted once and never again',
-    file: 'src/stores/sqlite/queue-counters.ts',
+    file: 'src/stores/sqlite/tables/queue-counters.ts',
     find: 'isBlocked(before) === isBlocked(after) &&',
     replace: '',
     suites: sqlite,

@@ -1,7 +1,7 @@
 /** Bugs in what the Redis store does when its server is lost, is another, or says no. */
 const redis = (name) => `src/stores/redis/${name}`;
 const lost = ['test/faults/lost-writes.test.ts'];
-const answers = ['src/stores/redis/problem.test.ts'];
+const answers = ['src/stores/redis/client/problem.test.ts'];
 
 export const failover = [
   {
@@ -13,49 +13,49 @@ export const failover = [
   },
   {
     name: 'failover: a client forgets which reigns it has seen',
-    file: redis('primary.ts'),
+    file: redis('client/primary.ts'),
     find: 'this.#reign = Math.max(this.#reign, Number(reign));',
     replace: '',
     suites: lost,
   },
   {
     name: 'failover: a change counts as confirmed by too few replicas',
-    file: redis('lane.ts'),
+    file: redis('client/connection.ts'),
     find: 'if (Number(count) >= replicas) return;',
     replace: 'if (Number(count) >= 0) return;',
     suites: lost,
   },
   {
     name: 'failover: a replica is taken for the primary',
-    file: redis('primary.ts'),
+    file: redis('client/primary.ts'),
     find: "if (primary !== '') {",
     replace: "if (primary === '?') {",
     suites: answers,
   },
   {
     name: 'failover: a server that is the primary no longer is kept',
-    file: redis('lane.ts'),
+    file: redis('client/connection.ts'),
     find: ' || leadsElsewhere(error)',
     replace: '',
     suites: answers,
   },
   {
     name: 'failover: a server that says where the slot is now is asked for ever',
-    file: redis('problem.ts'),
+    file: redis('client/problem.ts'),
     find: "new Set(['READONLY', 'MOVED', 'ASK',",
     replace: "new Set(['READONLY', 'ASK',",
     suites: ['src/stores/redis/slot-moves.test.ts'],
   },
   {
     name: 'failover: a script that was stopped passes for a lost reply',
-    file: redis('problem.ts'),
+    file: redis('client/problem.ts'),
     find: "(asked === 'opening' ? undefined : 'data-corrupt')",
     replace: 'undefined',
     suites: answers,
   },
   {
     name: 'failover: nobody looks where the primary is while its server answers',
-    file: redis('connection.ts'),
+    file: redis('client/primary-connection.ts'),
     find: 'if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);',
     replace: '',
     suites: ['src/stores/redis/sentinel.test.ts'],

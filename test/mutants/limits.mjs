@@ -2,11 +2,11 @@
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
-const rules = 'src/core/coalesce.ts';
-const operations = 'src/core/operations/folds.ts';
+const rules = 'src/core/limits/coalesce.ts';
+const operations = 'src/core/operations/coalescing.ts';
 const prelude = 'src/stores/redis/lua/prelude.lua';
 
-const needs = 'src/core/operations/needs.ts';
+const needs = 'src/core/operations/resources.ts';
 
 export const limits = [
   {
@@ -61,7 +61,7 @@ export const limits = [
   },
   {
     name: 'resource slots: of many different needs the last are never looked at',
-    file: 'src/core/needs.ts',
+    file: 'src/core/limits/resources.ts',
     find: 'Math.floor(now / LOOK_MS)',
     replace: '0 * Math.floor(now / LOOK_MS)',
     suites: memory,
@@ -75,14 +75,14 @@ export const limits = [
   },
   {
     name: 'sqlite: of many different needs the last are never looked at',
-    file: 'src/stores/sqlite/throttle-rows.ts',
+    file: 'src/stores/sqlite/tables/throttle-rows.ts',
     find: 'const to = found[MOST_NEEDS - 1] ?? start;',
     replace: 'const to = start;',
     suites: sqlite,
   },
   {
     name: 'sqlite: needs of jobs that are gone stand before others for ever',
-    file: 'src/stores/sqlite/throttle-rows.ts',
+    file: 'src/stores/sqlite/tables/throttle-rows.ts',
     find: 'if (isParked === 1) {',
     replace: 'if (isParked !== undefined) {',
     suites: sqlite,
@@ -117,7 +117,7 @@ export const limits = [
   },
   {
     name: 'coalescing: new data changes nothing about whom it goes with',
-    file: 'src/core/lifecycle.ts',
+    file: 'src/core/lifecycle/lifecycle.ts',
     find: 'foldedInto: needsOpen ? null : job.foldedInto,',
     replace: 'foldedInto: job.foldedInto,',
     suites: memory,
@@ -131,7 +131,7 @@ export const limits = [
   },
   {
     name: 'sqlite: an equal that was put off is found too early',
-    file: 'src/stores/sqlite/fold-rows.ts',
+    file: 'src/stores/sqlite/tables/coalesced-rows.ts',
     find: 'before?.runAt !== after?.runAt ||',
     replace: '',
     suites: sqlite,

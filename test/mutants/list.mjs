@@ -8,9 +8,8 @@ import { clock } from './clock.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
-import { hooks } from './hooks.mjs';
 import { limits } from './limits.mjs';
-import { moving } from './moving.mjs';
+import { moving } from './migration.mjs';
 import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
@@ -20,6 +19,7 @@ import { series } from './series.mjs';
 import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
+import { hooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
 export const mutants = [

@@ -1,5 +1,5 @@
 /** Bugs between the nodes of one store: who is believed, which file is taken, what a drain holds back. */
-const asking = ['src/node/nodes/other-nodes.test.ts'];
+const asking = ['src/node/cluster/other-nodes.test.ts'];
 const processes = ['test/node/many-nodes.test.ts'];
 
 const owner = ['src/node/store-owner.test.ts'];
@@ -35,65 +35,65 @@ export const nodes = [
   },
   {
     name: 'nodes: whoever says that it is a node is one',
-    file: 'src/node/nodes/node-credential.ts',
+    file: 'src/node/cluster/node-credential.ts',
     find: '  if (!secret.isProven(proof, wordsOf(asked, id, at))) return null;\n',
     replace: '',
     suites: asking,
   },
   {
     name: 'nodes: a proof is good for any path',
-    file: 'src/node/nodes/node-credential.ts',
+    file: 'src/node/cluster/node-credential.ts',
     find: '  method,\n  path,\n];',
     replace: '  method,\n];',
     suites: asking,
   },
   {
     name: 'nodes: an entry that no node has proven is called',
-    file: 'src/node/nodes/other-nodes.ts',
+    file: 'src/node/cluster/other-nodes.ts',
     find: 'entry.id !== id && isProvenEntry(secret, entry)',
     replace: 'entry.id !== id && entry.proof !== secret.prove([])',
     suites: asking,
   },
   {
     name: 'nodes: whatever answers at an address is the node',
-    file: 'src/node/nodes/other-nodes.ts',
+    file: 'src/node/cluster/other-nodes.ts',
     find: 'if (opened.headers[PROOF_HEADER] === answer) return',
     replace: "if (opened.headers[PROOF_HEADER] !== '') return",
     suites: asking,
   },
   {
     name: 'nodes: the hash of a fetched file is not looked at',
-    file: 'src/node/nodes/file-fetcher.ts',
+    file: 'src/node/cluster/file-fetcher.ts',
     find: 'this.#blobs.finish(uploadOf(sha256), { sha256, size })',
     replace: 'this.#blobs.finish(uploadOf(sha256), { size })',
     suites: asking,
   },
   {
     name: 'nodes: a built-in queue claims while its node drains',
-    file: 'src/node/built-in-lane.ts',
+    file: 'src/node/queues/system-queue.ts',
     find: '(isDraining ? worker.pause() : worker.resume())',
     replace: '(isDraining ? worker.resume() : worker.resume())',
-    suites: ['src/node/built-in-lane.test.ts'],
+    suites: ['src/node/queues/system-queue.test.ts'],
   },
   {
     name: 'nodes: a queue claims while its node drains',
-    file: 'src/node/queue-lane.ts',
+    file: 'src/node/queues/queue-runner.ts',
     find: '      this.#isDraining = isDraining;\n',
     replace: '',
     suites: processes,
   },
   {
     name: 'nodes: what part of a log was asked for is not passed on',
-    file: 'src/server/from-other-node.ts',
+    file: 'src/server/views/from-other-node.ts',
     find: 'const headers = picked(request.headers, ASKED);',
     replace: 'const headers = picked({}, ASKED);',
     suites: processes,
   },
   {
     name: 'nodes: a store that was given up goes unnoticed',
-    file: 'src/node/store-watch.ts',
+    file: 'src/node/doctor/store-watch.ts',
     find: "if (codeOf(error) === 'store-closed') return onClosed(error);",
     replace: '',
-    suites: ['src/node/store-watch.test.ts'],
+    suites: ['src/node/doctor/store-watch.test.ts'],
   },
 ];

@@ -1,36 +1,36 @@
 /** Seeded bugs around attempt outcomes: settlements that meet errors, the start during an outage, the journal. */
-const errors = ['src/worker/settlement-errors.test.ts'];
-const journal = ['src/worker/journal.test.ts', 'test/library/foreign-journal.test.ts'];
+const errors = ['src/worker/outcome/settlement-errors.test.ts'];
+const journal = ['src/worker/outcome/outcome-journal.test.ts', 'test/library/foreign-journal.test.ts'];
 const outage = ['test/library/work-during-outage.test.ts'];
 
 export const outcomes = [
   {
     name: 'outcomes: an error of the store fails a finished job',
-    file: 'src/worker/settler.ts',
+    file: 'src/worker/outcome/settlement-batcher.ts',
     find: 'return isInputError(error) ? await this.#deliverSubstitute(only, error) : [this.#keep(only, error)];',
     replace: 'return await this.#deliverSubstitute(only, error);',
     suites: errors,
   },
   {
     name: 'outcomes: a settlement without an answer is forgotten',
-    file: 'src/worker/settler.ts',
+    file: 'src/worker/outcome/settlement-batcher.ts',
     find: "if (answer === undefined) owed.push(this.#keep(each, new Error('the store did not answer this settlement')));",
     replace: 'if (answer === undefined) each.answered(each.settlement, null);',
     suites: errors,
   },
   {
     name: 'outcomes: one settlement that cannot be written holds up its batch',
-    file: 'src/worker/settler.ts',
+    file: 'src/worker/outcome/settlement-batcher.ts',
     find: 'if (!isAway(error)) return await this.#deliverApart(batch, error);',
     replace: 'if (batch.length === 1 && !isAway(error)) return await this.#deliverApart(batch, error);',
     suites: errors,
   },
   {
     name: 'outcomes: missing rights inside of a Redis script count as damage',
-    file: 'src/stores/redis/problem.ts',
+    file: 'src/stores/redis/client/problem.ts',
     find: 'SLOT_MOVES.test(message) || LACKS_RIGHTS_INSIDE.test(message)',
     replace: 'SLOT_MOVES.test(message)',
-    suites: ['src/stores/redis/problem.test.ts'],
+    suites: ['src/stores/redis/client/problem.test.ts'],
   },
   {
     name: 'outcomes: a revoked token counts as a fault of the settlement',
@@ -55,35 +55,35 @@ export const outcomes = [
   },
   {
     name: 'outcomes: a worker waits for what cannot heal',
-    file: 'src/worker/when-available.ts',
+    file: 'src/worker/loop/when-available.ts',
     find: '      if (!canHeal(error)) throw error;\n',
     replace: '      if (!canHeal(error) && signal.aborted) throw error;\n',
     suites: outage,
   },
   {
     name: 'outcomes: a worker that waits for its store cannot be stopped',
-    file: 'src/worker/queue-worker.ts',
+    file: 'src/worker/loop/queue-worker.ts',
     find: '    this.#waiting.abort();\n',
     replace: '',
     suites: outage,
   },
   {
     name: 'outcomes: a journal of another store is delivered',
-    file: 'src/worker/journal.ts',
+    file: 'src/worker/outcome/outcome-journal.ts',
     find: 'if (store !== null && this.#store !== null && store !== this.#store) {',
     replace: "if (store === '') {",
     suites: journal,
   },
   {
     name: 'outcomes: a journal does not name its store',
-    file: 'src/worker/journal.ts',
+    file: 'src/worker/outcome/outcome-journal.ts',
     find: 'isNew && this.#store !== null ? [{ store: this.#store }] : []',
     replace: '[]',
     suites: journal,
   },
   {
     name: 'outcomes: a journal that was set aside is never adopted',
-    file: 'src/worker/journal.ts',
+    file: 'src/worker/outcome/outcome-journal.ts',
     find: ' || (this.#store !== null && rest.startsWith(setAsidePrefix(this.#store)))',
     replace: '',
     suites: journal,

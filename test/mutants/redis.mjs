@@ -170,7 +170,7 @@ export const redis = [
     file: lua('swift'),
     find: "('%d'):format(count + 1)",
     replace: "('%d'):format(count)",
-    suites: [...suites, 'src/stores/redis/swift.test.ts'],
+    suites: [...suites, 'src/stores/redis/fast-path.test.ts'],
   },
   {
     name: 'redis: a plain claim passes over an expired lease',
@@ -219,14 +219,14 @@ export const redis = [
     file: lua('birth'),
     find: ' or settings.priority ~= 0',
     replace: '',
-    suites: ['src/stores/redis/swift.test.ts'],
+    suites: ['src/stores/redis/fast-path.test.ts'],
   },
   {
     name: 'redis: a plain add into a queue that takes none',
     file: lua('birth'),
     find: "settings.state == 'down' or",
     replace: '',
-    suites: ['src/stores/redis/swift.test.ts'],
+    suites: ['src/stores/redis/fast-path.test.ts'],
   },
   {
     name: 'redis: a slot is taken that nobody counts',

@@ -1,34 +1,34 @@
 /** Bugs in schedules: slots that fire twice, not at all, or at the wrong time of night. */
-const rules = ['src/core/schedule-rule.test.ts'];
-const plans = ['src/core/schedule-plan.test.ts'];
+const rules = ['src/core/schedules/schedule-rule.test.ts'];
+const plans = ['src/core/schedules/schedule-plan.test.ts'];
 const firing = ['test/contract/memory.test.ts'];
 const years = ['test/contract/schedule-year.test.ts'];
 
 export const schedules = [
   {
     name: 'schedules: a time that clocks show twice fires the second time',
-    file: 'src/core/time-zone.ts',
+    file: 'src/core/schedules/time-zone.ts',
     find: '.sort((one, other) => one - other);\n    const at',
     replace: '.sort((one, other) => other - one);\n    const at',
     suites: rules,
   },
   {
     name: 'schedules: every hour falls silent when clocks go back',
-    file: 'src/core/schedule-rule.ts',
+    file: 'src/core/schedules/schedule-rule.ts',
     find: 'return cron.hours.length === HOURS ? nextHourly(cron, zone, after) : nextNamed(cron, zone, after);',
     replace: 'return cron.hours.length > HOURS ? nextHourly(cron, zone, after) : nextNamed(cron, zone, after);',
     suites: rules,
   },
   {
     name: 'schedules: the mark is moved over slots that nobody decided',
-    file: 'src/core/schedule-plan.ts',
+    file: 'src/core/schedules/schedule-plan.ts',
     find: 'mark: taken.at(-1) ?? lastDropped ?? begin,',
     replace: 'mark: slots.at(-1) ?? begin,',
     suites: plans,
   },
   {
     name: 'schedules: whoever loses the put adds its jobs all the same',
-    file: 'src/node/fire-schedule.ts',
+    file: 'src/schedules/fire-schedule.ts',
     find: 'turn.schedule !== schedule && !(await putSchedule(store.records, turn.schedule, kept.version))',
     replace:
       'turn.schedule !== schedule && (await putSchedule(store.records, turn.schedule, kept.version)) === undefined',
@@ -36,14 +36,14 @@ export const schedules = [
   },
   {
     name: 'schedules: what a dead node owed is forgotten',
-    file: 'src/node/fire-schedule.ts',
+    file: 'src/schedules/fire-schedule.ts',
     find: '    return isOwedStill(await addPending(store, schedule)) ? now + OWED_MS : now;',
     replace: '    return null;',
     suites: years,
   },
   {
     name: 'schedules: the job before is never looked at',
-    file: 'src/core/schedule-plan.ts',
+    file: 'src/core/schedules/schedule-plan.ts',
     find: "(schedule.definition.overlap !== 'allow' && isDue(schedule, now))",
     replace: "(schedule.definition.overlap === 'replace' && isDue(schedule, now))",
     suites: years,

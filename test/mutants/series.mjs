@@ -2,7 +2,7 @@
 export const series = [
   {
     name: 'throughput: a page keeps what an older one counted in its slot',
-    file: 'src/core/series.ts',
+    file: 'src/core/statistics/series.ts',
     find: 'known?.page === page ? [...known.counts]',
     replace: 'known !== undefined ? [...known.counts]',
     suites: ['test/contract/memory.test.ts'],

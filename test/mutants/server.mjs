@@ -1,47 +1,47 @@
 /** Seeded bugs of the HTTP server: memory of event streams, and what outlives a stop. */
-const streams = ['src/server/stream-buffers.test.ts', 'test/server/event-streams.test.ts'];
+const streams = ['src/server/streams/stream-buffers.test.ts', 'test/server/event-streams.test.ts'];
 
 export const server = [
   {
     name: 'server: event streams have no limit together',
-    file: 'src/server/stream-buffers.ts',
+    file: 'src/server/streams/stream-buffers.ts',
     find: 'if (this.#atMost > this.#limit) this.#count(bytes);',
     replace: '',
     suites: streams,
   },
   {
     name: 'server: the quickest reader is dropped first',
-    file: 'src/server/stream-buffers.ts',
+    file: 'src/server/streams/stream-buffers.ts',
     find: 'one.waitsSince - other.waitsSince',
     replace: 'other.waitsSince - one.waitsSince',
     suites: streams,
   },
   {
     name: 'server: a refused upload keeps its timer',
-    file: 'src/server/read-body.ts',
+    file: 'src/server/http/read-body.ts',
     find: "  response.once('close', answered);\n",
     replace: '',
-    suites: ['src/server/read-body.test.ts'],
+    suites: ['src/server/http/read-body.test.ts'],
   },
   {
     name: 'server: an idle client of a socket holds up the stop',
-    file: 'src/doors/rq/rq-socket.ts',
+    file: 'src/compat/rq/rq-socket.ts',
     find: '    for (const socket of known.connections) socket.destroy();\n',
     replace: '',
     suites: ['test/node/stop.test.ts'],
   },
   {
     name: 'server: a removed socket is not made again',
-    file: 'src/server/listen.ts',
+    file: 'src/server/http/listen.ts',
     find: 'if (await isThere(path)) return;',
     replace: 'if (server.listening) return;',
     suites: ['test/node/stop.test.ts'],
   },
   {
     name: 'worker: an unanswered claim is repeated after the stop',
-    file: 'src/worker/claim-loop.ts',
+    file: 'src/worker/loop/claim-loop.ts',
     find: ' && !this.#isGivenUp',
     replace: '',
-    suites: ['src/worker/claim-loop.test.ts'],
+    suites: ['src/worker/loop/claim-loop.test.ts'],
   },
 ];

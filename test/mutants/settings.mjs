@@ -2,7 +2,7 @@
 export const settings = [
   {
     name: 'settings of every queue: known by heart after they were changed',
-    file: 'src/stores/sqlite/sqlite-records.ts',
+    file: 'src/stores/sqlite/tables/sqlite-records.ts',
     find: 'if (key === EVERY_QUEUE) this.#settings.clear();',
     replace: '',
     suites: ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'],
@@ -23,7 +23,7 @@ export const settings = [
   },
   {
     name: 'settings of every queue: retention of one kind hides the others',
-    file: 'src/core/settings.ts',
+    file: 'src/core/settings/settings.ts',
     find: 'layers.find((each) => each?.[kind] !== undefined)?.[kind]',
     replace: 'layers.find((each) => each !== undefined)?.[kind]',
     suites: ['test/contract/memory.test.ts'],

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
-import type { BackupManifest } from '../../src/node/backup-manifest.ts';
+import type { BackupManifest } from '../../src/node/backup/backup-manifest.ts';
 import { filesBelow, sha256Of } from '../processes/blobs-workbench.ts';
 import { aBench } from './serve-bench.ts';
 

@@ -8,11 +8,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { type Bench, cli } from '../processes/scripts-workbench.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aBench, endNodeOf, post } from './serve-bench.ts';
 
 const hasStrace = spawnSync('sh', ['-c', 'strace -qq -o /dev/null true']).status === 0;
-const WHEN = proofSize({ small: [3, 8, 20], full: Array.from({ length: 60 }, (_, each) => each + 1) });
+const WHEN = testSize({ small: [3, 8, 20], full: Array.from({ length: 60 }, (_, each) => each + 1) });
 
 /** Serves with the n-th fsync of each thread failing, and all after it: a broken disk does not heal. */
 async function serveOnBrokenDisk(bench: Bench, when: number) {

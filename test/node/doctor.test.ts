@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
-import type { Finding } from '../../src/node/finding.ts';
-import { openDatabase } from '../../src/stores/sqlite/sqlite-database.ts';
+import type { Finding } from '../../src/node/doctor/finding.ts';
+import { openDatabase } from '../../src/stores/sqlite/engine/sqlite-database.ts';
 import { flipBit } from '../processes/blobs-workbench.ts';
 import { Bench, cli } from '../processes/scripts-workbench.ts';
 import { spawnGuarded } from '../support/guarded-process.ts';

@@ -5,15 +5,15 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
+import type { Job } from '../../src/core/job/job.ts';
 import { eventually } from '../processes/runner-workbench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { get, post } from './serve-bench.ts';
 import { canMount, fill, roomOn, type SmallDisk, serveOnSmallDisk } from './small-disk.ts';
 
 // A new disk after a few rounds: on one disk the database grew to 12 MB in 25, and then there was no room for the ballast.
-const ROUNDS = proofSize({ small: 3, full: 5 });
-const DISKS = proofSize({ small: [1], full: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
+const ROUNDS = testSize({ small: 3, full: 5 });
+const DISKS = testSize({ small: [1], full: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
 const DATA = JSON.stringify('x'.repeat(2_000));
 /** Waits for the file that it was given. */
 const STEADY = 'while [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done; echo it ended';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { ServedNode } from '../relay/serve-bench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { HookReceiver } from './hook-receiver.ts';
 
 const OLD = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -62,7 +62,7 @@ describe('hooks', () => {
     const receiver = await HookReceiver.open(NEW);
     const node = await aNode();
     await node.insist('PATCH', '/api/queues/work', { hooks: [`${receiver.url}/ok/killed`] });
-    const rounds = proofSize({ small: 2, full: 20 });
+    const rounds = testSize({ small: 2, full: 20 });
     const ids: string[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const fresh = Array.from({ length: 10 }, (_, place) => `r${round}-${place}`);

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
-import type { ProvenEntry } from '../../src/node/nodes/node-entry.ts';
+import type { ProvenEntry } from '../../src/node/cluster/node-entry.ts';
 import type { RunningRows } from '../../src/wire/overview.ts';
 import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { type HttpFaultProxy, openHttpFaultProxy } from '../support/http-fault-proxy.ts';

@@ -56,8 +56,8 @@ test('Where systemd cannot be told, the log says so once and the node goes on.',
   expect(node.lines.filter((line) => line.includes('systemd could not be told'))).toHaveLength(1);
 });
 
-test.runIf(hasProgram('systemd-analyze'))('The unit in docs/operations.md is one that systemd takes.', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+test.runIf(hasProgram('systemd-analyze'))('The unit in docs/deploying.md is one that systemd takes.', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
   const unit = /```ini\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-unit-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

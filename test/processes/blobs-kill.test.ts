@@ -5,14 +5,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openBlobs } from '../../src/blobs/open-blobs.ts';
+import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
 import { startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aFolder, bytesOf, filesBelow, sha256Of } from './blobs-workbench.ts';
 
-const SIZE = proofSize({ small: 25_000_000, full: 200_000_000 });
+const SIZE = testSize({ small: 25_000_000, full: 200_000_000 });
 const CUTS = 10;
-const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
+const TIMEOUT_MS = testSize({ small: 60_000, full: 300_000 });
 
 describe('an upload that is killed ten times', () => {
   it(

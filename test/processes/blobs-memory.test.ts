@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aFolder } from './blobs-workbench.ts';
 
-const SIZE = proofSize({ small: 100_000_000, full: 1_000_000_000 });
+const SIZE = testSize({ small: 100_000_000, full: 1_000_000_000 });
 const LIMIT_MB = 64;
-const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
+const TIMEOUT_MS = testSize({ small: 60_000, full: 300_000 });
 const canMeasure = existsSync(join('/proc', 'self', 'clear_refs'));
 
 it.skipIf(!canMeasure)(

@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openBlobs } from '../../src/blobs/open-blobs.ts';
+import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aFolder } from './blobs-workbench.ts';
 
-const ADDS = proofSize({ small: 250, full: 10_000 });
-const TIMEOUT_MS = proofSize({ small: 60_000, full: 300_000 });
+const ADDS = testSize({ small: 250, full: 10_000 });
+const TIMEOUT_MS = testSize({ small: 60_000, full: 300_000 });
 const PROMISED_MS = 60;
 
 it(

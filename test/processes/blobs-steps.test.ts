@@ -7,15 +7,15 @@ import { mkdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Blobs } from '../../src/blobs/blobs.ts';
-import { openBlobs } from '../../src/blobs/open-blobs.ts';
-import { proofSize } from '../support/proof.ts';
+import type { Blobs } from '../../src/files/blobs/blobs.ts';
+import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
+import { testSize } from '../support/test-size.ts';
 import { hasStrace, type Injection, nameOf, runStep, type StepRun } from './blobs-trace.ts';
 import { aFolder, bytesOf, filesBelow, piecesOf, sha256Of } from './blobs-workbench.ts';
 
 const bytes = bytesOf(1_200_000, 7);
 const sha256 = sha256Of(bytes);
-const ADDS = proofSize({ small: ['upload'], full: ['upload', 'addFromStream', 'addFromPath'] });
+const ADDS = testSize({ small: ['upload'], full: ['upload', 'addFromStream', 'addFromPath'] });
 const DAY_MS = 86_400_000;
 
 interface Place {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { Blobs } from '../../src/blobs/blobs.ts';
-import { type BlobsOptions, openBlobs } from '../../src/blobs/open-blobs.ts';
+import type { Blobs } from '../../src/files/blobs/blobs.ts';
+import { type BlobsOptions, openBlobs } from '../../src/files/blobs/open-blobs.ts';
 
 /** Removed at the end of the test. */
 export async function aFolder(): Promise<string> {

@@ -2,12 +2,12 @@
 import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesOf } from '../../src/runner/attempt-files.ts';
-import { readLogIndex } from '../../src/runner/log-index.ts';
-import { readLog, readLogLines } from '../../src/runner/read-log.ts';
-import { searchLog } from '../../src/runner/search-log.ts';
-import { MAX_SAMPLES, type Usage } from '../../src/runner/usage.ts';
-import { proofSize } from '../support/proof.ts';
+import { filesOf } from '../../src/runner/attempt/attempt-files.ts';
+import { MAX_SAMPLES, type Usage } from '../../src/runner/attempt/usage.ts';
+import { readLogIndex } from '../../src/runner/log/log-index.ts';
+import { readLog, readLogLines } from '../../src/runner/log/read-log.ts';
+import { searchLog } from '../../src/runner/log/search-log.ts';
+import { testSize } from '../support/test-size.ts';
 import { aHome, aRunner, eventually, logOf, started } from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -100,7 +100,7 @@ describe('accounting', () => {
 
 describe('a log that is being written', () => {
   it('is read, searched and indexed while it grows, and complete at the end', async () => {
-    const lines = proofSize({ small: 30_000, full: 600_000 });
+    const lines = testSize({ small: 30_000, full: 600_000 });
     const runner = aRunner();
     const before = process.memoryUsage().rss;
     const text = `perl -e '$| = 1; for (1 .. ${lines}) { print "line $_ ", "." x 90, "\\n" } sleep 3; print "the very last\\n"'`;

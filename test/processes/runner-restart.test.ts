@@ -5,11 +5,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { adopt, withdraw } from '../../src/runner/adopt.ts';
-import { filesOf, readExit, readPid } from '../../src/runner/attempt-files.ts';
-import { isAlive } from '../../src/runner/process-stat.ts';
+import { adopt, withdraw } from '../../src/runner/attempt/adopt.ts';
+import { filesOf, readExit, readPid } from '../../src/runner/attempt/attempt-files.ts';
+import { isAlive } from '../../src/runner/process-tree/process-stat.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import {
   aFolder,
   aHome,
@@ -47,7 +47,7 @@ const theEndOf = (parent: Fixture, folder: string) =>
   parent.next((each) => each['type'] === 'ended' && each['folder'] === folder, 60_000);
 
 describe('scripts that print a counter every 100 ms', () => {
-  const count = proofSize({ small: 50, full: 50 });
+  const count = testSize({ small: 50, full: 50 });
   const lines = 120;
 
   it('go on over every kind of death, each once, no line missing', { timeout: 120_000 }, async () => {

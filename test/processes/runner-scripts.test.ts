@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AttemptEnd } from '../../src/runner/attempt.ts';
-import { endingOf } from '../../src/runner/ending.ts';
+import type { AttemptEnd } from '../../src/runner/attempt/attempt.ts';
+import { endingOf } from '../../src/runner/attempt/outcome.ts';
 import { aFolder, aHome, anOrder, aRunner, compiled, logOf, scripts } from './runner-workbench.ts';
 
 const languages = [

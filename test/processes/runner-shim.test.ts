@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesOf, parseExit, readExit, readPid } from '../../src/runner/attempt-files.ts';
-import { putDeadline } from '../../src/runner/deadline.ts';
+import { filesOf, parseExit, readExit, readPid } from '../../src/runner/attempt/attempt-files.ts';
+import { putDeadline } from '../../src/runner/attempt/deadline.ts';
 import { openRunner } from '../../src/runner/open-runner.ts';
-import { isAlive } from '../../src/runner/process-stat.ts';
-import { takeSurvey } from '../../src/runner/survey.ts';
+import { isAlive } from '../../src/runner/process-tree/process-stat.ts';
+import { takeSurvey } from '../../src/runner/process-tree/process-survey.ts';
 import {
   aFolder,
   aHome,
@@ -24,7 +24,7 @@ import {
 } from './runner-workbench.ts';
 
 const isRoot = process.getuid?.() === 0;
-const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'shim.sh');
+const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'process', 'shim.sh');
 
 describe('what a script finds', () => {
   it('descriptors 0 to 4 and no others, whatever the parent has open', async () => {

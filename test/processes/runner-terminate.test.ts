@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Attempt } from '../../src/runner/attempt.ts';
-import { filesOf } from '../../src/runner/attempt-files.ts';
-import type { Attached } from '../../src/runner/belonging.ts';
-import { openCgroups, processesIn } from '../../src/runner/cgroups.ts';
-import { findMembers } from '../../src/runner/find-members.ts';
-import { bootIdentity, isAlive, isLiving, readStat } from '../../src/runner/process-stat.ts';
-import { isInside, placesOf } from '../../src/runner/process-traces.ts';
-import { takeSurvey } from '../../src/runner/survey.ts';
-import { proofSize } from '../support/proof.ts';
+import type { Attempt } from '../../src/runner/attempt/attempt.ts';
+import { filesOf } from '../../src/runner/attempt/attempt-files.ts';
+import { openCgroups, processesIn } from '../../src/runner/process-tree/cgroups.ts';
+import { findMembers } from '../../src/runner/process-tree/find-members.ts';
+import type { Attached } from '../../src/runner/process-tree/membership.ts';
+import { bootIdentity, isAlive, isLiving, readStat } from '../../src/runner/process-tree/process-stat.ts';
+import { takeSurvey } from '../../src/runner/process-tree/process-survey.ts';
+import { isInside, placesOf } from '../../src/runner/process-tree/process-traces.ts';
+import { testSize } from '../support/test-size.ts';
 import {
   aFolder,
   aHome,
@@ -37,7 +37,7 @@ const kinds = [
 ] as const;
 
 /** Small: the machine does other things at the same time, and a second is a second. */
-const many = proofSize({ small: 16, full: 40 });
+const many = testSize({ small: 16, full: 40 });
 
 /** Everything that a look from outside finds, whoever it belongs to. */
 async function leftOf(folder: string): Promise<number[]> {

@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Attempt, WatchOptions } from '../../src/runner/attempt.ts';
+import type { Attempt, WatchOptions } from '../../src/runner/attempt/attempt.ts';
+import { type Order, toShimOrder } from '../../src/runner/attempt/start-order.ts';
 import { openRunner, type Runner, type RunnerOptions } from '../../src/runner/open-runner.ts';
-import { type Order, toShimOrder } from '../../src/runner/order.ts';
 
 export const scripts = join(import.meta.dirname, '..', 'fixtures', 'scripts');
 const startPath = process.env['PATH'] ?? '/usr/bin:/bin';

@@ -7,21 +7,21 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { openBlobs } from '../../src/blobs/open-blobs.ts';
-import { Attachments } from '../../src/node/attachments.ts';
+import { Attachments } from '../../src/files/attachments/attachments.ts';
+import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
 import { homeAt } from '../../src/node/home.ts';
-import { JobFiles } from '../../src/node/job-files.ts';
-import { searchLog } from '../../src/runner/search-log.ts';
+import { JobFiles } from '../../src/node/retention/job-files.ts';
+import { searchLog } from '../../src/runner/log/search-log.ts';
 import type { JobView } from '../../src/wire/job-view.ts';
-import { SettingsKeeper } from '../../src/worker/settings-keeper.ts';
-import { proofSize } from '../support/proof.ts';
+import { SettingsCache } from '../../src/worker/loop/settings-cache.ts';
+import { testSize } from '../support/test-size.ts';
 import { Bench, childOf, cli, eventually } from './scripts-workbench.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 const MB = 1024 ** 2;
 const bench = new Bench();
-const bigBytes = proofSize({ small: 100, full: 1_024 }) * MB;
-const seconds = proofSize({ small: 3, full: 60 });
+const bigBytes = testSize({ small: 100, full: 1_024 }) * MB;
+const seconds = testSize({ small: 3, full: 60 });
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 let node: Awaited<ReturnType<Bench['serve']>>;
 
@@ -247,7 +247,7 @@ it('what was deleted while no node was there is found by the sweep, and nothing 
   const blobs = await openBlobs({ folder: home.blobs });
   const attachments = new Attachments(store, blobs);
   const troubles: unknown[] = [];
-  const settings = new SettingsKeeper(store);
+  const settings = new SettingsCache(store);
   const onTrouble = (_what: string, error: unknown) => troubles.push(error);
   const files = new JobFiles({ home, store, blobs, attachments, settings, onTrouble });
   await files.sweep();

@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { endAllOf } from './runner-workbench.ts';
 import { Bench, childOf, eventually, markedWith } from './scripts-workbench.ts';
 
-const many = proofSize({ small: 16, full: 50 });
+const many = testSize({ small: 16, full: 50 });
 const bench = new Bench();
-const witness = join(bench.home, 'witness');
+const ledger = join(bench.home, 'ledger');
 let tries = 0;
 /** Of this try: another one must not find the gates of this one open. */
 const file = (name: string) => join(bench.home, `${name}-${tries}`);
@@ -21,8 +21,8 @@ const untilTold =
   'echo "run waits" >&3; echo $$ >> "$WITNESS/$RQ_MSG_ID"; until [ -e "$RQ_PARAM1" ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done';
 
 beforeAll(async () => {
-  mkdirSync(witness);
-  const env = { WITNESS: witness, STOP: stop, COUNTER: bench.fixture('count-until.pl') };
+  mkdirSync(ledger);
+  const env = { WITNESS: ledger, STOP: stop, COUNTER: bench.fixture('count-until.pl') };
   bench.queue('counter', 'exec "$COUNTER"', { concurrency: many, env });
   bench.queue(
     'away',
@@ -57,7 +57,7 @@ async function endCounters(): Promise<void> {
 }
 
 const startsOf = (id: string): number => {
-  const path = join(witness, id);
+  const path = join(ledger, id);
   return existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n').length : 0;
 };
 const linesOf = (id: string): string[] => bench.log(id).split('\n').slice(0, -1);

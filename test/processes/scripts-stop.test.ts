@@ -3,12 +3,12 @@ import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/wire/job-view.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { Bench, eventually } from './scripts-workbench.ts';
 
 const bench = new Bench();
 const graceMs = 1_000;
-const each = proofSize({ small: 1, full: 5 });
+const each = testSize({ small: 1, full: 5 });
 const kinds = ['fork', 'setsid', 'double-fork', 'ignores-term', 'daemon', 'nameless', 'stops-itself', 'many-groups'];
 const trees = kinds.flatMap((kind) => Array.from({ length: each }, () => kind));
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const common = { concurrency: trees.length, grace: graceMs, env: { TREE } };
   bench.queue('tree', tree, common);
   // Long enough for all of them to stand before the first of them is over.
-  bench.queue('timed', tree, { ...common, maxRuntime: proofSize({ small: '5s', full: '20s' }) });
+  bench.queue('timed', tree, { ...common, maxRuntime: testSize({ small: '5s', full: '20s' }) });
   bench.queue('elsewhere', 'true', { state: 'paused' });
   bench.queue('leaves', '(setsid sleep 60 &) ; sleep 60 & echo "done and gone" >&3', { grace: '1s' });
   bench.queue('mute', 'echo once; exec sleep 120', { maxSilence: '1s', grace: '1s' });
@@ -118,7 +118,7 @@ describe('nothing is left of a process tree', { retry: 3 }, () => {
   });
 
   it('after maxRuntime', async () => {
-    const which = proofSize({ small: ['ignores-term', 'daemon', 'stops-itself'], full: trees });
+    const which = testSize({ small: ['ignores-term', 'daemon', 'stops-itself'], full: trees });
     const ids = await startTrees('timed', which);
     const jobs = await Promise.all(ids.map((id) => bench.until(id, ended, 60_000)));
     for (const job of jobs) expect(job).toMatchObject({ state: 'failed', failure: { group: 'timeout', detail: null } });
@@ -126,7 +126,7 @@ describe('nothing is left of a process tree', { retry: 3 }, () => {
   });
 
   it('after its lease was lost, and what it made is not mixed with what the next one makes', async () => {
-    const which = proofSize({ small: ['double-fork', 'ignores-term', 'nameless'], full: trees });
+    const which = testSize({ small: ['double-fork', 'ignores-term', 'nameless'], full: trees });
     const ids = await startTrees('tree', which);
     const { store } = await bench.longhaul();
     const moves = await store.jobs.move(ids.map((id) => ({ id, queue: 'elsewhere', steal: true })));

@@ -1,14 +1,14 @@
 /** One SQLite file in the hands of several processes: nothing is given twice, lost, or waited for without a word. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
+import type { Job } from '../../src/core/job/job.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../contract/open-sqlite.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 
 removeFoldersAtTheEnd();
 
-const JOBS = proofSize({ small: 600, full: 6_000 });
+const JOBS = testSize({ small: 600, full: 6_000 });
 const aJob = (id: string) => ({ id, queue: 'mail', data: '{}' });
 
 let calls = 0;

@@ -6,10 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { spawnGuarded } from '../support/guarded-process.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aFolder } from './blobs-workbench.ts';
 
-const ROUNDS = proofSize({ small: 3, full: 50 });
+const ROUNDS = testSize({ small: 3, full: 50 });
 const fixture = join(import.meta.dirname, '..', 'fixtures', 'sqlite-full-disk.mjs');
 
 // In a mount namespace of its own, which ends with the process: nothing is left mounted, whatever happens.

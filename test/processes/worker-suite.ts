@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
 
 /** A store that can be reached from several processes, and be taken away from them. */

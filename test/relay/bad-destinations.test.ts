@@ -5,7 +5,7 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { checkDestination } from '../../src/core/relay-order.ts';
+import { checkDestination } from '../../src/core/job/relay-request.ts';
 import type { TrialNode } from './relay-bench.ts';
 import { aFile, ended, filesOf, hasFailed, hashesOf, jobsIn, relay, startNode, until } from './relay-bench.ts';
 

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { openHttpFaultProxy } from '../support/http-fault-proxy.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { aFile, hashesOf } from './relay-bench.ts';
 import { ServedNode } from './serve-bench.ts';
 
-vi.setConfig({ testTimeout: proofSize({ small: 120_000, full: 1_800_000 }), hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: testSize({ small: 120_000, full: 1_800_000 }), hookTimeout: 60_000 });
 
-const SIZE = proofSize({ small: 60_000_000, full: 2_000_000_000 });
+const SIZE = testSize({ small: 60_000_000, full: 2_000_000_000 });
 const CUTS = 5;
 const MOST_GROWTH = 64 * 1024 ** 2;
 
@@ -44,7 +44,7 @@ it(`${SIZE / 1e6} MB over a link that is cut ${CUTS} times resume, and memory st
     await eventually(
       () => sender.find('large'),
       (job) => job?.state === 'done',
-      proofSize({ small: 90_000, full: 1_500_000 }),
+      testSize({ small: 90_000, full: 1_500_000 }),
     );
     const arrived = (await receiver.jobsIn('films')).filter(({ data }) => data === 'large');
     expect(arrived).toHaveLength(1);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import { RELAY_MEMORY_MS, RELAYED_RECORD, recallRelayed } from '../../src/node/relay/relay-memory.ts';
-import { makeToken } from '../../src/server/tokens.ts';
+import { makeToken } from '../../src/server/auth/tokens.ts';
 import type { TrialNode } from './relay-bench.ts';
 import { aFile, ended, filesOf, hasFailed, hashesOf, jobsIn, relay, startNode, until } from './relay-bench.ts';
 

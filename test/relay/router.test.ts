@@ -2,7 +2,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
+import type { Job } from '../../src/core/job/job.ts';
 import { candidatesOf, pick, ruleFor } from '../../src/node/router/route-job.ts';
 import { parseRouterRules } from '../../src/node/router/router-rules.ts';
 import { eventually } from '../processes/runner-workbench.ts';

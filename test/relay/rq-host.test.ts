@@ -1,8 +1,8 @@
 /** A host of RQ as the destination: spoken to in its own protocol, found out by asking. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { proofSize } from '../support/proof.ts';
 import type { RqMessage, RqStandIn } from '../support/rq-stand-in.ts';
 import { openRqStandIn } from '../support/rq-stand-in.ts';
+import { testSize } from '../support/test-size.ts';
 import type { SentFile, TrialNode } from './relay-bench.ts';
 import { aFile, ended, hasFailed, relay, sha256, startNode, until } from './relay-bench.ts';
 
@@ -31,7 +31,7 @@ it('a message goes by prep, attach and commit, and ends here as relayed', async 
   const files = [
     aFile('a.bin', 3_000),
     aFile('empty', 0),
-    aFile('film', proofSize({ small: 2_000_000, full: 100_000_000 })),
+    aFile('film', testSize({ small: 2_000_000, full: 100_000_000 })),
   ];
   const data = { dest: 'x', src: 'web', param1: 'one', param2: 'two', max_count: 3 };
   await relay(a, { id: 'rq-1', to: `${host.base}q/test`, data, files });

@@ -8,18 +8,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { cli } from '../processes/scripts-workbench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import type { TwoNetworks } from '../support/two-networks.ts';
 import { openTwoNetworks } from '../support/two-networks.ts';
 import type { SentFile } from './relay-bench.ts';
 import { aFile, hashesOf } from './relay-bench.ts';
 import { ServedNode } from './serve-bench.ts';
 
-vi.setConfig({ testTimeout: proofSize({ small: 180_000, full: 3_600_000 }), hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: testSize({ small: 180_000, full: 3_600_000 }), hookTimeout: 60_000 });
 
-const JOBS = proofSize({ small: 60, full: 500 });
-const LARGEST = proofSize({ small: 5_000_000, full: 50_000_000 });
-const ROUNDS = proofSize({ small: 2, full: 20 });
+const JOBS = testSize({ small: 60, full: 500 });
+const LARGEST = testSize({ small: 5_000_000, full: 50_000_000 });
+const ROUNDS = testSize({ small: 2, full: 20 });
 /** Few are large, and one of them is as large as it gets. */
 const sizeOf = (number: number): number =>
   number === 1 ? LARGEST : Math.floor(LARGEST * (randomInt(1_000) / 1_000) ** 6);

@@ -1,10 +1,10 @@
 /** A disk without room is a no with words, before a byte is asked for. */
 import { request } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { openBlobs } from '../../src/blobs/open-blobs.ts';
-import { AttachmentUploads } from '../../src/node/attachment-uploads.ts';
-import { Attachments } from '../../src/node/attachments.ts';
-import type { NodeFace } from '../../src/server/context.ts';
+import { AttachmentUploads } from '../../src/files/attachments/attachment-uploads.ts';
+import { Attachments } from '../../src/files/attachments/attachments.ts';
+import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
+import type { NodeFace } from '../../src/server/views/context.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { aFolder } from '../processes/blobs-workbench.ts';
 import { startTrial } from '../server/trial-server.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { LinesPage } from '../../src/node/log-lines.ts';
+import type { LinesPage } from '../../src/node/attempts/log-lines.ts';
 import { eventually, FilesBench } from './files-bench.ts';
 import { textOf } from './stream-reader.ts';
 

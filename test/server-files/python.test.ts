@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { hasProgram } from '../processes/runner-workbench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { FilesBench } from './files-bench.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 const MB = 1024 ** 2;
-const size = proofSize({ small: 20, full: 200 }) * MB;
+const size = testSize({ small: 20, full: 200 }) * MB;
 const bench = new FilesBench();
 const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name);
 const python = (name: string, ...args: string[]): Promise<string> =>

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { openRandom } from '../faults/seeded-random.ts';
 import { bytesOf, sha256Of } from '../processes/blobs-workbench.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { eventually, FilesBench } from './files-bench.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -55,12 +55,12 @@ async function sendRest(id: string, content: Buffer, from: number) {
 }
 
 it('an upload that is cut at random bytes is whole in the end, and cannot be committed before', async () => {
-  const content = bytesOf(proofSize({ small: 8, full: 200 }) * MB);
+  const content = bytesOf(testSize({ small: 8, full: 200 }) * MB);
   const random = openRandom();
   await bench.add('nobody', 'cut', { draft: true });
   const begun = { bytes: content.subarray(0, 1_000), headers: { 'upload-offset': 0, 'upload-length': content.length } };
   expect(await bench.ask('PUT', at('cut'), begun)).toMatchObject({ status: 202 });
-  for (let cuts = 0; cuts < proofSize({ small: 12, full: 60 }); cuts += 1) {
+  for (let cuts = 0; cuts < testSize({ small: 12, full: 60 }); cuts += 1) {
     const offset = await offsetOf('cut');
     const length = Math.floor(random.next() * (content.length - offset) * 0.5);
     await cutPut('cut', { offset, bytes: content.subarray(offset, offset + length), size: content.length });
@@ -162,7 +162,7 @@ it('what was begun and given up keeps no draft from its commit', async () => {
   expect(await bench.call('commit', ['given-up'])).toMatchObject([{ ok: true }]);
 });
 
-const SIZE = proofSize({ small: 100, full: 1_024 }) * MB;
+const SIZE = testSize({ small: 100, full: 1_024 }) * MB;
 it(`${SIZE / MB} MB in and out by HTTP take no more than 64 MB of memory`, async () => {
   const piece = bytesOf(MB, 9);
   const hash = createHash('sha256');

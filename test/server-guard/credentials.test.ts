@@ -1,7 +1,7 @@
 /** Tokens, cookies and login links: who is let in by them, and for how long. */
 import { describe, expect, it } from 'vitest';
-import { makeLoginCode } from '../../src/server/sessions.ts';
-import { makeToken } from '../../src/server/tokens.ts';
+import { makeLoginCode } from '../../src/server/auth/sessions.ts';
+import { makeToken } from '../../src/server/auth/tokens.ts';
 import type { Role } from '../../src/wire/role.ts';
 import type { Answer, TrialOptions, TrialServer } from '../server/trial-server.ts';
 import { startTrial } from '../server/trial-server.ts';

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Fixture } from '../support/processes.ts';
 import { startFixture } from '../support/processes.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { drawFrom, drawRequest } from './hostile-requests.ts';
 import type { Place } from './raw-client.ts';
 import { openRaw, sayRaw } from './raw-client.ts';
 
-const COUNT = proofSize({ small: 4_000, full: 100_000 });
+const COUNT = testSize({ small: 4_000, full: 100_000 });
 const AT_ONCE = 40;
 const WARM_UP = 1_000;
 const MEGABYTE = 1024 ** 2;

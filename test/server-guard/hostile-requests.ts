@@ -1,5 +1,5 @@
 /** Requests that nobody well-meaning sends, drawn from a seed so that a bad one can be drawn again. */
-import { ROUTES } from '../../src/server/route-table.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import { pathOf } from './route-requests.ts';
 
 export type Draw = (below: number) => number;

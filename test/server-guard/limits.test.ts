@@ -2,14 +2,14 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { connectionLimits } from '../../src/server/connection-room.ts';
-import { Overload } from '../../src/server/overload.ts';
-import { JSON_LIMIT } from '../../src/server/route.ts';
-import { makeToken } from '../../src/server/tokens.ts';
+import { makeToken } from '../../src/server/auth/tokens.ts';
+import { connectionLimits } from '../../src/server/http/connection-limit.ts';
+import { Overload } from '../../src/server/http/overload.ts';
+import { JSON_LIMIT } from '../../src/server/http/route.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { startTrial } from '../server/trial-server.ts';
 import { faultyStore } from '../support/faulty-store.ts';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { hearRaw, openRaw, sayRaw, untilClosed } from './raw-client.ts';
 
 const JSON_HEAD = 'Host: localhost\r\nContent-Type: application/json\r\n';
@@ -18,7 +18,7 @@ const manyJobs = (count: number, queue = 'mail') =>
   Array.from({ length: count }, (_, n) => ({ id: `${queue}-${n}-${Math.random()}`, queue, data: '{}' }));
 
 describe('S32 whoever is too slow', () => {
-  const count = proofSize({ small: 200, full: 2_000 });
+  const count = testSize({ small: 200, full: 2_000 });
 
   it(`with headers is closed within 15 s (${count} at once), and with a body is told after 30 s; work goes on`, async () => {
     const server = await startTrial();

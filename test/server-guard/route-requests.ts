@@ -1,7 +1,7 @@
 /** A request for each route, made from the table alone, so that a new route is tested before anybody thinks of it. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
-import type { Route } from '../../src/server/route.ts';
+import type { Route } from '../../src/server/http/route.ts';
 
 export interface Told {
   readonly status: number;

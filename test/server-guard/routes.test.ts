@@ -3,9 +3,9 @@
  * new one cannot be forgotten.
  */
 import { describe, expect, it } from 'vitest';
-import type { Route } from '../../src/server/route.ts';
-import { ROUTES } from '../../src/server/route-table.ts';
-import { makeToken } from '../../src/server/tokens.ts';
+import { makeToken } from '../../src/server/auth/tokens.ts';
+import type { Route } from '../../src/server/http/route.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import type { Role } from '../../src/wire/role.ts';
 import { allows, ROLES } from '../../src/wire/role.ts';
 import type { TrialServer } from '../server/trial-server.ts';

@@ -1,5 +1,5 @@
 /** All that a store holds, as far as its ports tell: jobs with their histories, counts, workers, records. */
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 
 const KINDS = ['queue', 'token', 'session', 'login-code', 'audit', 'idempotency', 'attachment', 'node', 'command'];
 const ALL = 500;

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROUTES } from '../../src/server/route-table.ts';
-import { makeToken } from '../../src/server/tokens.ts';
+import { makeToken } from '../../src/server/auth/tokens.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { startTrial } from '../server/trial-server.ts';
 import { faultyStore } from '../support/faulty-store.ts';

@@ -1,6 +1,6 @@
 /** The API's description covers the whole table, and its page is a plain one. */
 import { describe, expect, it } from 'vitest';
-import { ROUTES } from '../../src/server/route-table.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import { PROBLEMS } from '../../src/wire/problem-details.ts';
 import { startTrial } from './trial-server.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { StreamBuffers } from '../../src/server/stream-buffers.ts';
+import { StreamBuffers } from '../../src/server/streams/stream-buffers.ts';
 import { readEvents } from '../server-files/stream-reader.ts';
 import type { TrialServer } from './trial-server.ts';
 import { startTrial } from './trial-server.ts';

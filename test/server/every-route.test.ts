@@ -1,12 +1,12 @@
 /** What every route does with a body, a query or an address that is not what it must be. Made from the table. */
 import { describe, expect, it } from 'vitest';
-import { checked } from '../../src/core/check.ts';
-import type { JsonSchema } from '../../src/core/json-schema.ts';
-import { schemaOf } from '../../src/core/json-schema.ts';
-import { jobId, queueName } from '../../src/core/names.ts';
-import { exampleBody, exampleParam } from '../../src/server/example.ts';
-import type { Route } from '../../src/server/route.ts';
-import { ROUTES } from '../../src/server/route-table.ts';
+import { checked } from '../../src/core/input/check.ts';
+import type { JsonSchema } from '../../src/core/input/json-schema.ts';
+import { schemaOf } from '../../src/core/input/json-schema.ts';
+import { jobId, queueName } from '../../src/core/job/names.ts';
+import { exampleBody, exampleParam } from '../../src/server/http/example.ts';
+import type { Route } from '../../src/server/http/route.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import { type Answer, startTrial } from './trial-server.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
 /** Holds every answer of a test to what the table says of its route: the status, and the check that describes it. */
-import { checked } from '../../src/core/check.ts';
-import type { Route } from '../../src/server/route.ts';
-import { createRouteTable } from '../../src/server/route-table.ts';
+import { checked } from '../../src/core/input/check.ts';
+import type { Route } from '../../src/server/http/route.ts';
+import { createRouteTable } from '../../src/server/http/route-table.ts';
 import { PROBLEM_TYPE, PROBLEMS } from '../../src/wire/problem-details.ts';
 import type { Answer } from './trial-server.ts';
 

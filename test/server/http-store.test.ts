@@ -1,7 +1,7 @@
 /** The http store when the way to its server is bad: what it says of calls whose fate nobody knows, and how it comes back. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StoreEvent } from '../../src/core/job-store.ts';
+import type { StoreEvent } from '../../src/core/ports/job-store.ts';
 import { connect } from '../../src/library/connect.ts';
 import { openHttpStore } from '../../src/stores/http/open-http-store.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';

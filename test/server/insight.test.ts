@@ -1,7 +1,7 @@
 /** Statistics, trends, tags, search, tracked jobs and the meaning of settings over HTTP. */
 import { describe, expect, it } from 'vitest';
-import { SETTING_WORDS } from '../../src/core/setting-words.ts';
-import type { DayStatistics } from '../../src/core/statistics.ts';
+import { SETTING_WORDS } from '../../src/core/settings/setting-descriptions.ts';
+import type { DayStatistics } from '../../src/core/statistics/statistics.ts';
 import { startTrial, type TrialServer } from './trial-server.ts';
 
 const post = async (server: TrialServer, path: string, body: unknown = {}) => server.ask('POST', path, { body });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import type { WorkEvent } from '../../src/library/work.ts';
-import { makeToken, TOKEN_RECORD } from '../../src/server/tokens.ts';
+import { makeToken, TOKEN_RECORD } from '../../src/server/auth/tokens.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { startTrial } from './trial-server.ts';
 

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { anything, object, text } from '../../src/core/check.ts';
-import { events, json } from '../../src/server/reply.ts';
-import { route } from '../../src/server/route.ts';
-import { ROUTES } from '../../src/server/route-table.ts';
+import { anything, object, text } from '../../src/core/input/check.ts';
+import { events, json } from '../../src/server/http/reply.ts';
+import { route } from '../../src/server/http/route.ts';
+import { ROUTES } from '../../src/server/http/route-table.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 import { openTrial, startTrial } from './trial-server.ts';
 

@@ -2,10 +2,11 @@
  * A real store with faults between it and its caller: a call may be refused before it is made, lose its answer after
  * it was made, or hang until it is let go, before it is made or after.
  */
-import { LonghaulError } from '../../src/core/errors.ts';
-import type { JobStore } from '../../src/core/job-store.ts';
+
 import type { CallName } from '../../src/core/operations/perform.ts';
-import type { Store } from '../../src/core/store.ts';
+import { LonghaulError } from '../../src/core/ports/errors.ts';
+import type { JobStore } from '../../src/core/ports/job-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 
 export type Fault = 'unavailable' | 'lost-reply' | 'hang' | 'late-reply';
 

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Job } from '../../src/core/job.ts';
-import type { NewJob } from '../../src/core/job-store.ts';
-import type { QueueSettings } from '../../src/core/settings.ts';
-import { settingsOf } from '../../src/core/settings.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Job } from '../../src/core/job/job.ts';
+import type { NewJob } from '../../src/core/ports/job-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { QueueSettings } from '../../src/core/settings/settings.ts';
+import { settingsOf } from '../../src/core/settings/settings.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
-import type { Worker, WorkerOptions } from '../../src/worker/worker.ts';
-import { createWorker } from '../../src/worker/worker.ts';
-import type { WorkerEvent } from '../../src/worker/worker-event.ts';
+import type { Worker, WorkerOptions } from '../../src/worker/loop/worker.ts';
+import { createWorker } from '../../src/worker/loop/worker.ts';
+import type { WorkerEvent } from '../../src/worker/loop/worker-event.ts';
 import { type FaultyStore, faultyStore } from './faulty-store.ts';
 
 export interface TrialWorker {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import { describe, expect, it } from 'vitest';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 import { PageBench } from './page-bench.ts';
 
 const LONG = 150_000;
@@ -27,7 +27,7 @@ const LOOKS: readonly Look[] = [
 ];
 /** In small, every page once, and one page after the other in another look. */
 const isLookedAt = (page: number, look: number): boolean =>
-  proofSize({ small: page % LOOKS.length === look, full: true });
+  testSize({ small: page % LOOKS.length === look, full: true });
 
 interface Violation {
   readonly id: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { proofSize } from '../support/proof.ts';
+import { testSize } from '../support/test-size.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -14,7 +14,7 @@ const script = join(root, 'scripts/screenshots.mjs');
 it('makes a picture of each page in both themes', { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-pictures-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const names = proofSize({ small: ['job'], full: ['home', 'queue', 'job', 'failures'] });
+  const names = testSize({ small: ['job'], full: ['home', 'queue', 'job', 'failures'] });
   await run(process.execPath, [script, ...names, '--hurry', '--out', folder], { cwd: root });
   const wanted = names.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`]);
   expect(readdirSync(folder).sort()).toEqual(wanted.sort());

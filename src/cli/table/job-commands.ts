@@ -1,7 +1,7 @@
 /** Making jobs and deciding about them. */
-import { ENDED_STATES, JOB_STATES } from '../../core/job.ts';
-import type { CommandSpec, OptionSpecs } from '../command-spec.ts';
-import { JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+import { ENDED_STATES, JOB_STATES } from '../../core/job/job.ts';
+import type { CommandSpec, OptionSpecs } from './command-spec.ts';
+import { JSON_OUTPUT, TARGET, YES } from './command-spec.ts';
 
 const OPEN_STATES = JOB_STATES.filter((state) => !(ENDED_STATES as readonly string[]).includes(state));
 
@@ -52,7 +52,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul run -- echo hello', says: 'prints hello' },
       { line: 'longhaul run --detach --env DEPTH=3 -- make all', says: 'prints its id, and make goes on' },
     ],
-    load: async () => (await import('../run.ts')).run,
+    load: async () => (await import('../commands/jobs/run.ts')).run,
   },
   {
     name: 'add',
@@ -75,7 +75,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     completes: 'queue',
-    load: async () => (await import('../add.ts')).add,
+    load: async () => (await import('../commands/jobs/add.ts')).add,
   },
   {
     name: 'relay',
@@ -91,7 +91,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       },
       { line: 'longhaul relay', says: 'lists what waits, and why' },
     ],
-    load: async () => (await import('../relay.ts')).relay,
+    load: async () => (await import('../commands/queues/relay.ts')).relay,
   },
   {
     name: 'cancel',
@@ -122,7 +122,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul cancel --queue films --state waiting --yes', says: 'ends all that wait' },
     ],
     completes: 'job',
-    load: async () => (await import('../cancel.ts')).cancel,
+    load: async () => (await import('../commands/jobs/cancel.ts')).cancel,
   },
   {
     name: 'retry',
@@ -140,7 +140,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: `longhaul retry --failed --queue films --group 'exit 3'`, says: 'runs a whole group again' },
     ],
     completes: 'job',
-    load: async () => (await import('../retry.ts')).retry,
+    load: async () => (await import('../commands/jobs/retry.ts')).retry,
   },
   {
     name: 'attach',
@@ -165,6 +165,6 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul attach film-3 --get out.txt -o mine.txt', says: 'gets what it made' },
     ],
     completes: 'job',
-    load: async () => (await import('../attach.ts')).attach,
+    load: async () => (await import('../commands/jobs/attach.ts')).attach,
   },
 ];

@@ -1,6 +1,6 @@
 /** The node itself: serving a home, looking after it. */
-import type { CommandSpec } from '../command-spec.ts';
-import { HOME, JSON_OUTPUT, TARGET } from '../command-spec.ts';
+import type { CommandSpec } from './command-spec.ts';
+import { HOME, JSON_OUTPUT, TARGET } from './command-spec.ts';
 
 export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
@@ -35,7 +35,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       },
     },
     examples: [{ line: 'longhaul serve --home ./longhaul', says: 'serve the home ./longhaul' }],
-    load: async () => (await import('../serve.ts')).serve,
+    load: async () => (await import('../daemon/serve.ts')).serve,
   },
   {
     name: 'nodes',
@@ -49,7 +49,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       ...TARGET,
     },
     examples: [{ line: 'longhaul nodes', says: 'who is there, how loaded, and who is gone' }],
-    load: async () => (await import('../nodes.ts')).nodes,
+    load: async () => (await import('../commands/node/nodes.ts')).nodes,
   },
   {
     name: 'doctor',
@@ -65,7 +65,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul doctor', says: 'looks at ./longhaul' },
       { line: 'longhaul doctor --scrub --json', says: 'looks at every byte, for a program' },
     ],
-    load: async () => (await import('../doctor.ts')).doctor,
+    load: async () => (await import('../commands/node/doctor.ts')).doctor,
   },
   {
     name: 'backup',
@@ -78,7 +78,7 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       ...HOME,
     },
     examples: [{ line: 'longhaul backup --to backups/monday', says: 'copies ./longhaul' }],
-    load: async () => (await import('../backup.ts')).backup,
+    load: async () => (await import('../commands/node/backup.ts')).backup,
   },
   {
     name: 'restore',
@@ -91,6 +91,6 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
       ...HOME,
     },
     examples: [{ line: 'longhaul restore --from backups/monday --home restored', says: 'makes the home ./restored' }],
-    load: async () => (await import('../restore.ts')).restore,
+    load: async () => (await import('../commands/node/restore.ts')).restore,
   },
 ];

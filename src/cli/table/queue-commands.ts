@@ -1,7 +1,7 @@
 /** Queues, their settings, and who may do what. */
 import { ROLES } from '../../wire/role.ts';
-import type { CommandSpec, OptionSpec } from '../command-spec.ts';
-import { HOME, JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+import type { CommandSpec, OptionSpec } from './command-spec.ts';
+import { HOME, JSON_OUTPUT, TARGET, YES } from './command-spec.ts';
 
 const NOTE: OptionSpec = { type: 'text', value: 'TEXT', about: 'why, shown to whoever looks' };
 
@@ -18,7 +18,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul pause film-8', says: 'a running job' },
     ],
     completes: 'queue',
-    load: async () => (await import('../pause.ts')).pause,
+    load: async () => (await import('../commands/queues/pause.ts')).pause,
   },
   {
     name: 'resume',
@@ -27,7 +27,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
     options: { ...JSON_OUTPUT, ...TARGET },
     examples: [{ line: 'longhaul resume films', says: 'the queue starts jobs again' }],
     completes: 'queue',
-    load: async () => (await import('../pause.ts')).resume,
+    load: async () => (await import('../commands/queues/pause.ts')).resume,
   },
   {
     name: 'throttle',
@@ -37,7 +37,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       'A job names its throttles when it is added; a queue names those of jobs that name none. Keys are listed too.',
     options: { delete: { type: 'flag', about: 'take its maximum away' }, ...JSON_OUTPUT, ...TARGET },
     examples: [{ line: 'longhaul throttle database 5', says: 'at most five jobs that name it run at once' }],
-    load: async () => (await import('../throttle.ts')).throttle,
+    load: async () => (await import('../commands/queues/throttle.ts')).throttle,
   },
   {
     name: 'drain',
@@ -52,7 +52,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       ...TARGET,
     },
     examples: [{ line: 'longhaul drain --timeout 1h', says: 'before the machine is restarted' }],
-    load: async () => (await import('../drain.ts')).drain,
+    load: async () => (await import('../commands/node/drain.ts')).drain,
   },
   {
     name: 'router',
@@ -70,7 +70,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul router check rules.json', says: 'tells what is wrong, or what each rule does' },
       { line: 'longhaul router try rules.json --dest mail --tag eu', says: 'where such a job would go' },
     ],
-    load: async () => (await import('../router.ts')).router,
+    load: async () => (await import('../commands/queues/router.ts')).router,
   },
   {
     name: 'hooks',
@@ -80,7 +80,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       'NAME is default unless it is named. Secrets stand under hooks.secrets in node.json; where no default is named there, the home has one of its own.',
     options: { ...HOME },
     examples: [{ line: 'longhaul hooks secret', says: 'prints whsec_ and the secret, one a line' }],
-    load: async () => (await import('../hooks.ts')).hooks,
+    load: async () => (await import('../commands/queues/webhooks.ts')).hooks,
   },
   {
     name: 'queue',
@@ -113,7 +113,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul queue resize --create --script resize.sh', says: 'makes a queue of a script' },
     ],
     completes: 'queue',
-    load: async () => (await import('../queue.ts')).queue,
+    load: async () => (await import('../commands/queues/queue.ts')).queue,
   },
   {
     name: 'prune',
@@ -132,7 +132,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul prune --yes', says: 'all of it, now' },
     ],
     completes: 'queue',
-    load: async () => (await import('../prune.ts')).prune,
+    load: async () => (await import('../commands/node/prune.ts')).prune,
   },
   {
     name: 'config',
@@ -153,7 +153,7 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul config films --unset retries', says: 'as every queue again' },
     ],
     completes: 'queue',
-    load: async () => (await import('../config.ts')).config,
+    load: async () => (await import('../commands/queues/config.ts')).config,
   },
   {
     name: 'token',
@@ -171,6 +171,6 @@ export const QUEUE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul token', says: 'lists them' },
     ],
     completes: ['create', 'revoke'],
-    load: async () => (await import('../token.ts')).token,
+    load: async () => (await import('../commands/node/token.ts')).token,
   },
 ];

@@ -1,7 +1,7 @@
 /** Schedules: what shall happen again and again. */
-import { OVERLAPS } from '../../core/schedule.ts';
-import type { CommandSpec } from '../command-spec.ts';
-import { JSON_OUTPUT, TARGET, YES } from '../command-spec.ts';
+import { OVERLAPS } from '../../core/schedules/schedule.ts';
+import type { CommandSpec } from './command-spec.ts';
+import { JSON_OUTPUT, TARGET, YES } from './command-spec.ts';
 
 export const SCHEDULE_VERBS = ['show', 'set', 'pause', 'resume', 'run', 'delete', 'explain'] as const;
 
@@ -63,6 +63,6 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul schedule delete nightly --yes', says: 'the jobs that it made stay' },
     ],
     completes: SCHEDULE_VERBS,
-    load: async () => (await import('../schedule.ts')).schedule,
+    load: async () => (await import('../commands/queues/schedule.ts')).schedule,
   },
 ];

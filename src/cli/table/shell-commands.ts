@@ -1,7 +1,8 @@
 /** For shells and for scripts. */
-import type { CommandSpec } from '../command-spec.ts';
-import { TARGET } from '../command-spec.ts';
-import { VERBS } from '../verbs.ts';
+
+import { VERBS } from '../commands/shell/verbs.ts';
+import type { CommandSpec } from './command-spec.ts';
+import { TARGET } from './command-spec.ts';
 
 export const SHELL_COMMANDS: readonly CommandSpec[] = [
   {
@@ -14,7 +15,7 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
     completes: VERBS,
     readsWords: true,
     load: async () => {
-      const { report } = await import('../report.ts');
+      const { report } = await import('../commands/shell/report.ts');
       return ({ words }) => report(words);
     },
   },
@@ -29,7 +30,7 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
       { line: 'longhaul rq sendmesg --dest films --param1 hello', says: 'prints ok and the id of the message' },
     ],
     readsWords: true,
-    load: async () => (await import('../rq.ts')).rq,
+    load: async () => (await import('../commands/shell/rq.ts')).rq,
   },
   {
     name: 'completion',
@@ -40,7 +41,7 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
     options: { ...TARGET },
     examples: [{ line: 'eval "$(longhaul completion bash)"', says: 'Tab completes commands, queues and jobs' }],
     completes: ['bash', 'zsh'],
-    load: async () => (await import('../completion.ts')).completion,
+    load: async () => (await import('../commands/shell/completion.ts')).completion,
   },
   {
     name: 'help',
@@ -49,6 +50,6 @@ export const SHELL_COMMANDS: readonly CommandSpec[] = [
     options: {},
     examples: [{ line: 'longhaul help run', says: 'how to use run' }],
     completes: 'command',
-    load: async () => (await import('../help.ts')).help,
+    load: async () => (await import('../commands/shell/help.ts')).help,
   },
 ];

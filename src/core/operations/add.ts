@@ -1,16 +1,17 @@
 /** Adding jobs and committing drafts. The same id twice is one job; a taken unique key is nobody's failure. */
-import type { Moment } from '../clock.ts';
-import { closedState } from '../delete-queue.ts';
-import { ruleOf, tally } from '../dependencies.ts';
-import type { Job } from '../job.ts';
-import type { AddOutcome, AddResult, NewJob, TargetResult } from '../job-store.ts';
-import type { Transition } from '../lifecycle.ts';
-import { born, committed, replacedBy } from '../lifecycle.ts';
-import { refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
+
+import type { Job } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { ruleOf, tally } from '../lifecycle/dependencies.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import { born, committed, replacedBy } from '../lifecycle/lifecycle.ts';
+import type { AddOutcome, AddResult, NewJob, TargetResult } from '../ports/job-store.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
+import { closedState } from '../settings/delete-queue.ts';
 import { apply, eventOf, isRefusal, keyHolderAgainst, takeKey } from './apply.ts';
 import { findParents, waitFor } from './dependents.ts';
-import { inLine } from './in-line.ts';
+import { inLine } from './enqueue.ts';
 import { addInLine } from './outbox.ts';
 
 export function add(table: Table, jobs: readonly NewJob[], { now }: Moment): readonly AddResult[] {

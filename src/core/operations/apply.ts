@@ -1,13 +1,13 @@
 /** Carries a transition out: the record, its history, what is counted of it, its key, its throttles, the event and its hooks, always all. */
-import type { Job } from '../job.ts';
-import type { StoreEvent, Target } from '../job-store.ts';
-import type { Transition } from '../lifecycle.ts';
-import { keyAddress, releasesKey } from '../lifecycle.ts';
-import type { Refused } from '../refusal.ts';
-import { refuse } from '../refusal.ts';
-import { measurementOf } from '../statistics.ts';
-import type { Table } from '../table.ts';
-import { inLine } from './in-line.ts';
+import type { Job } from '../job/job.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import { keyAddress, releasesKey } from '../lifecycle/lifecycle.ts';
+import type { StoreEvent, Target } from '../ports/job-store.ts';
+import type { Refused } from '../ports/refusal.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
+import { measurementOf } from '../statistics/statistics.ts';
+import { inLine } from './enqueue.ts';
 import { tellHooks } from './outbox.ts';
 import { followThrottles } from './throttles.ts';
 

@@ -1,13 +1,14 @@
 /** What a worker says of its attempt: heartbeats and settlements, each heard only under the token of the lease. */
-import type { Moment } from '../clock.ts';
-import { ruleOf } from '../dependencies.ts';
-import { endingOf, hasRoomForLate } from '../history.ts';
-import type { Job } from '../job.ts';
-import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../job-store.ts';
-import type { Transition } from '../lifecycle.ts';
-import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle.ts';
-import { refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
+
+import { endingOf, hasRoomForLate } from '../job/history.ts';
+import type { Job } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { ruleOf } from '../lifecycle/dependencies.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import { beaten, holds, isSameEnding, lateRow, settled } from '../lifecycle/lifecycle.ts';
+import type { Heartbeat, HeartbeatResult, Settlement, SettleResult } from '../ports/job-store.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
 import { eventOf, isRefusal } from './apply.ts';
 import { applyWithDependents, findParents, joined, waitFor } from './dependents.ts';
 import { tellProgress } from './outbox.ts';

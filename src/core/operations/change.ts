@@ -1,13 +1,14 @@
 /** Changing what may be changed of a job without ending its attempt or its place in life; also what it waits for. */
-import type { Moment } from '../clock.ts';
-import { plus, ruleOf } from '../dependencies.ts';
-import type { Job, Parents } from '../job.ts';
-import { isBad } from '../job.ts';
-import type { JobChanges, TargetResult } from '../job-store.ts';
-import { changed } from '../lifecycle.ts';
-import type { Refused } from '../refusal.ts';
-import { refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
+
+import type { Job, Parents } from '../job/job.ts';
+import { isBad } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { plus, ruleOf } from '../lifecycle/dependencies.ts';
+import { changed } from '../lifecycle/lifecycle.ts';
+import type { JobChanges, TargetResult } from '../ports/job-store.ts';
+import type { Refused } from '../ports/refusal.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
 import { apply, isRefusal, isRefused, target } from './apply.ts';
 import { findParents, joined, stopWaiting, waitFor } from './dependents.ts';
 

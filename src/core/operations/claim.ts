@@ -4,18 +4,19 @@
  * A claim that is repeated with the request id of the worker's latest one gets the leases it was given and still
  * holds: its first answer may never have arrived.
  */
-import type { Moment } from '../clock.ts';
-import type { Job } from '../job.ts';
-import type { ClaimRequest, ClaimResult } from '../job-store.ts';
-import { claimed, holds, isOvertakable } from '../lifecycle.ts';
-import { fits, needAddress, needsOf, needsText, readUnits, without } from '../needs.ts';
-import { rateAfter, rateNextAt, rateRoom } from '../rate.ts';
-import type { Table } from '../table.ts';
-import { throttlesOf } from '../throttle.ts';
+
+import type { Job } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { claimed, holds, isOvertakable } from '../lifecycle/lifecycle.ts';
+import { rateAfter, rateNextAt, rateRoom } from '../limits/rate.ts';
+import { fits, needAddress, needsOf, needsText, readResources, without } from '../limits/resources.ts';
+import { throttlesOf } from '../limits/throttle.ts';
+import type { ClaimRequest, ClaimResult } from '../ports/job-store.ts';
+import type { Table } from '../ports/table.ts';
 import { apply } from './apply.ts';
-import { equalsOf, foldAll } from './folds.ts';
-import { loseAll } from './loss.ts';
-import { isKept, letInFitting } from './needs.ts';
+import { equalsOf, foldAll } from './coalescing.ts';
+import { loseAll } from './lost-leases.ts';
+import { isKept, letInFitting } from './resources.ts';
 import { fullAmong, passOn } from './throttles.ts';
 
 /** How many lost leases one claim brings back at the most; the next one goes on. */
@@ -71,7 +72,7 @@ function take(table: Table, request: ClaimRequest, moment: Moment): Taken {
 function leftOf(table: Table, { offers }: ClaimRequest, jobs: readonly Job[]): Pick<ClaimRequest, 'offers'> {
   if (offers === undefined || jobs.length === 0) return {};
   const needs = jobs.map((job) => needsOf(job, table.settings(job.queue)));
-  return { offers: { ...offers, free: needsText(needs.reduce(without, readUnits(offers.free))) } };
+  return { offers: { ...offers, free: needsText(needs.reduce(without, readResources(offers.free))) } };
 }
 
 function takeFrom(table: Table, queue: string, request: ClaimRequest, moment: Moment): Taken {
@@ -104,7 +105,7 @@ function roomIn(table: Table, queue: string, now: number): number {
 function serve(table: Table, queue: string, request: ClaimRequest, now: number): Taken {
   const jobs: Job[] = [];
   let parked = 0;
-  let room = readUnits(request.offers?.free ?? '');
+  let room = readResources(request.offers?.free ?? '');
   if (request.limit > 0) letInFitting(table, queue, room, now);
   for (let isOver = request.limit <= 0; !isOver; ) {
     const ready = table.ready(queue, now, { limit: request.limit - jobs.length, offset: 0, forClaim: true });

@@ -5,10 +5,10 @@
  * Jobs are looked at by insertion, a bounded number in each call that may write, until all were seen. All of them count from
  * the time of the step, so their order does not depend on the call that reached them.
  */
-import type { Reading } from '../clock.ts';
-import { rebased, restartedLease } from '../lifecycle.ts';
-import { rateFitted } from '../rate.ts';
-import type { Table } from '../table.ts';
+import type { Reading } from '../lifecycle/clock.ts';
+import { rebased, restartedLease } from '../lifecycle/lifecycle.ts';
+import { rateFitted } from '../limits/rate.ts';
+import type { Table } from '../ports/table.ts';
 
 /** How many jobs one call looks at, whatever state they are in. */
 export const MAX_REBASED = 1_000;

@@ -5,7 +5,10 @@
  * parent that is done has none. What follows from what follows is worked off in a line, never by recursion: a chain of jobs may
  * be longer than the stack is deep.
  */
-import type { Turn } from '../dependencies.ts';
+
+import type { Job, OnDependencyFailed, Parents } from '../job/job.ts';
+import { isBad, isEnded } from '../job/job.ts';
+import type { Turn } from '../lifecycle/dependencies.ts';
 import {
   failedByParent,
   followed,
@@ -17,14 +20,12 @@ import {
   refuseDependency,
   ruleOf,
   tally,
-} from '../dependencies.ts';
-import type { Job, OnDependencyFailed, Parents } from '../job.ts';
-import { isBad, isEnded } from '../job.ts';
-import type { Transition } from '../lifecycle.ts';
-import type { Refused } from '../refusal.ts';
-import type { Table } from '../table.ts';
+} from '../lifecycle/dependencies.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import type { Refused } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
 import { apply } from './apply.ts';
-import { followLeader } from './folds.ts';
+import { followLeader } from './coalescing.ts';
 
 export function applyWithDependents(table: Table, before: Job, change: Transition, now: number): void {
   apply(table, before, change, now);

@@ -1,13 +1,13 @@
 /** The questions of insight over a table. Nothing here writes. */
-import type { Moment } from '../clock.ts';
-import { groupOrder, withTrends } from '../failure-trend.ts';
-import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../insight.ts';
-import type { FailureGroup } from '../job-store.ts';
-import { dayOf } from '../statistics.ts';
-import type { Table } from '../table.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { AnswerOf, InsightKind, Insights, Question, QuestionOf } from '../ports/insight.ts';
+import type { FailureGroup } from '../ports/job-store.ts';
+import type { Table } from '../ports/table.ts';
+import { groupOrder, withTrends } from '../statistics/failure-trend.ts';
+import { dayOf } from '../statistics/statistics.ts';
 import { prunable } from './retention.ts';
 import { keptCells, series, statistics } from './statistics.ts';
-import { brakes, throttles } from './throttle-looks.ts';
+import { brakes, throttles } from './throttle-reads.ts';
 
 type Answerer<Kind extends InsightKind> = (
   table: Table,

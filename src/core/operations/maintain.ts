@@ -2,10 +2,10 @@
  * Maintenance in small steps: lost leases come back, old drafts expire, ended jobs beyond their retention go, and old statistics.
  * It runs by itself and never because another job ended.
  */
-import type { Moment } from '../clock.ts';
-import type { Maintenance, MaintenanceResult } from '../job-store.ts';
-import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../settings.ts';
-import type { Table } from '../table.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { Maintenance, MaintenanceResult } from '../ports/job-store.ts';
+import type { Table } from '../ports/table.ts';
+import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../settings/settings.ts';
 import { overtake } from './claim.ts';
 import { pruneQueue, pruneResults, removeAll } from './retention.ts';
 import { forgetStatistics } from './statistics.ts';

@@ -1,17 +1,18 @@
 /** What people ask of jobs: cancel, requeue, move, change, delete. Each names the attempt it saw, so it can be repeated. */
-import type { Moment } from '../clock.ts';
-import { closedState } from '../delete-queue.ts';
-import { refuseDependents } from '../dependencies.ts';
-import type { Job } from '../job.ts';
-import { isEnded } from '../job.ts';
-import type { Cancel, CancelResult, Move, Requeue, TargetResult } from '../job-store.ts';
-import type { Transition } from '../lifecycle.ts';
-import { cancelled, isHeld, isOvertakable, keyAddress, moved, requeued } from '../lifecycle.ts';
-import { refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
+
+import type { Job } from '../job/job.ts';
+import { isEnded } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { refuseDependents } from '../lifecycle/dependencies.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import { cancelled, isHeld, isOvertakable, keyAddress, moved, requeued } from '../lifecycle/lifecycle.ts';
+import type { Cancel, CancelResult, Move, Requeue, TargetResult } from '../ports/job-store.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
+import { closedState } from '../settings/delete-queue.ts';
 import { apply, eventOf, holdsKey, isRefused, keyHolderAgainst, takeKey, target } from './apply.ts';
+import { followLeader } from './coalescing.ts';
 import { applyWithDependents, countWaiting, leaveParents, tellDependents, waitingBelow } from './dependents.ts';
-import { followLeader } from './folds.ts';
 import { passOn } from './throttles.ts';
 import { callInFront, handPlaceOn } from './webhook-order.ts';
 

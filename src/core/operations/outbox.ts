@@ -5,15 +5,15 @@
  * Invariant: a queue that is down, paused or full of others keeps none of them out.
  */
 
-import type { HistoryRow } from '../history.ts';
-import type { HookNews } from '../hook.ts';
-import { DEFAULT_EVERY, eventId, hookJob, hooksOf, newsOf, onceId, stepReached } from '../hook.ts';
-import type { Job } from '../job.ts';
-import { isEnded } from '../job.ts';
-import type { NewJob } from '../job-store.ts';
-import { born, keyAddress } from '../lifecycle.ts';
-import type { Table } from '../table.ts';
-import { inLine } from './in-line.ts';
+import type { HistoryRow } from '../job/history.ts';
+import type { Job } from '../job/job.ts';
+import { isEnded } from '../job/job.ts';
+import { born, keyAddress } from '../lifecycle/lifecycle.ts';
+import type { NewJob } from '../ports/job-store.ts';
+import type { Table } from '../ports/table.ts';
+import type { HookNews } from '../webhooks/webhook.ts';
+import { DEFAULT_EVERY, eventId, hookJob, hooksOf, newsOf, onceId, stepReached } from '../webhooks/webhook.ts';
+import { inLine } from './enqueue.ts';
 
 /** After a change of a job, which is in its record already. */
 export function tellHooks(table: Table, job: Job, row: HistoryRow): void {

@@ -4,10 +4,10 @@
  * Invariant: a call either changes nothing and throws, or is done whole; a table that can fail half-way must
  * wrap `perform` in a savepoint.
  */
-import type { Moment } from '../clock.ts';
-import type { JobStore } from '../job-store.ts';
-import { type Refused, refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { JobStore } from '../ports/job-store.ts';
+import { type Refused, refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
 import { add, commit } from './add.ts';
 import { heartbeat, settle } from './attempt.ts';
 import { change } from './change.ts';
@@ -62,7 +62,7 @@ export function perform<Name extends CallName>(
   return PERFORMERS[name](table, argument, moment);
 }
 
-/** What a store that moves house does not do at all (core/moving.ts); adding and claiming look for themselves. */
+/** What a store that moves house does not do at all (core/ports/migration.ts); adding and claiming look for themselves. */
 export const BARRED_CALLS = ['commit', 'cancel', 'requeue', 'move', 'change', 'delete'] as const;
 const BARRED: ReadonlySet<CallName> = new Set(BARRED_CALLS);
 

@@ -1,6 +1,6 @@
 /** A JobStore made of one function that carries calls by name: to a table, a thread, or a server. */
-import type { AnswerOf, Question } from '../insight.ts';
-import type { CallOptions, JobStore } from '../job-store.ts';
+import type { AnswerOf, Question } from '../ports/insight.ts';
+import type { CallOptions, JobStore } from '../ports/job-store.ts';
 import type { CallAnswer, CallArgument, CallName } from './perform.ts';
 
 export type Carrier = <Name extends CallName>(

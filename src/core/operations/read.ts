@@ -1,10 +1,11 @@
 /** Looking at jobs. Nothing here writes, and every search looks at a bounded number of jobs. */
-import type { Moment } from '../clock.ts';
-import type { Job } from '../job.ts';
-import type { JobPage, JobQuery, QueueCounts } from '../job-store.ts';
-import { labelOf, unlessThrottled } from '../label.ts';
-import type { Table } from '../table.ts';
-import { holdOn } from './throttle-looks.ts';
+
+import type { Job } from '../job/job.ts';
+import { labelOf, unlessThrottled } from '../job/label.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { JobPage, JobQuery, QueueCounts } from '../ports/job-store.ts';
+import type { Table } from '../ports/table.ts';
+import { holdOn } from './throttle-reads.ts';
 
 const SCAN_STEP = 500;
 const MAX_SCANNED = 5_000;

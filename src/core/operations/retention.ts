@@ -2,18 +2,19 @@
  * Retention over a table: ended jobs beyond their age, number or bytes go, and results sooner than their jobs where the
  * queue says so; the oldest end first, so many in a step. And the look that tells what would go.
  */
-import type { Moment } from '../clock.ts';
-import type { QuestionOf } from '../insight.ts';
-import type { EndedState, Job } from '../job.ts';
-import { ENDED_STATES } from '../job.ts';
-import { withoutResult } from '../lifecycle.ts';
-import type { Prunable, Surplus } from '../prunable.ts';
-import { isBeyond, isSurplus, MOST_LOOKED_AT, surplusOf } from '../prunable.ts';
-import type { Keep } from '../settings.ts';
-import { DRAFT_LIFE_MS } from '../settings.ts';
-import { keptSince } from '../statistics.ts';
-import { keptBytes, resultBytes } from '../storage.ts';
-import type { Table } from '../table.ts';
+
+import type { EndedState, Job } from '../job/job.ts';
+import { ENDED_STATES } from '../job/job.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import { withoutResult } from '../lifecycle/lifecycle.ts';
+import type { Prunable, Surplus } from '../lifecycle/prunable.ts';
+import { isBeyond, isSurplus, MOST_LOOKED_AT, surplusOf } from '../lifecycle/prunable.ts';
+import type { QuestionOf } from '../ports/insight.ts';
+import type { Table } from '../ports/table.ts';
+import type { Keep } from '../settings/settings.ts';
+import { DRAFT_LIFE_MS } from '../settings/settings.ts';
+import { keptSince } from '../statistics/statistics.ts';
+import { keptBytes, resultBytes } from '../statistics/storage.ts';
 import { removeWithKey } from './operate.ts';
 
 export function pruneQueue(table: Table, queue: string, limit: number, now: number): number {

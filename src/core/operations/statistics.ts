@@ -1,12 +1,13 @@
 /** Statistics over a table: what is kept of them now, and forgetting the rest. */
-import type { Moment } from '../clock.ts';
-import type { QuestionOf } from '../insight.ts';
-import type { SeriesPoint } from '../series.ts';
-import { pageAt, pointsOf } from '../series.ts';
-import type { DayStatistics, StoredCell } from '../statistics.ts';
-import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics.ts';
-import type { Table } from '../table.ts';
-import { byText } from '../text-order.ts';
+
+import { byText } from '../input/text-order.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { QuestionOf } from '../ports/insight.ts';
+import type { Table } from '../ports/table.ts';
+import type { SeriesPoint } from '../statistics/series.ts';
+import { pageAt, pointsOf } from '../statistics/series.ts';
+import type { DayStatistics, StoredCell } from '../statistics/statistics.ts';
+import { dayNumber, dayOf, keptSince, statisticsOf } from '../statistics/statistics.ts';
 
 export function statistics(
   table: Table,

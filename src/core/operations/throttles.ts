@@ -6,14 +6,14 @@
  * parked under it. So whatever leaves the ready ones without taking a slot lets the next one in. One too many among the
  * ready ones costs a look, one too few would be forgotten: where in doubt, one more goes back.
  */
-import type { Job } from '../job.ts';
-import type { Transition } from '../lifecycle.ts';
-import { takesTurn } from '../lifecycle.ts';
-import { rateNextAt } from '../rate.ts';
-import { EVERY_QUEUE } from '../settings.ts';
-import type { Table } from '../table.ts';
-import type { Brake, FullThrottle } from '../throttle.ts';
-import { keyOf, readAddress, throttlesOf } from '../throttle.ts';
+import type { Job } from '../job/job.ts';
+import type { Transition } from '../lifecycle/lifecycle.ts';
+import { takesTurn } from '../lifecycle/lifecycle.ts';
+import { rateNextAt } from '../limits/rate.ts';
+import type { Brake, FullThrottle } from '../limits/throttle.ts';
+import { keyOf, readAddress, throttlesOf } from '../limits/throttle.ts';
+import type { Table } from '../ports/table.ts';
+import { EVERY_QUEUE } from '../settings/settings.ts';
 import { fitRate } from './clock-step.ts';
 
 /** The maximum of a throttle; null where it has none. */

@@ -5,12 +5,13 @@
  * the line. A call that is cancelled or deleted while it waits hands its place on: the call behind it then waits for the call
  * in front of it, and so does a call that is added later.
  */
-import { plus, ruleOf } from '../dependencies.ts';
-import { HOOKS_QUEUE } from '../hook.ts';
-import type { Job } from '../job.ts';
-import { isEnded } from '../job.ts';
-import { keyAddress } from '../lifecycle.ts';
-import type { Table } from '../table.ts';
+
+import type { Job } from '../job/job.ts';
+import { isEnded } from '../job/job.ts';
+import { plus, ruleOf } from '../lifecycle/dependencies.ts';
+import { keyAddress } from '../lifecycle/lifecycle.ts';
+import type { Table } from '../ports/table.ts';
+import { HOOKS_QUEUE } from '../webhooks/webhook.ts';
 import { joined, waitFor } from './dependents.ts';
 
 /** Returns the call that this call waits for in its line, if there is one. */

@@ -1,10 +1,10 @@
 /** The worker registry: who says it is there, until when, and what happens when somebody says that it is not. */
-import type { Moment } from '../clock.ts';
-import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../job-store.ts';
-import type { Refused } from '../refusal.ts';
-import { refuse } from '../refusal.ts';
-import type { Table } from '../table.ts';
-import { loseAll } from './loss.ts';
+import type { Moment } from '../lifecycle/clock.ts';
+import type { EndWorker, EndWorkerResult, WorkerBeat, WorkerRecord } from '../ports/job-store.ts';
+import type { Refused } from '../ports/refusal.ts';
+import { refuse } from '../ports/refusal.ts';
+import type { Table } from '../ports/table.ts';
+import { loseAll } from './lost-leases.ts';
 
 export function keepWorker(table: Table, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
   const known = table.worker(beat.id);

@@ -2,17 +2,17 @@
  * Relay, put together for a node: the lane that hands jobs on, the receiver that takes them in, and the questions about a
  * job that has gone. It owns its way out; the node starts and stops it.
  */
-import { RELAY_QUEUE } from '../../core/relay-order.ts';
-import type { QueueSettings } from '../../core/settings.ts';
+import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import type { AttachmentUploads } from '../../files/attachments/attachment-uploads.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
 import { destinationsOf } from '../../outbound/destinations.ts';
 import { openOutbound } from '../../outbound/outbound.ts';
-import type { AttachmentUploads } from '../attachment-uploads.ts';
-import type { Attachments } from '../attachments.ts';
-import type { LaneParts } from '../built-in-lane.ts';
-import { BuiltInLane } from '../built-in-lane.ts';
+import { storeIdentity } from '../../worker/outcome/store-identity.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { baseOf } from '../outbound-settings.ts';
-import { storeIdentity } from '../store-identity.ts';
+import type { SystemQueueParts } from '../queues/system-queue.ts';
+import { SystemQueue } from '../queues/system-queue.ts';
 import { Pacers } from './pacers.ts';
 import { PeerHealth } from './peer-health.ts';
 import { PeerKinds } from './peer-kind.ts';
@@ -21,7 +21,7 @@ import { peerAt, relayAttempt } from './relay-attempt.ts';
 import { RelayReceiver } from './relay-receiver.ts';
 import { RemoteJobs } from './remote-jobs.ts';
 
-export interface RelayParts extends LaneParts {
+export interface RelayParts extends SystemQueueParts {
   readonly settings: NodeSettings;
   readonly attachments: Attachments;
   readonly uploads: AttachmentUploads;
@@ -58,7 +58,7 @@ export async function openRelay(parts: RelayParts): Promise<Relay> {
     pacers: new Pacers(settings),
     source: await storeIdentity(store.records),
   };
-  const lane = new BuiltInLane(parts, {
+  const lane = new SystemQueue(parts, {
     queue: RELAY_QUEUE,
     defaults: RELAY_DEFAULTS,
     run: (job, context) => relayAttempt(host, job, context),

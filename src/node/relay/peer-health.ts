@@ -2,7 +2,7 @@
  * Which destinations answer at the moment. Asked when somebody must choose between them, and believed for a few seconds: one
  * that is down is left out, and is back as soon as it answers again.
  */
-import { parseDestination } from '../../core/relay-order.ts';
+import { parseDestination } from '../../core/job/relay-request.ts';
 import { baseOf } from '../outbound-settings.ts';
 import type { Peer } from './peer.ts';
 import { askPeer } from './peer.ts';

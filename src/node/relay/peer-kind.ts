@@ -2,13 +2,13 @@
  * What stands at an address: a node of Longhaul, or a host of RQ. It is asked once and remembered for a day, in the
  * records, so that the next process need not ask either; whoever finds the answer wrong has it forgotten.
  */
-import type { Records } from '../../core/records.ts';
+import type { Records } from '../../core/ports/records.ts';
 import { PROBLEM_TYPE } from '../../wire/problem-details.ts';
 import type { PeerKind } from '../outbound-settings.ts';
 import type { Peer } from './peer.ts';
 import { askPeer, refusedBy } from './peer.ts';
 import { RelayFailure } from './relay-failure.ts';
-import { RELAY_PROTOCOL } from './relay-words.ts';
+import { RELAY_PROTOCOL } from './relay-messages.ts';
 
 const PEER_RECORD = 'relay-peer';
 const REMEMBERED_MS = 86_400_000;

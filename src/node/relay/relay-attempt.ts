@@ -5,23 +5,23 @@
  *     our own address ──▶ into the queue here, by the same steps without a network
  *     a node, or a host of RQ ──▶ sent ──▶ done, with the address it went to; or it waits and is tried again
  */
-import type { RunningJob } from '../../core/job.ts';
-import type { RelayDestination, RelayOrder } from '../../core/relay-order.ts';
-import { isAddress, parseDestination, readOrder } from '../../core/relay-order.ts';
+import type { RunningJob } from '../../core/job/job.ts';
+import type { RelayDestination, RelayOrder } from '../../core/job/relay-request.ts';
+import { isAddress, parseDestination, readOrder } from '../../core/job/relay-request.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/run-outcome.ts';
-import type { Attachments } from '../attachments.ts';
+import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { baseOf } from '../outbound-settings.ts';
-import { addressOf } from '../script-environment.ts';
+import { addressOf } from '../scripts/script-environment.ts';
 import type { Pacers } from './pacers.ts';
 import type { Peer } from './peer.ts';
 import type { PeerKinds } from './peer-kind.ts';
 import { RelayFailure } from './relay-failure.ts';
 import { relayId } from './relay-id.ts';
 import { isLoop, loopWords } from './relay-loop.ts';
+import type { RelayedJob } from './relay-messages.ts';
 import type { RelayReceiver } from './relay-receiver.ts';
-import type { RelayedJob } from './relay-words.ts';
 import { sendJob } from './send-job.ts';
 import { sendToRq } from './send-to-rq.ts';
 

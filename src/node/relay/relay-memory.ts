@@ -7,7 +7,7 @@
  * Invariant: `committing` is written before the draft is committed and `committed` after it. So a job that is gone while
  * its record says `committing` was committed: it could not have ended otherwise but by somebody's hand.
  */
-import type { Records } from '../../core/records.ts';
+import type { Records } from '../../core/ports/records.ts';
 
 export const RELAYED_RECORD = 'relayed-in';
 const DAY_MS = 86_400_000;

@@ -7,21 +7,21 @@
  * memory of it lasts (relay-memory.ts). What the queue may take is asked when it is prepared, not when it is committed:
  * whoever was let in is not turned away with everything sent.
  */
-import type { Job } from '../../core/job.ts';
-import type { Refused } from '../../core/refusal.ts';
-import { refuse } from '../../core/refusal.ts';
-import { RELAY_QUEUE } from '../../core/relay-order.ts';
-import type { AttachmentUploads } from '../attachment-uploads.ts';
-import type { Attachments } from '../attachments.ts';
+import type { Job } from '../../core/job/job.ts';
+import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
+import type { Refused } from '../../core/ports/refusal.ts';
+import { refuse } from '../../core/ports/refusal.ts';
+import type { AttachmentUploads } from '../../files/attachments/attachment-uploads.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { NodeSettings } from '../node-settings.ts';
-import type { DoorState, QueueDoor } from '../queue-door.ts';
-import { doorOf } from '../queue-door.ts';
+import type { IntakeState, QueueIntake } from '../queues/queue-intake.ts';
+import { intakeOf } from '../queues/queue-intake.ts';
 import { isLoop, loopWords } from './relay-loop.ts';
 import type { RelayedIn } from './relay-memory.ts';
 import { recallRelayed, rememberRelayed } from './relay-memory.ts';
-import type { CommitResult, Prepared, PreparedFile, RelayedJob } from './relay-words.ts';
+import type { CommitResult, Prepared, PreparedFile, RelayedJob } from './relay-messages.ts';
 
-export interface ReceiverParts extends QueueDoor {
+export interface ReceiverParts extends QueueIntake {
   readonly attachments: Attachments;
   readonly uploads: AttachmentUploads;
   readonly settings: Pick<NodeSettings, 'url' | 'aliases' | 'outbound'>;
@@ -96,7 +96,7 @@ export class RelayReceiver {
     if (places.some((place) => isLoop(origin, place)) || hops > maxHops)
       return no(loopWords({ origin, hops, maxHops }));
     if (queue === RELAY_QUEUE) return no('nothing may be relayed into the queue relay of another node');
-    const state = await doorOf(this.#parts, queue);
+    const state = await intakeOf(this.#parts, queue);
     return state === 'open' ? null : closed(queue, state);
   }
 
@@ -136,7 +136,7 @@ function toFile({ name, sha256, size }: PreparedFile): PreparedFile {
   return { name, sha256, size };
 }
 
-function closed(queue: string, state: DoorState): Refused {
+function closed(queue: string, state: IntakeState): Refused {
   if (state === 'unknown') return refuse('not-found', `queue ${queue}`);
   const { refusal } = refuse('queue-down', `queue ${queue}`);
   return { ok: false, refusal: { ...refusal, message: `queue ${queue} is ${state} and takes no relayed jobs` } };

@@ -2,8 +2,8 @@
  * What has become of a job that was handed on: asked of the node that has it, with the token for that destination, as far
  * as that node tells us. Nothing of it is kept.
  */
-import type { Job } from '../../core/job.ts';
-import { parseDestination } from '../../core/relay-order.ts';
+import type { Job } from '../../core/job/job.ts';
+import { parseDestination } from '../../core/job/relay-request.ts';
 import { baseOf } from '../outbound-settings.ts';
 import type { Peer } from './peer.ts';
 import { askPeer, refusedBy } from './peer.ts';

@@ -1,5 +1,5 @@
 /** A job as a message of RQ's: one that was such a message keeps its fields, any other job's data are its first parameter. */
-import type { RelayedJob } from './relay-words.ts';
+import type { RelayedJob } from './relay-messages.ts';
 
 const FIELDS = [
   'src',

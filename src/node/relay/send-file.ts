@@ -5,7 +5,7 @@
  * failure, and the next attempt goes on from the same place.
  */
 import { Readable } from 'node:stream';
-import type { Attachment, Attachments } from '../attachments.ts';
+import type { Attachment, Attachments } from '../../files/attachments/attachments.ts';
 import type { Peer, PeerAnswer } from './peer.ts';
 import { askPeer, refusedBy } from './peer.ts';
 import { refuseRead } from './read-attachment.ts';

@@ -4,11 +4,11 @@
  * Nothing of how far it came is kept here: the other node knows, and says so when it is prepared again. So this can be
  * begun anew after anything, by whoever has the job then.
  */
-import type { Attachment, Attachments } from '../attachments.ts';
+import type { Attachment, Attachments } from '../../files/attachments/attachments.ts';
 import type { Peer, PeerAnswer } from './peer.ts';
 import { askPeer, refusedBy } from './peer.ts';
 import { RelayFailure } from './relay-failure.ts';
-import type { BegunFile, PreparedFile, RelayedJob } from './relay-words.ts';
+import type { BegunFile, PreparedFile, RelayedJob } from './relay-messages.ts';
 import { sendFile } from './send-file.ts';
 
 export interface JobToSend {

@@ -5,9 +5,9 @@
  * job that was sent before is asked for first: whatever is no longer in `prep` has been committed. Only a message that
  * is gone there begins anew, which after more than that host's own memory can be a second delivery.
  */
-import type { RunningJob } from '../../core/job.ts';
-import type { AttemptContext } from '../../worker/run-outcome.ts';
-import type { Attachment } from '../attachments.ts';
+import type { RunningJob } from '../../core/job/job.ts';
+import type { Attachment } from '../../files/attachments/attachments.ts';
+import type { AttemptContext } from '../../worker/attempt/run-outcome.ts';
 import type { Peer, PeerAnswer } from './peer.ts';
 import { askPeer, boundaryOf, refusedBy } from './peer.ts';
 import { refuseRead } from './read-attachment.ts';

@@ -2,7 +2,7 @@
  * A place in a rule, as the address of a queue: a host gets RQ's port and the queue that the job is for, a full address
  * takes the place of the destination, `/q/name` is a queue of this node. Pure.
  */
-import { parseDestination } from '../../core/relay-order.ts';
+import { parseDestination } from '../../core/job/relay-request.ts';
 
 const DEFAULT_PORT = 3333;
 const HOST = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/;

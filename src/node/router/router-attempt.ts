@@ -6,17 +6,17 @@
  * the job's and its number. So an attempt that is begun anew finds its copies, and draws nothing again.
  */
 import { createHash } from 'node:crypto';
-import { LonghaulError } from '../../core/errors.ts';
-import type { RunningJob } from '../../core/job.ts';
-import type { NewJob } from '../../core/job-store.ts';
-import type { RelayOrder } from '../../core/relay-order.ts';
-import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/relay-order.ts';
-import type { AttemptContext, RunOutcome } from '../../worker/run-outcome.ts';
-import { copyJob } from '../copy-job.ts';
-import type { Duplicator } from '../duplicate.ts';
-import { doorOf } from '../queue-door.ts';
+import type { RunningJob } from '../../core/job/job.ts';
+import type { RelayOrder } from '../../core/job/relay-request.ts';
+import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/job/relay-request.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { NewJob } from '../../core/ports/job-store.ts';
+import { copyJob } from '../../files/attachments/copy-job.ts';
+import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import { intakeOf } from '../queues/queue-intake.ts';
 import { recallRelayed } from '../relay/relay-memory.ts';
-import { addressOf } from '../script-environment.ts';
+import type { Duplicator } from '../scripts/duplicate.ts';
+import { addressOf } from '../scripts/script-environment.ts';
 import type { Routed } from './route-job.ts';
 import { candidatesOf, pick, ruleFor } from './route-job.ts';
 import type { RouterRule, RouterRules } from './router-rules.ts';
@@ -130,7 +130,7 @@ async function toHere(
   { to, order }: Where,
 ): Promise<Pick<NewJob, 'queue' | 'data'>> {
   const queue = to.replace(/^\/q\//, '');
-  const state = await doorOf(host, queue);
+  const state = await intakeOf(host, queue);
   if (state !== 'open') throw new LonghaulError('refused', `queue ${queue} is ${state}`);
   return {
     queue,

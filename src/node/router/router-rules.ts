@@ -10,11 +10,11 @@
  *
  * Everything that is wrong is told at once, with its place. Pure.
  */
-import type { Check, Checked, Report } from '../../core/check.ts';
-import { checked, duration, listOf, object, oneOf, text } from '../../core/check.ts';
-import { badInput } from '../../core/errors.ts';
-import { described, schemaOf } from '../../core/json-schema.ts';
-import { tag } from '../../core/names.ts';
+import type { Check, Checked, Report } from '../../core/input/check.ts';
+import { checked, duration, listOf, object, oneOf, text } from '../../core/input/check.ts';
+import { described, schemaOf } from '../../core/input/json-schema.ts';
+import { tag } from '../../core/job/names.ts';
+import { badInput } from '../../core/ports/errors.ts';
 import { parseRoute } from './route-address.ts';
 
 export interface RouterRule {

@@ -1,6 +1,6 @@
 /** What the server says of itself. */
-import { text as textReply } from '../reply.ts';
-import { type Route, route } from '../route.ts';
+import { text as textReply } from '../http/reply.ts';
+import { type Route, route } from '../http/route.ts';
 
 export const aboutRoutes: readonly Route[] = [
   route({

@@ -3,18 +3,18 @@
  *
  * Nothing is held in memory, and nothing is shown as a page: whatever the name says, it is bytes to be saved.
  */
-import { fields, integer, listOf, oneOf, text } from '../../core/check.ts';
-import { jobId } from '../../core/names.ts';
-import { attachedName, sentName } from '../../node/file-upload.ts';
-import { fileHeaders, notFound, progress, refusedUpload } from '../file-replies.ts';
-import { nodeOf } from '../node-of.ts';
-import { refusedReply, refuseRequest } from '../problem.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import type { Call, Route } from '../route.ts';
-import { route } from '../route.ts';
-import { sendAttachment } from '../send-attachment.ts';
-import { uploadHeaders } from '../upload-headers.ts';
+import { fields, integer, listOf, oneOf, text } from '../../core/input/check.ts';
+import { jobId } from '../../core/job/names.ts';
+import { attachedName, sentName } from '../../files/attachments/file-upload.ts';
+import { refusedReply, refuseRequest } from '../http/problem.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { uploadHeaders } from '../http/upload-headers.ts';
+import { fileHeaders, notFound, progress, refusedUpload } from '../views/file-replies.ts';
+import { nodeOf } from '../views/node-of.ts';
+import { sendAttachment } from '../views/send-attachment.ts';
 
 const PATH = '/api/jobs/{id}/attachments/{name}';
 const MAX_BYTES = 10 * 1024 ** 3;

@@ -1,18 +1,18 @@
 /** The attempts of a job: who ran it and when, how each ended, what it used, which script it was; and who runs it now. */
-import { fields, listOf } from '../../core/check.ts';
-import { described } from '../../core/json-schema.ts';
-import { jobId } from '../../core/names.ts';
+import { fields, listOf } from '../../core/input/check.ts';
+import { described } from '../../core/input/json-schema.ts';
+import { jobId } from '../../core/job/names.ts';
 import type { JobProcesses } from '../../wire/processes.ts';
 import { jobProcesses, MOST_PROCESSES } from '../../wire/processes.ts';
-import { attemptsEverywhere } from '../attempts-everywhere.ts';
-import { runningElsewhere } from '../from-other-node.ts';
-import { findJob } from '../job-views.ts';
-import { nodeOf } from '../node-of.ts';
-import { refusedReply } from '../problem.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import type { Call, Route } from '../route.ts';
-import { route } from '../route.ts';
+import { refusedReply } from '../http/problem.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { attemptsEverywhere } from '../views/cluster-attempts.ts';
+import { runningElsewhere } from '../views/from-other-node.ts';
+import { findJob } from '../views/job-views.ts';
+import { nodeOf } from '../views/node-of.ts';
 
 const MOST_ATTEMPTS = 1_000;
 const attempt = described(

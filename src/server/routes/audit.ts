@@ -1,11 +1,11 @@
 /** The audit, page by page. There is no route that writes it: rows come of acts alone. */
-import { fields, listOf, orNull, text } from '../../core/check.ts';
-import type { AuditRow } from '../audit.ts';
-import { AUDIT_RECORD, auditRow } from '../audit.ts';
-import { limitOf, pageLimit } from '../query-checks.ts';
-import { json } from '../reply.ts';
-import { type Route, route } from '../route.ts';
-import { readValue } from '../tokens.ts';
+import { fields, listOf, orNull, text } from '../../core/input/check.ts';
+import type { AuditRow } from '../auth/audit.ts';
+import { AUDIT_RECORD, auditRow } from '../auth/audit.ts';
+import { readValue } from '../auth/tokens.ts';
+import { limitOf, pageLimit } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import { type Route, route } from '../http/route.ts';
 
 const place = text({ max: 50, pattern: /^[0-9a-f-]{1,50}$/, must: 'must be the `next` of a page before' });
 

@@ -1,15 +1,15 @@
 /** Many jobs at once: by their ids or by a query, and whole groups of failures. */
-import type { Check, Report } from '../../core/check.ts';
-import { duration, fields, listOf, object, oneOf, text } from '../../core/check.ts';
-import { described, schemaOf } from '../../core/json-schema.ts';
-import { jobId, queueName } from '../../core/names.ts';
+import type { Check, Report } from '../../core/input/check.ts';
+import { duration, fields, listOf, object, oneOf, text } from '../../core/input/check.ts';
+import { described, schemaOf } from '../../core/input/json-schema.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
 import { bulkResult, groups } from '../../wire/views.ts';
-import type { BulkAction } from '../bulk.ts';
-import { bulk } from '../bulk.ts';
-import { queryFlag } from '../query-checks.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { queryFlag } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { BulkAction } from '../views/bulk.ts';
+import { bulk } from '../views/bulk.ts';
 import { jobFilter } from './jobs.ts';
 
 const MOST_IDS = 1_000;

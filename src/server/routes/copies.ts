@@ -1,13 +1,13 @@
 /** Second copies, from node to node: one offers what it has, the other fetches it. Nobody else has any use for these. */
-import { fields, flag, orNull, text } from '../../core/check.ts';
-import { jobId } from '../../core/names.ts';
-import { attemptNumber } from '../log-checks.ts';
-import { nodeOf } from '../node-of.ts';
-import { refuseRequest } from '../problem.ts';
-import { queryInteger } from '../query-checks.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { fields, flag, orNull, text } from '../../core/input/check.ts';
+import { jobId } from '../../core/job/names.ts';
+import { refuseRequest } from '../http/problem.ts';
+import { queryInteger } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { attemptNumber } from '../views/log-checks.ts';
+import { nodeOf } from '../views/node-of.ts';
 
 const anyText = text({ max: Number.MAX_SAFE_INTEGER });
 

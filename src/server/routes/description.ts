@@ -1,10 +1,10 @@
 /** The API's description of itself, for machines and for people. It is made of the very table that it stands in. */
-import { described } from '../../core/json-schema.ts';
-import { API_STYLE, apiPage, STYLE_ADDRESS } from '../api-page.ts';
-import { openApiOf } from '../openapi.ts';
-import { json, text } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { described } from '../../core/input/json-schema.ts';
+import { openApiOf } from '../http/openapi.ts';
+import { json, text } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { API_STYLE, apiPage, STYLE_ADDRESS } from '../views/api-page.ts';
 
 const document = described({ type: 'object', description: 'an OpenAPI 3.1 document' }, (value: unknown) => value);
 

@@ -1,9 +1,9 @@
 /** How the node is, for those who watch over it: whether it can take work, and its figures. */
 import { METRICS_TYPE, metricsText } from '../../node/metrics-text.ts';
-import type { Reply } from '../reply.ts';
-import { text } from '../reply.ts';
-import type { Call, Route } from '../route.ts';
-import { route } from '../route.ts';
+import type { Reply } from '../http/reply.ts';
+import { text } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
 
 export const healthRoutes: readonly Route[] = [
   route({

@@ -1,8 +1,8 @@
 /** What can be known besides the jobs: statistics, tags, search, tracked jobs, and what the settings mean. */
-import { object, text } from '../../core/check.ts';
-import { jobId, queueName } from '../../core/names.ts';
-import { searchJobs } from '../../core/search-jobs.ts';
-import { track, trackedJobs, untrack } from '../../core/tracked-jobs.ts';
+import { object, text } from '../../core/input/check.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
+import { searchJobs } from '../../core/job/search-jobs.ts';
+import { track, trackedJobs, untrack } from '../../core/job/tracked-jobs.ts';
 import {
   prunableView,
   statisticsView,
@@ -13,14 +13,14 @@ import {
 } from '../../wire/insight-views.ts';
 import { STATISTICS_WORDS, seriesSpan } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
-import type { ServerContext } from '../context.ts';
-import { findView, viewsOf } from '../job-views.ts';
-import { storeNow } from '../node-of.ts';
-import { mustBeOk } from '../one-result.ts';
-import { limitOf, pageLimit } from '../query-checks.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { mustBeOk } from '../http/one-result.ts';
+import { limitOf, pageLimit } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
+import { findView, viewsOf } from '../views/job-views.ts';
+import { storeNow } from '../views/node-of.ts';
 
 const params = { id: jobId };
 const nothing = object({});

@@ -1,19 +1,19 @@
 /** What is done to one job: each action answers the job as it is afterwards. */
-import { duration, fields, flag, object, oneOf } from '../../core/check.ts';
-import type { JobStore, Target, TargetResult } from '../../core/job-store.ts';
-import { jobId, queueName } from '../../core/names.ts';
-import { count } from '../../core/policy-input.ts';
+import { duration, fields, flag, object, oneOf } from '../../core/input/check.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
+import type { JobStore, Target, TargetResult } from '../../core/ports/job-store.ts';
+import { count } from '../../core/settings/policy-input.ts';
 import { copyInput } from '../../wire/job-input.ts';
 import { added, cancelled, jobView } from '../../wire/views.ts';
-import type { ServerContext } from '../context.ts';
-import { duplicateJob } from '../duplicate-job.ts';
-import { idempotent } from '../idempotency.ts';
-import { findView } from '../job-views.ts';
-import { mustBeOk } from '../one-result.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { idempotent } from '../auth/idempotency.ts';
+import { mustBeOk } from '../http/one-result.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
+import { duplicateJob } from '../views/duplicate-job.ts';
+import { findView } from '../views/job-views.ts';
 
 const params = { id: jobId };
 /** With `attempt`, refused when the job has been claimed again since. */

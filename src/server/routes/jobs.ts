@@ -1,10 +1,10 @@
 /** Jobs: adding, finding, listing, changing, deleting. */
-import { newJobOf } from '../../core/add-options.ts';
-import { flag, listOf, object, oneOf, text, time } from '../../core/check.ts';
-import type { AddResult, NewJob } from '../../core/job-store.ts';
-import { listJobs } from '../../core/look-through.ts';
-import { jobId, queueName, shownName, tag } from '../../core/names.ts';
-import { count, priority } from '../../core/policy-input.ts';
+import { newJobOf } from '../../core/input/add-options.ts';
+import { flag, listOf, object, oneOf, text, time } from '../../core/input/check.ts';
+import { listJobs } from '../../core/job/filter-pages.ts';
+import { jobId, queueName, shownName, tag } from '../../core/job/names.ts';
+import type { AddResult, NewJob } from '../../core/ports/job-store.ts';
+import { count, priority } from '../../core/settings/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
@@ -19,19 +19,19 @@ import {
   matching,
   orRefusedItem,
 } from '../../wire/views.ts';
-import { countMatching } from '../bulk.ts';
-import type { ServerContext } from '../context.ts';
-import { mustBeCallable } from '../hook-addresses.ts';
-import { idempotent } from '../idempotency.ts';
-import { jobGraph } from '../job-graph.ts';
-import { findJob, findView, viewsOf } from '../job-views.ts';
-import { mustBeOk } from '../one-result.ts';
-import { limitOf, pageLimit, queryTime } from '../query-checks.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import { mustBeDrafts } from '../rights.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { idempotent } from '../auth/idempotency.ts';
+import { mustBeDrafts } from '../auth/rights.ts';
+import { mustBeOk } from '../http/one-result.ts';
+import { limitOf, pageLimit, queryTime } from '../http/query-checks.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { countMatching } from '../views/bulk.ts';
+import type { ServerContext } from '../views/context.ts';
+import { jobGraph } from '../views/job-graph.ts';
+import { findJob, findView, viewsOf } from '../views/job-views.ts';
+import { mustBeCallable } from '../views/webhook-addresses.ts';
 
 const id = { id: jobId };
 const GRAPH_JOBS = 100;

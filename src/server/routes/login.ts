@@ -4,18 +4,18 @@
  *
  * The code stands behind the # of the link, which no browser sends: the page reads it and takes it out of the address.
  */
-import { fields, integer, oneOf, text } from '../../core/check.ts';
+import { fields, integer, oneOf, text } from '../../core/input/check.ts';
 import { ROLES } from '../../wire/role.ts';
-import { clearCookie, cookieOf, setCookie } from '../cookie.ts';
-import { readCredential } from '../credential.ts';
-import { LOGIN_ROUTE } from '../guard.ts';
-import { LOGIN_PAGE, LOGIN_SCRIPT } from '../login-page.ts';
-import { refuseRequest } from '../problem.ts';
-import type { Reply } from '../reply.ts';
-import { json, text as textReply } from '../reply.ts';
-import type { Call } from '../route.ts';
-import { type Route, route } from '../route.ts';
-import { makeLoginCode, makeSession, SESSION_RECORD } from '../sessions.ts';
+import { clearCookie, cookieOf, setCookie } from '../auth/cookie.ts';
+import { readCredential } from '../auth/credential.ts';
+import { LOGIN_ROUTE } from '../auth/guard.ts';
+import { LOGIN_PAGE, LOGIN_SCRIPT } from '../auth/login-page.ts';
+import { makeLoginCode, makeSession, SESSION_RECORD } from '../auth/sessions.ts';
+import { refuseRequest } from '../http/problem.ts';
+import type { Reply } from '../http/reply.ts';
+import { json, text as textReply } from '../http/reply.ts';
+import type { Call } from '../http/route.ts';
+import { type Route, route } from '../http/route.ts';
 
 const secret = text({ max: 100 });
 

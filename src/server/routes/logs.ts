@@ -2,21 +2,21 @@
  * The log of an attempt, while it is written and afterwards: bytes by their range, lines as text, what is looked for,
  * and as it grows. Text is lossy where a log is no UTF-8; the bytes themselves are always to be had.
  */
-import { fields, integer, listOf, oneOf, orNull, text } from '../../core/check.ts';
-import { jobId } from '../../core/names.ts';
-import type { LogPlace } from '../../node/log-place.ts';
-import { parseLogPlace } from '../../node/log-place.ts';
-import { attemptElsewhere } from '../from-other-node.ts';
-import { attemptNumber, logPlace, searchPlace } from '../log-checks.ts';
-import { tellLog } from '../log-messages.ts';
-import { nodeOf } from '../node-of.ts';
-import { refusedReply, refuseRequest } from '../problem.ts';
-import { queryFlag, queryInteger } from '../query-checks.ts';
-import type { Reply } from '../reply.ts';
-import { events, json } from '../reply.ts';
-import type { Call, Route } from '../route.ts';
-import { route } from '../route.ts';
-import { sendLog } from '../send-log.ts';
+import { fields, integer, listOf, oneOf, orNull, text } from '../../core/input/check.ts';
+import { jobId } from '../../core/job/names.ts';
+import type { LogPlace } from '../../node/attempts/log-position.ts';
+import { parseLogPlace } from '../../node/attempts/log-position.ts';
+import { refusedReply, refuseRequest } from '../http/problem.ts';
+import { queryFlag, queryInteger } from '../http/query-checks.ts';
+import type { Reply } from '../http/reply.ts';
+import { events, json } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { tellLog } from '../streams/log-messages.ts';
+import { attemptElsewhere } from '../views/from-other-node.ts';
+import { attemptNumber, logPlace, searchPlace } from '../views/log-checks.ts';
+import { nodeOf } from '../views/node-of.ts';
+import { sendLog } from '../views/send-log.ts';
 
 const PATH = '/api/jobs/{id}/attempts/{attempt}/log';
 const MOST_LINES = 10_000;

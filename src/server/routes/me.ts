@@ -1,8 +1,8 @@
 /** As whom the server sees the one who asks. */
-import { fields, oneOf, orNull, text } from '../../core/check.ts';
+import { fields, oneOf, orNull, text } from '../../core/input/check.ts';
 import { ROLES } from '../../wire/role.ts';
-import { json } from '../reply.ts';
-import { type Route, route } from '../route.ts';
+import { json } from '../http/reply.ts';
+import { type Route, route } from '../http/route.ts';
 
 const word = text({ max: 512 });
 

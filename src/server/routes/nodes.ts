@@ -1,15 +1,15 @@
 /** The machines that work for this store: who is there, who is gone with what it held, and what can be told one. */
-import { fields, listOf, object, text } from '../../core/check.ts';
-import { described } from '../../core/json-schema.ts';
-import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/nodes/list-nodes.ts';
-import type { NodeView } from '../../node/nodes/node-entry.ts';
-import { MOST_NODES } from '../../node/nodes/node-entry.ts';
-import type { ServerContext } from '../context.ts';
-import { storeNow } from '../node-of.ts';
-import { mustBeOk } from '../one-result.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { fields, listOf, object, text } from '../../core/input/check.ts';
+import { described } from '../../core/input/json-schema.ts';
+import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/cluster/list-nodes.ts';
+import type { NodeView } from '../../node/cluster/node-entry.ts';
+import { MOST_NODES } from '../../node/cluster/node-entry.ts';
+import { mustBeOk } from '../http/one-result.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
+import { storeNow } from '../views/node-of.ts';
 
 const node = described(
   {

@@ -1,15 +1,15 @@
 /** What the page shows first. */
-import { text } from '../../core/check.ts';
-import { jobId } from '../../core/names.ts';
+import { text } from '../../core/input/check.ts';
+import { jobId } from '../../core/job/names.ts';
 import { glances, oneRunning, overview, runningRows } from '../../wire/overview.ts';
-import { glancesHere } from '../glances.ts';
-import { nodeOf } from '../node-of.ts';
-import { lookOver } from '../overview.ts';
-import { queryInteger } from '../query-checks.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
-import { lookAtOne, lookAtRunning } from '../running.ts';
+import { queryInteger } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { nodeOf } from '../views/node-of.ts';
+import { lookOver } from '../views/overview.ts';
+import { lookAtOne, lookAtRunning } from '../views/running-jobs.ts';
+import { glancesHere } from '../views/running-summaries.ts';
 
 const ROWS = 100;
 const MOST_ROWS = 500;

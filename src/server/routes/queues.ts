@@ -1,17 +1,17 @@
 /** Queues: their settings and counts, and turning them off and on. Naming what a queue executes is for admins. */
-import { object, orNull, text } from '../../core/check.ts';
-import { queueName } from '../../core/names.ts';
-import type { SettableState } from '../../core/settings.ts';
-import { settingsInput } from '../../core/settings-input.ts';
+import { object, orNull, text } from '../../core/input/check.ts';
+import { queueName } from '../../core/job/names.ts';
+import type { SettableState } from '../../core/settings/settings.ts';
+import { settingsInput } from '../../core/settings/settings-input.ts';
 import { newQueueInput } from '../../wire/queue-input.ts';
 import { queueList, queueView } from '../../wire/views.ts';
-import { idempotent } from '../idempotency.ts';
-import { queryFlag } from '../query-checks.ts';
-import { changeQueue, createQueue, deleteQueue } from '../queue-changes.ts';
-import { allQueues, oneQueue } from '../queue-views.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { idempotent } from '../auth/idempotency.ts';
+import { queryFlag } from '../http/query-checks.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import { changeQueue, createQueue, deleteQueue } from '../views/queue-changes.ts';
+import { allQueues, oneQueue } from '../views/queue-views.ts';
 
 const params = { queue: queueName };
 const noteBody = object({ note: orNull(text({ max: 1_000 })) });

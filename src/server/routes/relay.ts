@@ -4,27 +4,27 @@
  *
  * A relay's token lets nobody see more than the jobs that came by relay.
  */
-import { anything, fields, flag, integer, listOf, object, oneOf, orNull, text } from '../../core/check.ts';
-import type { Job } from '../../core/job.ts';
-import { LABELS } from '../../core/label.ts';
-import { jobId, queueName, tag } from '../../core/names.ts';
-import { priority } from '../../core/policy-input.ts';
-import { refuse } from '../../core/refusal.ts';
-import { sentName } from '../../node/file-upload.ts';
-import { RELAY_PROTOCOL } from '../../node/relay/relay-words.ts';
+import { anything, fields, flag, integer, listOf, object, oneOf, orNull, text } from '../../core/input/check.ts';
+import type { Job } from '../../core/job/job.ts';
+import { LABELS } from '../../core/job/label.ts';
+import { jobId, queueName, tag } from '../../core/job/names.ts';
+import { refuse } from '../../core/ports/refusal.ts';
+import { priority } from '../../core/settings/policy-input.ts';
+import { sentName } from '../../files/attachments/file-upload.ts';
+import { RELAY_PROTOCOL } from '../../node/relay/relay-messages.ts';
 import { jsonValue } from '../../wire/json-value.ts';
 import { state } from '../../wire/port-answers.ts';
 import { policyRecord, whole, word } from '../../wire/port-checks.ts';
-import type { ServerContext } from '../context.ts';
-import type { Asking } from '../from-other-node.ts';
-import { lastLinesElsewhere } from '../from-other-node.ts';
-import { findJob, viewsOf } from '../job-views.ts';
-import { nodeOf } from '../node-of.ts';
-import { refusedReply } from '../problem.ts';
-import type { Reply } from '../reply.ts';
-import { json, text as textReply } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { refusedReply } from '../http/problem.ts';
+import type { Reply } from '../http/reply.ts';
+import { json, text as textReply } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
+import type { Asking } from '../views/from-other-node.ts';
+import { lastLinesElsewhere } from '../views/from-other-node.ts';
+import { findJob, viewsOf } from '../views/job-views.ts';
+import { nodeOf } from '../views/node-of.ts';
 
 const MOST_FILES = 1_000;
 const LOG_LINES = 500;

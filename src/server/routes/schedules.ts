@@ -1,21 +1,21 @@
 /** Schedules: defined by name, looked at, paused, run by hand; and what the coming hours hold. Rules are the core's. */
-import { object, orNull, text } from '../../core/check.ts';
-import { scheduleName } from '../../core/names.ts';
-import type { Schedule } from '../../core/schedule.ts';
-import { nextSlots } from '../../core/schedule.ts';
-import { scheduleInput } from '../../core/schedule-input.ts';
-import { readRule, ruleInput } from '../../core/schedule-rule-input.ts';
+import { object, orNull, text } from '../../core/input/check.ts';
+import { scheduleName } from '../../core/job/names.ts';
+import type { Schedule } from '../../core/schedules/schedule.ts';
+import { nextSlots } from '../../core/schedules/schedule.ts';
+import { scheduleInput } from '../../core/schedules/schedule-input.ts';
+import { readRule, ruleInput } from '../../core/schedules/schedule-rule-input.ts';
 import {
   deleteSchedule,
   pauseSchedule,
   resumeSchedule,
   runScheduleNow,
   setSchedule,
-} from '../../node/schedule-book.ts';
-import { expectedDurations } from '../../node/schedule-durations.ts';
-import type { Written } from '../../node/schedule-records.ts';
-import { findSchedule, listSchedules } from '../../node/schedule-records.ts';
-import { scheduleViews } from '../../node/schedule-views.ts';
+} from '../../schedules/schedule-book.ts';
+import { expectedDurations } from '../../schedules/schedule-durations.ts';
+import type { Written } from '../../schedules/schedule-records.ts';
+import { findSchedule, listSchedules } from '../../schedules/schedule-records.ts';
+import { scheduleViews } from '../../schedules/schedule-views.ts';
 import {
   laneList,
   ranAnswer,
@@ -26,14 +26,14 @@ import {
 } from '../../wire/schedule-checks.ts';
 import { upcomingRuns } from '../../wire/schedule-view.ts';
 import { ruleWords } from '../../wire/schedule-words.ts';
-import type { ServerContext } from '../context.ts';
-import { idempotent } from '../idempotency.ts';
-import { refusedReply, refuseRequest } from '../problem.ts';
-import { queryInteger } from '../query-checks.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { idempotent } from '../auth/idempotency.ts';
+import { refusedReply, refuseRequest } from '../http/problem.ts';
+import { queryInteger } from '../http/query-checks.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
 
 const params = { schedule: scheduleName };
 const noteBody = object({ note: orNull(text({ max: 1_000 })) });

@@ -1,16 +1,17 @@
 /** Settings for every queue, which each inherits where it says nothing; and taking one back, there or of a queue. */
-import { explainSettings, ONE_QUEUE_ALONE, settingName } from '../../core/global-settings.ts';
-import { queueName } from '../../core/names.ts';
-import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../../core/settings.ts';
-import { keyOfSetting, settingsInput } from '../../core/settings-input.ts';
+
+import { queueName } from '../../core/job/names.ts';
+import { explainSettings, ONE_QUEUE_ALONE, settingName } from '../../core/settings/global-settings.ts';
+import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../../core/settings/settings.ts';
+import { keyOfSetting, settingsInput } from '../../core/settings/settings-input.ts';
 import { type SettingView, settingsView } from '../../wire/insight-views.ts';
 import { queueView } from '../../wire/views.ts';
-import type { ServerContext } from '../context.ts';
-import { changeQueue, unsetSetting } from '../queue-changes.ts';
-import { oneQueue } from '../queue-views.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { ServerContext } from '../views/context.ts';
+import { changeQueue, unsetSetting } from '../views/queue-changes.ts';
+import { oneQueue } from '../views/queue-views.ts';
 
 export const settingsRoutes: readonly Route[] = [
   route({

@@ -1,18 +1,18 @@
 /** What happens, as it happens: of all jobs, of a queue's, of one. The messages are described in wire/job-event.ts. */
-import { jobId, queueName } from '../../core/names.ts';
-import { refuse } from '../../core/refusal.ts';
-import type { Store } from '../../core/store.ts';
-import { TrackedIds } from '../../core/tracked-jobs.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
+import { TrackedIds } from '../../core/job/tracked-jobs.ts';
+import { refuse } from '../../core/ports/refusal.ts';
+import type { Store } from '../../core/ports/store.ts';
 import type { JobEvent } from '../../wire/job-event.ts';
-import type { EventFeed } from '../event-feed.ts';
-import type { RingEvent } from '../event-ring.ts';
-import type { EventStream } from '../event-stream.ts';
-import { refusedReply } from '../problem.ts';
-import { queryFlag } from '../query-checks.ts';
-import type { Reply } from '../reply.ts';
-import { events } from '../reply.ts';
-import type { Call, Route } from '../route.ts';
-import { route } from '../route.ts';
+import { refusedReply } from '../http/problem.ts';
+import { queryFlag } from '../http/query-checks.ts';
+import type { Reply } from '../http/reply.ts';
+import { events } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
+import type { EventFeed } from '../streams/event-feed.ts';
+import type { RingEvent } from '../streams/event-ring.ts';
+import type { EventStream } from '../streams/event-stream.ts';
 
 export const streamRoutes: readonly Route[] = [
   route({

@@ -1,11 +1,11 @@
 /** Throttles: their maxima, who holds their slots, and how many wait for one. */
-import { fields, listOf, orNull } from '../../core/check.ts';
-import { slotCount, throttleName } from '../../core/limit-input.ts';
-import { listThrottles, setThrottle } from '../../core/throttle-views.ts';
+import { fields, listOf, orNull } from '../../core/input/check.ts';
+import { listThrottles, setThrottle } from '../../core/limits/throttle-views.ts';
+import { slotCount, throttleName } from '../../core/settings/limit-input.ts';
 import { whole, word } from '../../wire/port-checks.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
 
 const MOST = 100_000;
 const params = { name: throttleName };

@@ -1,14 +1,14 @@
 /** Tokens: made, listed and revoked by admins. The secret itself is answered once, to the one who made it. */
-import { duration, fields, integer, listOf, oneOf, orNull, text } from '../../core/check.ts';
-import type { Records } from '../../core/records.ts';
+import { duration, fields, integer, listOf, oneOf, orNull, text } from '../../core/input/check.ts';
+import type { Records } from '../../core/ports/records.ts';
 import { ROLES } from '../../wire/role.ts';
-import { refusedReply } from '../problem.ts';
-import { limitOf, pageLimit } from '../query-checks.ts';
-import type { Reply } from '../reply.ts';
-import { json } from '../reply.ts';
-import { type Route, route } from '../route.ts';
-import type { Token } from '../tokens.ts';
-import { makeToken, readToken, TOKEN_RECORD } from '../tokens.ts';
+import type { Token } from '../auth/tokens.ts';
+import { makeToken, readToken, TOKEN_RECORD } from '../auth/tokens.ts';
+import { refusedReply } from '../http/problem.ts';
+import { limitOf, pageLimit } from '../http/query-checks.ts';
+import type { Reply } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
+import { type Route, route } from '../http/route.ts';
 
 const tokenId = text({ max: 16, pattern: /^[0-9a-f]{16}$/, must: 'must be the id of a token: 16 hexadecimal digits' });
 const tokenName = text({

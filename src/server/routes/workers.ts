@@ -1,11 +1,11 @@
 /** Workers: who they are, what they run, and declaring one dead. */
-import { object, text } from '../../core/check.ts';
-import type { WorkerRecord } from '../../core/job-store.ts';
+import { object, text } from '../../core/input/check.ts';
+import type { WorkerRecord } from '../../core/ports/job-store.ts';
 import { returned, workerList } from '../../wire/views.ts';
-import { mustBeOk } from '../one-result.ts';
-import { json } from '../reply.ts';
-import type { Route } from '../route.ts';
-import { route } from '../route.ts';
+import { mustBeOk } from '../http/one-result.ts';
+import { json } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { route } from '../http/route.ts';
 
 const nothing = object({});
 

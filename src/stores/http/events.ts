@@ -4,7 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventListener, StoreEvent, Unsubscribe } from '../../core/job-store.ts';
+import type { EventListener, StoreEvent, Unsubscribe } from '../../core/ports/job-store.ts';
 import { messagesOf } from './event-messages.ts';
 
 const MAX_WAIT_MS = 1_000;

@@ -5,7 +5,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { LonghaulError } from '../../core/errors.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
 import type { HttpSettings } from './options.ts';
 import { lostReply, problemOf, unreachable } from './problem.ts';
 

@@ -4,13 +4,14 @@
  *
  * It holds no rule and no copy of anything: the server's store decides.
  */
-import { LonghaulError } from '../../core/errors.ts';
-import type { CallOptions } from '../../core/job-store.ts';
-import { moverOver } from '../../core/moving.ts';
+
 import { isReadOnly } from '../../core/operations/perform.ts';
 import { type Carrier, portOver } from '../../core/operations/port.ts';
-import type { Records } from '../../core/records.ts';
-import type { Store, StoreDescription } from '../../core/store.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { CallOptions } from '../../core/ports/job-store.ts';
+import { migrationOver } from '../../core/ports/migration.ts';
+import type { Records } from '../../core/ports/records.ts';
+import type { Store, StoreDescription } from '../../core/ports/store.ts';
 import type { RecordCallName } from '../../wire/record-checks.ts';
 import { callAddress, EVENTS_ADDRESS, recordAddress } from '../../wire/store-addresses.ts';
 import { Events } from './events.ts';
@@ -38,7 +39,7 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   return {
     jobs,
     records: recordsOver(send),
-    mover: moverOver(refuseToMove),
+    migration: migrationOver(refuseToMove),
     isShared: settings.socketPath === null,
     describe: () => describeStore(options),
     close: () => (closing ??= close(client, events)),

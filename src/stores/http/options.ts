@@ -2,8 +2,8 @@
  * How an http store is opened: where its server is, and with which token. Plain data, so that a keeper thread can open
  * the same store from a copy of it.
  */
-import type { ClockSource } from '../../core/clock.ts';
-import { badInput, type Problem } from '../../core/errors.ts';
+import type { ClockSource } from '../../core/lifecycle/clock.ts';
+import { badInput, type Problem } from '../../core/ports/errors.ts';
 
 export interface HttpStoreOptions {
   /** http://host:port, https://host:port, or unix:/path/of/node.sock */

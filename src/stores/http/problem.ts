@@ -1,5 +1,5 @@
 /** What went wrong between us and the server, as the errors that every store throws. */
-import { ERROR_CODES, type ErrorCode, LonghaulError } from '../../core/errors.ts';
+import { ERROR_CODES, type ErrorCode, LonghaulError } from '../../core/ports/errors.ts';
 import type { ProblemDetails, RequestCode } from '../../wire/problem-details.ts';
 
 /** Nothing was sent, so nothing was done. */

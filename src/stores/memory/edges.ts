@@ -2,8 +2,8 @@
  * Who waits for whom, in maps. An edge belongs to its child: it goes when the child is removed. A parent is known by
  * its insertion number, since its id may be given to another job once it is gone.
  */
-import type { Job } from '../../core/job.ts';
-import type { Edge } from '../../core/table.ts';
+import type { Job } from '../../core/job/job.ts';
+import type { Edge } from '../../core/ports/table.ts';
 
 type Parent = Pick<Job, 'seq'>;
 type Child = Pick<Job, 'id'>;

@@ -1,6 +1,6 @@
 /** What time has ended takes no room for ever. */
 import { expect, test } from 'vitest';
-import { DEFAULT_SETTINGS } from '../../core/settings.ts';
+import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { MemoryRecords } from './memory-records.ts';
 import { MemoryTable } from './memory-table.ts';
 import { openMemoryStore } from './open-memory-store.ts';

@@ -1,9 +1,10 @@
 /** Records in a map. Versions come from one counter, so that none is ever given twice. */
-import type { CallOptions } from '../../core/job-store.ts';
-import type { PutRecord, RecordQuery, Records, StoredRecord } from '../../core/records.ts';
-import { refuse } from '../../core/refusal.ts';
-import { QUEUE_RECORD } from '../../core/settings.ts';
-import { THROTTLE_RECORD } from '../../core/throttle.ts';
+
+import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
+import type { CallOptions } from '../../core/ports/job-store.ts';
+import type { PutRecord, RecordQuery, Records, StoredRecord } from '../../core/ports/records.ts';
+import { refuse } from '../../core/ports/refusal.ts';
+import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 
 type TimeOf = (options: CallOptions | undefined) => number;
 type Changed = (kind: string, key: string, now: number) => void;

@@ -1,7 +1,7 @@
-/** Throughput over time in the memory store: a map of the pages by their queue and slot (core/series.ts). */
-import type { SeriesPage, Span } from '../../core/series.ts';
-import { endsIn, pageAt, SPAN_NAMES, slotOf, withEnds } from '../../core/series.ts';
-import type { Measurement } from '../../core/statistics.ts';
+/** Throughput over time in the memory store: a map of the pages by their queue and slot (core/statistics/series.ts). */
+import type { SeriesPage, Span } from '../../core/statistics/series.ts';
+import { endsIn, pageAt, SPAN_NAMES, slotOf, withEnds } from '../../core/statistics/series.ts';
+import type { Measurement } from '../../core/statistics/statistics.ts';
 
 export class MemorySeries {
   readonly #pages = new Map<string, { readonly queue: string; readonly page: SeriesPage }>();

@@ -1,8 +1,8 @@
 /** The statistics of the memory store: a map a queue of the cells by their address. */
-import { figuresText, newFigures, readFigures, withoutBuckets } from '../../core/figures.ts';
-import type { CellKind, Measurement, StoredCell } from '../../core/statistics.ts';
-import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics.ts';
-import type { Held } from '../../core/storage.ts';
+import { figuresText, newFigures, readFigures, withoutBuckets } from '../../core/statistics/aggregate.ts';
+import type { CellKind, Measurement, StoredCell } from '../../core/statistics/statistics.ts';
+import { cellOrder, cellsOf, dayOf, MAX_CELLS, measure } from '../../core/statistics/statistics.ts';
+import type { Held } from '../../core/statistics/storage.ts';
 
 export class MemoryStatistics {
   readonly #queues = new Map<string, Map<string, StoredCell>>();

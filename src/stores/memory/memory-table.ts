@@ -4,24 +4,25 @@
  *
  * Ready work and leases are kept sorted, because claims are hot; everything else looks at all jobs.
  */
-import type { ClockStep } from '../../core/clock.ts';
-import type { LivingGroup } from '../../core/failure-trend.ts';
-import type { HistoryRow } from '../../core/history.ts';
-import { appendRow } from '../../core/history.ts';
-import type { TagCount } from '../../core/insight.ts';
-import type { EndedState, Job, JobState, RunningJob } from '../../core/job.ts';
-import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job.ts';
-import type { JobQuery, QueueCounts, StoreEvent } from '../../core/job-store.ts';
-import { claimOrder, keyAddress } from '../../core/lifecycle.ts';
-import type { MovedJob } from '../../core/moving.ts';
+
+import type { HistoryRow } from '../../core/job/history.ts';
+import { appendRow } from '../../core/job/history.ts';
+import type { EndedState, Job, JobState, RunningJob } from '../../core/job/job.ts';
+import { isBlocked, isEnded, isRunning, JOB_STATES } from '../../core/job/job.ts';
+import type { ClockStep } from '../../core/lifecycle/clock.ts';
+import { claimOrder, keyAddress } from '../../core/lifecycle/lifecycle.ts';
 import { isWanted } from '../../core/operations/read.ts';
-import type { SeriesPage, Span } from '../../core/series.ts';
-import type { QueueSettings } from '../../core/settings.ts';
-import type { Measurement, StoredCell } from '../../core/statistics.ts';
-import type { Held, QueueStorage } from '../../core/storage.ts';
-import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/table.ts';
+import type { TagCount } from '../../core/ports/insight.ts';
+import type { JobQuery, QueueCounts, StoreEvent } from '../../core/ports/job-store.ts';
+import type { MovedJob } from '../../core/ports/migration.ts';
+import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../core/ports/table.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import type { LivingGroup } from '../../core/statistics/failure-trend.ts';
+import type { SeriesPage, Span } from '../../core/statistics/series.ts';
+import type { Measurement, StoredCell } from '../../core/statistics/statistics.ts';
+import type { Held, QueueStorage } from '../../core/statistics/storage.ts';
 import { Edges } from './edges.ts';
-import { failureGroups, storageIn, topTags } from './memory-looks.ts';
+import { failureGroups, storageIn, topTags } from './memory-insight.ts';
 import { MemorySeries } from './memory-series.ts';
 import { MemoryStatistics } from './memory-statistics.ts';
 import { MemoryThrottles } from './memory-throttles.ts';
@@ -394,7 +395,7 @@ export class MemoryTable implements Table {
     this.#statistics.forget(queue, kept, limit);
   }
 
-  // ── moving house (core/moving.ts) ──
+  // ── moving house (core/ports/migration.ts) ──
 
   get numbers(): { seq: number; token: number } {
     return { seq: this.#seq, token: this.#token };

@@ -2,9 +2,10 @@
  * What the memory table keeps for throttles: who is parked under which, the turns of keys, and rates. Slots stand in the
  * jobs that hold them.
  */
-import type { Job } from '../../core/job.ts';
-import { MOST_NEEDS } from '../../core/needs.ts';
-import { byText } from '../../core/text-order.ts';
+
+import { byText } from '../../core/input/text-order.ts';
+import type { Job } from '../../core/job/job.ts';
+import { MOST_NEEDS } from '../../core/limits/resources.ts';
 
 interface Turns {
   served: number;
@@ -14,7 +15,7 @@ interface Turns {
 export class MemoryThrottles {
   readonly #parked = new Map<string, { readonly queue: string; readonly address: string }>();
   readonly #turns = new Map<string, Turns>();
-  /** By queue: see core/rate.ts. */
+  /** By queue: see core/limits/rate.ts. */
   readonly rates = new Map<string, number>();
 
   isParked({ id }: Job): boolean {

@@ -3,25 +3,26 @@
  *
  * Each call runs to its end before the next begins, so every call is atomic by itself.
  */
-import type { ClockMemory, ClockSource, Moment } from '../../core/clock.ts';
-import { NEVER_SEEN, NO_GAP, readClock } from '../../core/clock.ts';
-import { LonghaulError } from '../../core/errors.ts';
-import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/job-store.ts';
-import { closedWords, type Mover, moverOver } from '../../core/moving.ts';
+
+import { markEvent, TRACKED_RECORD } from '../../core/job/tracked-jobs.ts';
+import type { ClockMemory, ClockSource, Moment } from '../../core/lifecycle/clock.ts';
+import { NEVER_SEEN, NO_GAP, readClock } from '../../core/lifecycle/clock.ts';
+import { namedAddress, THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import { followClock } from '../../core/operations/clock-step.ts';
-import { performMove } from '../../core/operations/move-house.ts';
+import { performMove } from '../../core/operations/migrate.ts';
 import type { CallAnswer, CallArgument, CallName } from '../../core/operations/perform.ts';
 import { isReadOnly, perform } from '../../core/operations/perform.ts';
 import { portOver } from '../../core/operations/port.ts';
 import { settingsChanged, throttleChanged } from '../../core/operations/throttles.ts';
-import type { QueueSettings } from '../../core/settings.ts';
-import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings.ts';
-import type { Store } from '../../core/store.ts';
-import { namedAddress, THROTTLE_RECORD } from '../../core/throttle.ts';
-import { markEvent, TRACKED_RECORD } from '../../core/tracked-jobs.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { CallOptions, EventListener, JobStore, StoreEvent } from '../../core/ports/job-store.ts';
+import { closedWords, type MigrationPort, migrationOver } from '../../core/ports/migration.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import { EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 import { MemoryRecords } from './memory-records.ts';
-import { MemoryShelves } from './memory-shelves.ts';
 import { MemoryTable } from './memory-table.ts';
+import { MemoryMigrationRows } from './migration-maps.ts';
 
 export interface MemoryStoreOptions {
   /** The store's clock. Default: the machine's. */
@@ -34,7 +35,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     jobs: machine.jobs,
     records: machine.records,
-    mover: machine.mover,
+    migration: machine.migration,
     isShared: false,
     describe: () => null,
     close: () => machine.close(),
@@ -46,7 +47,7 @@ const FORGET_AFTER_MS = 86_400_000;
 class MemoryStore {
   readonly records: MemoryRecords;
   readonly jobs: JobStore;
-  readonly mover: Mover;
+  readonly migration: MigrationPort;
   readonly #table: MemoryTable;
   readonly #listeners = new Set<EventListener>();
   readonly #options: MemoryStoreOptions;
@@ -63,13 +64,13 @@ class MemoryStore {
     this.#table = new MemoryTable({
       settings: (queue) => this.#settings(queue),
       throttleMax: (name) => this.#throttleMax(name),
-      closed: () => closedWords(shelves.standing()),
+      closed: () => closedWords(migrationRows.standing()),
       emit: (event) => this.#events.push(event),
     });
-    const shelves = new MemoryShelves(this.#table, this.records);
-    this.mover = moverOver(
+    const migrationRows = new MemoryMigrationRows(this.#table, this.records);
+    this.migration = migrationOver(
       (name, argument) =>
-        new Promise((resolve) => resolve(performMove(shelves, { name, argument }, this.#recordsTime(undefined)))),
+        new Promise((resolve) => resolve(performMove(migrationRows, { name, argument }, this.#recordsTime(undefined)))),
     );
     this.jobs = portOver(
       (name, argument, call) => new Promise((resolve) => resolve(this.#call(name, argument, call))),

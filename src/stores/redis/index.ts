@@ -1,4 +1,5 @@
 /** The Redis store, as `longhaul/redis`. */
+
+export { type ScriptName, scriptText } from './calls/scripts.ts';
+export type { RedisStoreOptions, RedisTls } from './client/options.ts';
 export { openRedisStore, type RedisStore } from './open-redis-store.ts';
-export type { RedisStoreOptions, RedisTls } from './options.ts';
-export { type ScriptName, scriptText } from './scripts.ts';

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
-import type { JobQuery, JobStore, NewJob } from '../../core/job-store.ts';
-import type { Store } from '../../core/store.ts';
+import type { JobQuery, JobStore, NewJob } from '../../core/ports/job-store.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../memory/open-memory-store.ts';
 import { openRedisStore } from './open-redis-store.ts';
 

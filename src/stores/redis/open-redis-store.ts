@@ -1,19 +1,19 @@
 /**
  * The Redis store: one namespace of a Redis or Valkey server, shared by everybody who opens it.
  *
- * The scripts decide (lua/), as core/lifecycle.ts says; this side carries requests and answers.
+ * The scripts decide (lua/), as core/lifecycle/lifecycle.ts says; this side carries requests and answers.
  */
-import { LonghaulError } from '../../core/errors.ts';
-import type { Store, StoreDescription } from '../../core/store.ts';
-import { keyPrefix } from './client-library.ts';
-import { Connection } from './connection.ts';
-import { Events } from './events.ts';
-import { type RedisStoreOptions, settingsOf } from './options.ts';
-import { createRedisJobs } from './redis-jobs.ts';
-import { createRedisMover } from './redis-mover.ts';
-import { createRedisRecords } from './redis-records.ts';
-import { type Ask, ScriptRunner } from './script-runner.ts';
-import { checkStart } from './start-checks.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Store, StoreDescription } from '../../core/ports/store.ts';
+import { createRedisJobs } from './calls/redis-jobs.ts';
+import { createRedisMigration } from './calls/redis-migration.ts';
+import { createRedisRecords } from './calls/redis-records.ts';
+import { type Ask, ScriptRunner } from './calls/script-runner.ts';
+import { keyPrefix } from './client/client-library.ts';
+import { Events } from './client/events.ts';
+import { type RedisStoreOptions, settingsOf } from './client/options.ts';
+import { Connection } from './client/primary-connection.ts';
+import { checkStart } from './client/start-checks.ts';
 
 export interface RedisStore extends Store {
   /** What weakens the promises of this store, in words; for whoever opened it to show. */
@@ -43,7 +43,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
       createRedisJobs({ clock, run, subscribe: (listener, scope = 'all') => events[scope].subscribe(listener) }),
     ),
     records: calls.watch(createRedisRecords({ clock, run })),
-    mover: calls.watch(createRedisMover({ clock, run })),
+    migration: calls.watch(createRedisMigration({ clock, run })),
     isShared: true,
     notices,
     facts: found,

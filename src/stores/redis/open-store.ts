@@ -1,6 +1,6 @@
 /** What a keeper thread imports to open the same store again, from a copy of its options. */
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { RedisStoreOptions } from './client/options.ts';
 import { openRedisStore } from './open-redis-store.ts';
-import type { RedisStoreOptions } from './options.ts';
 
 export const openStore = (options: unknown): Promise<Store> => openRedisStore(options as RedisStoreOptions);

@@ -7,11 +7,11 @@ import {
   type RedisServer,
   startRedis,
 } from '../../../test/support/redis-server.ts';
-import { loadLibrary } from './client-library.ts';
+import { loadLibrary } from './client/client-library.ts';
+import type { RedisStoreOptions } from './client/options.ts';
+import { checkFacts } from './client/start-checks.ts';
 import { openRedisStore } from './open-redis-store.ts';
 import type * as OpenStore from './open-store.ts';
-import type { RedisStoreOptions } from './options.ts';
-import { checkFacts } from './start-checks.ts';
 
 async function aServer(options: RedisOptions): Promise<RedisServer> {
   const server = await startRedis(options);

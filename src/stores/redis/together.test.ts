@@ -2,14 +2,14 @@
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../../../test/support/redis-server.ts';
-import type { Job } from '../../core/job.ts';
-import type { NewJob, Settlement } from '../../core/job-store.ts';
-import { addArguments } from './add-request.ts';
-import { readHistory } from './job-history.ts';
-import { readJobs } from './job-record.ts';
+import type { Job } from '../../core/job/job.ts';
+import type { NewJob, Settlement } from '../../core/ports/job-store.ts';
+import { addArguments } from './calls/add-request.ts';
+import { settleArguments } from './calls/requests.ts';
+import { type ScriptName, scriptText } from './calls/scripts.ts';
+import { readHistory } from './encoding/job-history.ts';
+import { readJobs } from './encoding/job-record.ts';
 import { openRedisStore } from './open-redis-store.ts';
-import { settleArguments } from './requests.ts';
-import { type ScriptName, scriptText } from './scripts.ts';
 
 const aJob = (id: string): NewJob => ({ id, queue: 'q', data: '{}' });
 

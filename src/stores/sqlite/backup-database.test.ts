@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backupDatabase, raiseEpoch } from './backup-database.ts';
 import { checkDatabase } from './check-database.ts';
+import { SCHEMA_VERSION } from './engine/schema.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
-import { SCHEMA_VERSION } from './schema.ts';
 
 function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-backup-'));

@@ -7,10 +7,10 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { backup } from '@photostructure/sqlite';
 import { checkDatabase } from './check-database.ts';
-import { OPENING_TIMEOUT_MS } from './connection.ts';
-import { checkSchema } from './schema.ts';
-import type { Database } from './sqlite-database.ts';
-import { firstRow, openDatabase, openToLook } from './sqlite-database.ts';
+import { OPENING_TIMEOUT_MS } from './engine/connection.ts';
+import { checkSchema } from './engine/schema.ts';
+import type { Database } from './engine/sqlite-database.ts';
+import { firstRow, openDatabase, openToLook } from './engine/sqlite-database.ts';
 
 export interface CopyProgress {
   readonly pages: number;

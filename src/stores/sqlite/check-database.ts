@@ -4,12 +4,12 @@
  * Invariant: changes nothing, also not a database that is damaged.
  */
 import { existsSync, statSync } from 'node:fs';
-import { LonghaulError } from '../../core/errors.ts';
-import { checkHeader, OLDEST_SQLITE, OPENING_TIMEOUT_MS } from './connection.ts';
-import { isOurs, SCHEMA_VERSION } from './schema.ts';
-import type { Database } from './sqlite-database.ts';
-import { allRows, firstRow, openToLook } from './sqlite-database.ts';
-import { isBusy } from './sqlite-problem.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import { checkHeader, OLDEST_SQLITE, OPENING_TIMEOUT_MS } from './engine/connection.ts';
+import { isOurs, SCHEMA_VERSION } from './engine/schema.ts';
+import type { Database } from './engine/sqlite-database.ts';
+import { allRows, firstRow, openToLook } from './engine/sqlite-database.ts';
+import { isBusy } from './engine/sqlite-problem.ts';
 
 export interface DatabaseFacts {
   readonly sqlite: string;

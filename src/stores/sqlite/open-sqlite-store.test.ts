@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../test/contract/open-sqlite.ts';
-import type { Job } from '../../core/job.ts';
-import type { StoreEvent } from '../../core/job-store.ts';
+import type { Job } from '../../core/job/job.ts';
 import { MAX_REBASED } from '../../core/operations/clock-step.ts';
-import type { Store } from '../../core/store.ts';
+import type { StoreEvent } from '../../core/ports/job-store.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { openSqliteStore, openWithEngine } from './open-sqlite-store.ts';
 
 removeFoldersAtTheEnd();
@@ -194,8 +194,10 @@ describe('a keeper', () => {
   it('speaks to the same engine, hears its events, and ends alone', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     const description = store.describe();
-    const keeperModule = (await import(description?.module ?? '')) as { openStore(options: unknown): Promise<Store> };
-    const keeper = await keeperModule.openStore(description?.options);
+    const leaseRenewerModule = (await import(description?.module ?? '')) as {
+      openStore(options: unknown): Promise<Store>;
+    };
+    const keeper = await leaseRenewerModule.openStore(description?.options);
     await store.jobs.add([aJob('a')]);
     const [job] = await claim(store);
     const heard = new Promise<readonly StoreEvent[]>((resolve) => keeper.jobs.subscribe(resolve));
@@ -211,8 +213,10 @@ describe('a keeper', () => {
   it('is told when the engine is gone', async () => {
     const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
     const description = store.describe();
-    const keeperModule = (await import(description?.module ?? '')) as { openStore(options: unknown): Promise<Store> };
-    const keeper = await keeperModule.openStore(description?.options);
+    const leaseRenewerModule = (await import(description?.module ?? '')) as {
+      openStore(options: unknown): Promise<Store>;
+    };
+    const keeper = await leaseRenewerModule.openStore(description?.options);
     await keeper.jobs.count();
     await engine.terminate();
     await expect(keeper.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|closed/) });

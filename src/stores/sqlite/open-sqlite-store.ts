@@ -6,13 +6,13 @@
 import { resolve } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { ClockSource } from '../../core/clock.ts';
-import { LonghaulError } from '../../core/errors.ts';
-import type { Store } from '../../core/store.ts';
-import type { FromEngine } from './messages.ts';
-import { fromThrown } from './messages.ts';
-import { PortClient } from './port-client.ts';
-import { ownStore } from './port-store.ts';
+import type { ClockSource } from '../../core/lifecycle/clock.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { FromEngine } from './engine/messages.ts';
+import { fromThrown } from './engine/messages.ts';
+import { PortClient } from './engine/port-client.ts';
+import { ownStore } from './engine/port-store.ts';
 
 export interface SqliteStoreOptions {
   /** The database file; it and its folder are created when they are missing. */
@@ -33,7 +33,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 export async function openWithEngine(options: SqliteStoreOptions): Promise<{ store: Store; engine: Worker }> {
   const { clock = 'store', durability = 'full', create = true } = options;
   const { port1: port, port2 } = new MessageChannel();
-  const engine = new Worker(new URL('./engine-thread.js', import.meta.url), {
+  const engine = new Worker(new URL('./engine/engine-thread.js', import.meta.url), {
     name: 'longhaul-sqlite',
     // What the program was started with is its own: `--input-type`, for one, no file can be run with.
     execArgv: [],

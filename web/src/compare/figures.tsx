@@ -1,6 +1,6 @@
 /** Two runs in figures, side by side, and what the second has more or less than the first. */
 import type { ComponentChildren } from 'preact';
-import { readySince } from '../../../src/core/job.ts';
+import { readySince } from '../../../src/core/job/job.ts';
 import { bytes, localIso } from '../../../src/wire/spans.ts';
 import { jobPath } from '../data/address.ts';
 import { briefly } from '../ui/briefly.ts';

@@ -1,7 +1,7 @@
 /** Everything that happened to a job, in its order. */
 
-import type { HistoryRow } from '../../../src/core/history.ts';
-import { shownNote } from '../../../src/core/history.ts';
+import type { HistoryRow } from '../../../src/core/job/history.ts';
+import { shownNote } from '../../../src/core/job/history.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Cell, Table } from '../ui/table.tsx';

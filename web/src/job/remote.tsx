@@ -1,6 +1,6 @@
 /** A job that was handed on: what has become of it there and the end of its log, asked of the other node by this one. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Label } from '../../../src/core/label.ts';
+import type { Label } from '../../../src/core/job/label.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { useQuery } from '../data/use-query.ts';
 import { LogText } from '../log/log-text.tsx';

@@ -1,6 +1,6 @@
 /** A job's life as stretches of time, from its history: how long it waited, ran, and what ended each run. Pure. */
-import type { HistoryRow } from '../../../src/core/history.ts';
-import type { JobState } from '../../../src/core/job.ts';
+import type { HistoryRow } from '../../../src/core/job/history.ts';
+import type { JobState } from '../../../src/core/job/job.ts';
 
 export interface Stretch {
   readonly from: number;

@@ -1,6 +1,6 @@
 /** A job's life drawn to scale: waiting, runs, and the interruptions between them. The history below says the same in words. */
 
-import type { HistoryRow } from '../../../src/core/history.ts';
+import type { HistoryRow } from '../../../src/core/job/history.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
 import { briefly } from '../ui/briefly.ts';

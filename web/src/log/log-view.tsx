@@ -3,7 +3,7 @@
  * and follows as long as one stays at its end.
  */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Phase as Spoken } from '../../../src/core/phase.ts';
+import type { Phase as Spoken } from '../../../src/core/job/phase.ts';
 import { useNow } from '../ui/when.tsx';
 import type { Chosen } from './chosen-lines.ts';
 import { hashOf, readChosen } from './chosen-lines.ts';

@@ -2,7 +2,7 @@
  * The phases of an attempt: the outermost groups of its log, with the times that the log's index knows; where the log has
  * not two of them, those that its status texts told. Pure.
  */
-import type { Phase as Spoken } from '../../../src/core/phase.ts';
+import type { Phase as Spoken } from '../../../src/core/job/phase.ts';
 import type { Mark } from './folds.ts';
 import { titleOf } from './folds.ts';
 

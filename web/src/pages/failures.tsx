@@ -1,7 +1,7 @@
 /** What went wrong, by kind: how often, since when, and everything of one kind run again at once. */
 import { useState } from 'preact/hooks';
-import type { FailureGroup } from '../../../src/core/job-store.ts';
-import { dayOf, dayText } from '../../../src/core/statistics.ts';
+import type { FailureGroup } from '../../../src/core/ports/job-store.ts';
+import { dayOf, dayText } from '../../../src/core/statistics/statistics.ts';
 import { comparePath } from '../compare/run.ts';
 import { jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';

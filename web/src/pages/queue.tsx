@@ -1,7 +1,7 @@
 /** A queue: its state, its jobs by state and filter, what can be done with them, and a new job. */
 import type { QueueView } from '../../../src/wire/views.ts';
 import { useQuery } from '../data/use-query.ts';
-import { QueueGlance } from '../queues/queue-glance.tsx';
+import { QueueSummary } from '../queues/queue-glance.tsx';
 import { QueueHead } from '../queues/queue-head.tsx';
 import { QueueJobs } from '../queues/queue-jobs.tsx';
 import { QueueStatistics } from '../queues/queue-statistics.tsx';
@@ -15,7 +15,7 @@ export function QueuePage({ name }: { name: string }) {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <QueueHead name={name} view={data} onDone={refresh} />
       <Trouble error={error} />
-      <QueueGlance name={name} />
+      <QueueSummary name={name} />
       <QueueStatistics name={name} />
       <QueueJobs name={name} counts={data?.counts} onDone={refresh} />
     </div>

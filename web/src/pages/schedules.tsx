@@ -1,6 +1,6 @@
 /** Schedules: what shall happen again and again, and the coming day as lanes. */
 import { useState } from 'preact/hooks';
-import { scheduleTag } from '../../../src/core/schedule.ts';
+import { scheduleTag } from '../../../src/core/schedules/schedule.ts';
 import type { LaneList } from '../../../src/wire/schedule-checks.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import type { LiveEvent } from '../data/live.ts';

@@ -1,5 +1,5 @@
 /** How long things took, on logarithmic axes from a millisecond to thirty days: an SVG of bars, and the same in words. */
-import { DAY_MS } from '../../../src/core/histogram.ts';
+import { DAY_MS } from '../../../src/core/statistics/histogram.ts';
 import { briefly } from '../ui/briefly.ts';
 import type { Bin, Spread } from './log-bins.ts';
 import { binsOf, heightOf, placeOf } from './log-bins.ts';

@@ -2,7 +2,7 @@
  * The settings that are seldom changed, each with what it means, from the node's own list of them. Simple ones stand in
  * their fields; what has parts is shown beside its field, and is changed by what is written there.
  */
-import type { SettingSource } from '../../../src/core/global-settings.ts';
+import type { SettingSource } from '../../../src/core/settings/global-settings.ts';
 import type { SettingView } from '../../../src/wire/insight-views.ts';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';

@@ -1,6 +1,6 @@
 /** The bars of durations: every bucket of the statistics in one of them, on an axis from a millisecond to thirty days. */
 import { expect, it } from 'vitest';
-import { bucketOf, bucketStart, DAY_MS, LAST_BUCKET } from '../../../src/core/histogram.ts';
+import { bucketOf, bucketStart, DAY_MS, LAST_BUCKET } from '../../../src/core/statistics/histogram.ts';
 import { binsOf, heightOf, placeOf, spreadOf } from './log-bins.ts';
 
 it('counts every bucket once, also those beyond the ends of the axis', () => {

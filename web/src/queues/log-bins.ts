@@ -1,6 +1,6 @@
 /** Durations counted for a drawing with a logarithmic axis, from a millisecond to thirty days. Pure. */
-import type { Histogram } from '../../../src/core/histogram.ts';
-import { addHistograms, DAY_MS, quantile } from '../../../src/core/histogram.ts';
+import type { Histogram } from '../../../src/core/statistics/histogram.ts';
+import { addHistograms, DAY_MS, quantile } from '../../../src/core/statistics/histogram.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

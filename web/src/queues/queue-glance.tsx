@@ -8,7 +8,7 @@ import { useNow } from '../ui/when.tsx';
 
 const MINUTES = 5;
 
-export function QueueGlance({ name }: { name: string }) {
+export function QueueSummary({ name }: { name: string }) {
   const now = useNow();
   const row = useOverview().data?.queues.find((queue) => queue.name === name);
   if (row === undefined) return null;

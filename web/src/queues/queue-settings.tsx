@@ -3,7 +3,7 @@
  * no to is shown beside the field it concerns.
  */
 import { useRef } from 'preact/hooks';
-import type { SettingName, SettingSource } from '../../../src/core/global-settings.ts';
+import type { SettingName, SettingSource } from '../../../src/core/settings/global-settings.ts';
 import { exactDuration } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { call } from '../data/call.ts';

@@ -1,5 +1,5 @@
 /** How long a queue's jobs waited and ran, and how many it did over time. */
-import type { DayStatistics } from '../../../src/core/statistics.ts';
+import type { DayStatistics } from '../../../src/core/statistics/statistics.ts';
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
 import { DurationHistogram } from './duration-histogram.tsx';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { newSchedule } from '../../../src/core/schedule.ts';
-import { toDefinition } from '../../../src/core/schedule-input.ts';
+import { newSchedule } from '../../../src/core/schedules/schedule.ts';
+import { toDefinition } from '../../../src/core/schedules/schedule-input.ts';
 import { scheduleView } from '../../../src/wire/schedule-view.ts';
 import { bodyOf, fieldsOf } from './schedule-body.ts';
 

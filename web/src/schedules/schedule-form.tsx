@@ -1,6 +1,6 @@
 /** A schedule made or changed in the browser. */
 import { useState } from 'preact/hooks';
-import { OVERLAPS } from '../../../src/core/schedule.ts';
+import { OVERLAPS } from '../../../src/core/schedules/schedule.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import { call } from '../data/call.ts';
 import { useOverview } from '../data/overview.ts';

@@ -1,5 +1,5 @@
 /** A time that something took, down to the millisecond: '250 ms', '45 s', '3 d'. Pure. */
-import { DAY_MS } from '../../../src/core/histogram.ts';
+import { DAY_MS } from '../../../src/core/statistics/histogram.ts';
 import { span } from '../../../src/wire/spans.ts';
 
 export function briefly(ms: number): string {

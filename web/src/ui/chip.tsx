@@ -1,6 +1,6 @@
 /** A job's label or a queue's state in one coloured word. The colour repeats the word; it never says more. */
-import type { Label } from '../../../src/core/label.ts';
-import type { QueueState } from '../../../src/core/settings.ts';
+import type { Label } from '../../../src/core/job/label.ts';
+import type { QueueState } from '../../../src/core/settings/settings.ts';
 
 type Tone = 'accent' | 'good' | 'bad' | 'warn' | 'later' | 'calm';
 

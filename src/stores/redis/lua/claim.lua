@@ -1,6 +1,6 @@
 -- claim: what was lost comes back to the front of its queue, then the queue is served in its order.
 -- ARGV: clock, worker, request id, limit, length of the lease or '' (and after it what the worker has, and what of it is
--- free, as core/needs.ts writes it), and the queues in order.
+-- free, as core/limits/resources.ts writes it), and the queues in order.
 -- Returns the time, the next time that matters or '', and for each job what record.show says of it.
 begin()
 

@@ -7,7 +7,7 @@ local MAX_LOOKED, PAGE, SMALL = 5000, 100, 2000
 local want = record.fields(args[2])
 local limit, below = tonumber(want.limit), tonumber(want.after) or 9007199254740991
 
--- ── the label of a job: core/label.ts ──
+-- ── the label of a job: core/job/label.ts ──
 
 local function labelOf(job)
   local place, fields, settings = job.place, job.fields, queues.settings(job.queue)

@@ -3,7 +3,7 @@
 -- KEYS[1] is {namespace}; every other key begins with it, so that a namespace is one slot of a cluster:
 --   {ns}            hash   schema, seen, gapFrom, gapTo, high, seq, token, version, hooks, and `open` (see work.flush);
 --                          `step`: a step back of the clock after which not all jobs were looked at yet (see steps);
---                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/moving.ts)
+--                          `standing` and `closed`: where the store stands in a move, and why it takes no changes (core/ports/migration.ts)
 --   j               hash   id → record; @worker → that worker's last claim; #… → statistics; %… → throughput; $queue → what its ended jobs take up
 --   big             hash   texts too long for a record, by letter and id
 --   s:<n>, s        hash   seq → id in pieces of 64, and the zset of those pieces: every job by insertion
@@ -13,9 +13,9 @@
 --   blocked:<queue> zset   those that wait for other jobs; wait:, kids:<seq> the open and all edges from a parent, up:<seq> to a child
 --   parked:<queue>  zset   those that wait for a slot of a throttle, as in ready; park:<queue>:<address> those of one
 --   parks:<address> zset   the queues that have such; slots:<address>: the running jobs that hold one
---   equals:<queue>:<key> zset   those in line that are equal (core/coalesce.ts), by time; folds:<id> those folded into a job
---   needs:<queue>   zset   the addresses by needs (core/needs.ts) under which jobs of it are parked
---   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/rate.ts's memory
+--   equals:<queue>:<key> zset   those in line that are equal (core/limits/coalesce.ts), by time; folds:<id> those folded into a job
+--   needs:<queue>   zset   the addresses by needs (core/limits/resources.ts) under which jobs of it are parked
+--   turns:<queue>   zset   key → the last turn it was given; paces, rates: queue → turn served, and core/limits/rate.ts's memory
 --   draft:, running:, done:, failed:, cancelled:, relayed:, group:<queue>:<group>, groups:, tag:<tag>, tags   zset
 --   cells:, buckets:<queue>   zset   what statistics there are, by day; the cells themselves stand in j (tally.lua)
 --   results         hash   queue → no done job that ended before has a result
@@ -55,7 +55,7 @@ local function later(make)
   })
 end
 
--- ── the clock: core/clock.ts ────────────────────────────────────────────────────────────────────────────────────────
+-- ── the clock: core/lifecycle/clock.ts ────────────────────────────────────────────────────────────────────────────────────────
 
 clock = {
   hasBegun = false, now = 0, nowText = '', mode = '', gapFrom = 0, gapTo = 0, isBehind = false, open = '', closed = nil, hooked = false,
@@ -200,7 +200,7 @@ census = later(function(census)
     return found
   end
 
-  -- A cell of statistics as core/figures.ts writes it; with its buckets or without.
+  -- A cell of statistics as core/statistics/aggregate.ts writes it; with its buckets or without.
   function census.figures(words, hasBuckets)
     local numbers = { struct.unpack('>ddddddddddd', words) }
     for i = 1, 11 do numbers[i] = text(numbers[i]) end
@@ -220,7 +220,7 @@ census = later(function(census)
     return found
   end
 
-  -- The five sums of what a queue keeps: core/storage.ts.
+  -- The five sums of what a queue keeps: core/statistics/storage.ts.
   function census.kept(queue)
     local words = call('HGET', P .. 'j', '$' .. queue)
     if not words then return { 0, 0, 0, 0, 0 } end
@@ -366,7 +366,7 @@ record = {
     return tonumber(job.fields.runAt or job.createdAt)
   end,
 
-  -- Since when a job that waits can be claimed: core/job.ts.
+  -- Since when a job that waits can be claimed: core/job/job.ts.
   readySince = function(job)
     return math.max(record.runAt(job), tonumber(job.createdAt), number(job.fields.freedAt))
   end,
@@ -607,7 +607,7 @@ work = {
     return group
   end,
 
-  -- Everything goes to `events`; what workers must hear of (core/job-store.ts) to `work` as well.
+  -- Everything goes to `events`; what workers must hear of (core/ports/job-store.ts) to `work` as well.
   publish = function()
     local lines, about, isAbout = {}, {}, nil
     for i = 1, #work.events do
@@ -770,14 +770,14 @@ rare = later(function(rare)
     return value and #value
   end
 
-  -- A mark was put on a job or taken from it: core/tracked-jobs.ts. Of one that is gone only the id is known.
+  -- A mark was put on a job or taken from it: core/job/tracked-jobs.ts. Of one that is gone only the id is known.
   function rare.marked(id, event)
     record.load({ id })
     local job = record.jobs[id]
     work.emit(event, job and job.queue or '', job and STATE[job.place] or '', id)
   end
 
-  -- What an ended job takes up, and its result alone, if it has one: core/storage.ts.
+  -- What an ended job takes up, and its result alone, if it has one: core/statistics/storage.ts.
   function rare.bytes(job)
     local result = size(job, 'r', job.fields.result)
     return size(job, 'd', job.data:sub(11)) + (result or 0) + (size(job, 'v', job.fields.checkpoint) or 0), result
@@ -999,7 +999,7 @@ keys = later(function(keys)
   end
 end)
 
--- ── who waits for whom: core/dependencies.ts and core/operations/dependents.ts, restated ─────────────────────────────
+-- ── who waits for whom: core/lifecycle/dependencies.ts and core/operations/dependents.ts, restated ─────────────────────────────
 
 edges = later(function(edges)
   local NAMED = 10 -- of the ids in a refusal
@@ -1374,7 +1374,7 @@ edges = later(function(edges)
   end
 end)
 
--- ── the lifecycle: core/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────────
+-- ── the lifecycle: core/lifecycle/lifecycle.ts, restated ──────────────────────────────────────────────────────────────────────
 
 life = {
   -- Cuts a note as JavaScript counts: in units of UTF-16, of which a character of four bytes has two.
@@ -1417,7 +1417,7 @@ life = {
     if job.hadFolded then folds.follow(job, event) end
   end,
 
-  -- What the statistics count of it: core/statistics.ts.
+  -- What the statistics count of it: core/statistics/statistics.ts.
   count = function(job, event, details)
     if event == 'claimed' then
       local heap = tally.heap(job.queue, details.by, job.oldTags or '')
@@ -1603,7 +1603,7 @@ loss = later(function(loss)
   end
 end)
 
--- ── throttles: core/throttle.ts, core/rate.ts and core/operations/throttles.ts, restated ────────────────────────────────
+-- ── throttles: core/limits/throttle.ts, core/limits/rate.ts and core/operations/throttles.ts, restated ────────────────────────────────
 
 throttles = later(function(throttles)
   local counts, lasts, served = {}, {}, {}
@@ -1773,7 +1773,7 @@ throttles = later(function(throttles)
     write('ZREMRANGEBYSCORE', P .. 'turns:' .. queue, '-inf', text(turn))
   end
 
-  -- ── resource slots: core/needs.ts and core/operations/needs.ts, restated ──
+  -- ── resource slots: core/limits/resources.ts and core/operations/resources.ts, restated ──
 
   function throttles.units(words)
     local units = {}
@@ -1942,7 +1942,7 @@ throttles = later(function(throttles)
   end
 end)
 
--- ── coalescing: core/coalesce.ts and core/operations/folds.ts, restated ─────────────────────────────────────────────
+-- ── coalescing: core/limits/coalesce.ts and core/operations/coalescing.ts, restated ─────────────────────────────────────────────
 
 folds = later(function(folds)
   local DOING = { completed = true, advanced = true, forwarded = true }
@@ -2023,7 +2023,7 @@ folds = later(function(folds)
   end
 end)
 
--- ── hooks: core/hook.ts and core/operations/outbox.ts, restated ─────────────────────────────────────────────────────────
+-- ── hooks: core/webhooks/webhook.ts and core/operations/outbox.ts, restated ─────────────────────────────────────────────────────────
 
 outbox = later(function(outbox)
   local EVENTS = { d = 'done', x = 'failed', c = 'cancelled' }

@@ -1,4 +1,4 @@
--- prunable: what there is of each kind and what is kept of it, from which core/prunable.ts tells what would go.
+-- prunable: what there is of each kind and what is kept of it, from which core/lifecycle/prunable.ts tells what would go.
 -- ARGV: clock, the queues; without any, all of them. Returns for each queue and kind: queue, kind, how many and how many
 -- bytes there are, how many of them are too old, the number and the bytes that are kept or '', and the bytes of the oldest.
 clock.look()

@@ -1,4 +1,4 @@
--- storage: what the ended jobs of queues take up (core/storage.ts). ARGV: clock, the queues; without any, all of them.
+-- storage: what the ended jobs of queues take up (core/statistics/storage.ts). ARGV: clock, the queues; without any, all of them.
 -- Returns for each: queue, how many are done, failed and cancelled, then the five sums.
 clock.look()
 

@@ -1,4 +1,4 @@
--- tally: what a call counts for the statistics (core/statistics.ts, core/figures.ts, restated), put after the ground.
+-- tally: what a call counts for the statistics (core/statistics/statistics.ts, core/statistics/aggregate.ts, restated), put after the ground.
 --
 -- A cell stands in the hash of the jobs, at #<queue> \31 <day> \31 <letter of its kind><name>, so that it is written in
 -- the one HSET of the records: what is counted and what is in the history cannot differ. It is eleven doubles, because
@@ -33,7 +33,7 @@ tally = {
     tally.heaps, tally.order, tally.latest, tally.kept = {}, {}, false, false
   end,
 
-  -- An ended job enters (sign 1) or leaves (-1) what its queue keeps: core/storage.ts. `result` is nil without one.
+  -- An ended job enters (sign 1) or leaves (-1) what its queue keeps: core/statistics/storage.ts. `result` is nil without one.
   keep = function(queue, place, bytes, result, sign)
     local kept = tally.kept or {}
     tally.kept = kept
@@ -61,7 +61,7 @@ tally = {
     tally.kept = false
   end,
 
-  -- core/histogram.ts
+  -- core/statistics/histogram.ts
   bucket = function(ms)
     if ms < 1000 then
       local SMALL, bucket = tally.SMALL, 0
@@ -168,7 +168,7 @@ tally = {
     return true
   end,
 
-  -- The pages of throughput (core/series.ts) that are counted in: one a span for each queue of which something ended.
+  -- The pages of throughput (core/statistics/series.ts) that are counted in: one a span for each queue of which something ended.
   pages = function(now)
     local ends, list = {}, {}
     for i = 1, #tally.order do

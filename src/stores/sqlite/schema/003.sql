@@ -4,6 +4,6 @@ CREATE TABLE statistics (
   day     INTEGER NOT NULL,           -- since the epoch
   kind    TEXT NOT NULL,              -- queue, tag, worker or group
   name    TEXT NOT NULL,              -- empty for kind queue
-  figures TEXT NOT NULL,              -- see core/figures.ts
+  figures TEXT NOT NULL,              -- see core/statistics/aggregate.ts
   PRIMARY KEY (queue, day, kind, name)
 ) WITHOUT ROWID;

@@ -37,7 +37,7 @@ CREATE TABLE turns (
 ) WITHOUT ROWID;
 CREATE INDEX turns_served ON turns (queue, turn);
 
--- What a queue has come to: the turn that was served, and what core/rate.ts remembers.
+-- What a queue has come to: the turn that was served, and what core/limits/rate.ts remembers.
 CREATE TABLE paces (
   queue   TEXT PRIMARY KEY,
   turn    INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Schema 6. What the ended jobs of a queue take up (core/storage.ts), as sums beside their numbers.
+-- Schema 6. What the ended jobs of a queue take up (core/statistics/storage.ts), as sums beside their numbers.
 ALTER TABLE queues ADD COLUMN done_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE queues ADD COLUMN failed_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE queues ADD COLUMN cancelled_bytes INTEGER NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
--- Schema 9. Throughput by minute and by hour: pages of cells in slots that later pages take over (core/series.ts).
+-- Schema 9. Throughput by minute and by hour: pages of cells in slots that later pages take over (core/statistics/series.ts).
 
 CREATE TABLE series (
   queue  TEXT NOT NULL,

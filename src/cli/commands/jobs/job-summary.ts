@@ -1,0 +1,54 @@
+/** A job in few words: the colour of its label, how far it is, when it is expected to end. Pure. */
+import type { Label } from '../../../core/job/label.ts';
+import type { JobView } from '../../../library/index.ts';
+import { expectedEnd } from '../../../wire/expected-end.ts';
+import { clockTime, span } from '../../../wire/spans.ts';
+import type { Cell } from '../../output/columns.ts';
+import type { Colour } from '../../output/screen.ts';
+import { bar } from '../../output/screen.ts';
+
+const COLOURS: Readonly<Record<Label, Colour | null>> = {
+  draft: 'dim',
+  blocked: 'blue',
+  scheduled: 'blue',
+  retrying: 'yellow',
+  paused: 'yellow',
+  throttled: 'yellow',
+  ready: null,
+  starting: 'cyan',
+  running: 'cyan',
+  stalled: 'magenta',
+  held: 'magenta',
+  cancelling: 'yellow',
+  done: 'green',
+  relayed: 'green',
+  failed: 'red',
+  cancelled: 'dim',
+};
+
+export function labelCell({ label }: JobView): Cell {
+  return { text: label, colour: COLOURS[label] };
+}
+
+const BAR = 5;
+
+export function progressWords({ state, progress }: JobView): string {
+  if (state !== 'running' || progress?.percent === undefined || progress.percent === null) return '';
+  return `${bar(progress.percent, BAR)} ${Math.floor(progress.percent)} %`;
+}
+
+/** What there is to say of it at the moment: its own words while it runs, else the reason for its state. */
+export function statusWords({ state, progress, reason, label }: JobView): string {
+  if (state === 'running') return progress?.text ?? (label === 'running' ? '' : reason);
+  return state === 'done' && label === 'done' ? '' : reason;
+}
+
+export function elapsedMs({ lease }: JobView, now: number): number | null {
+  return lease === null ? null : now - (lease.startedAt ?? lease.claimedAt);
+}
+
+export function expectedEndWords(job: JobView, now: number): string {
+  const at = expectedEnd(job);
+  if (at === null) return 'not known';
+  return at <= now ? 'any moment' : `in about ${span(at - now)}, at ${clockTime(at, now)}`;
+}

@@ -1,0 +1,127 @@
+/** `longhaul show`: everything that is known of one job. */
+import type { HistoryRow } from '../../../core/job/history.ts';
+import { shownNote } from '../../../core/job/history.ts';
+import type { JobView } from '../../../library/index.ts';
+import { expectedEnd } from '../../../wire/expected-end.ts';
+import { age, bytes, localIso, plural, span } from '../../../wire/spans.ts';
+import type { Cell, Column } from '../../output/columns.ts';
+import { fields, table } from '../../output/columns.ts';
+import type { Screen } from '../../output/screen.ts';
+import { cell, fit, paint, print, printJson, screenOf } from '../../output/screen.ts';
+import type { Call } from '../../table/call.ts';
+import type { FileInfo } from '../../target/files.ts';
+import { findJob } from '../../target/known-names.ts';
+import { withTarget } from '../../target/open-target.ts';
+import { expectedEndWords, labelCell, progressWords } from './job-summary.ts';
+
+export async function show(call: Call): Promise<number> {
+  const id = call.only('ID');
+  return withTarget(call, async (target) => {
+    const job = await findJob(target, id);
+    const [history, attachments] = await Promise.all([target.longhaul.history(id), target.files.list(id)]);
+    if (call.flag('json')) printJson({ ...job, history, attachments });
+    else printJob({ job, history, attachments });
+    return 0;
+  });
+}
+
+interface Shown {
+  readonly job: JobView;
+  readonly history: readonly HistoryRow[];
+  readonly attachments: readonly FileInfo[];
+}
+
+function printJob({ job, history, attachments }: Shown): void {
+  const screen = screenOf();
+  const now = Date.now();
+  for (const line of fields([...headOf(job, now), ...runningOf(job, now), ...endOf(job)], screen)) print(line);
+  if (attachments.length > 0) printTable('Files', table(FILE_COLUMNS, attachments, screen), screen);
+  if (history.length > 0) printTable('History', table(historyColumns(now), history, screen), screen);
+}
+
+function printTable(title: string, lines: readonly string[], screen: Screen): void {
+  print(`\n${paint(screen, 'bold', title)}`);
+  for (const line of lines) print(`  ${line}`);
+}
+
+type Field = readonly [string, string | Cell | null];
+
+function headOf(job: JobView, now: number): Field[] {
+  const { label, reason } = job;
+  return [
+    ['id', { text: job.id, colour: 'bold' }],
+    ['queue', job.queue],
+    ['name', job.name],
+    ['state', labelCell(job)],
+    ['why', reason === label || reason === 'completed' ? null : reason],
+    [
+      'waited for',
+      job.parents === null ? null : `${job.parents.of - job.parents.open} of ${plural(job.parents.of, 'job')} done`,
+    ],
+    ['dependents', job.dependents === 0 ? null : `${plural(job.dependents, 'job')} still waiting for it`],
+    ['stands for', job.folded === 0 ? null : `${plural(job.folded, 'equal job')}, folded into it when it started`],
+    ['tags', job.tags.length === 0 ? null : job.tags.join(', ')],
+    ['priority', job.priority === 0 ? null : String(job.priority)],
+    ['added', `${localIso(job.createdAt)} (${age(job.createdAt, now)})`],
+    [
+      'not before',
+      job.state === 'waiting' && job.runAt > now ? `${localIso(job.runAt)} (${age(job.runAt, now)})` : null,
+    ],
+    ['counters', countersOf(job)],
+    ['data', shortJson(job.data)],
+  ];
+}
+
+function runningOf(job: JobView, now: number): Field[] {
+  const { lease, progress } = job;
+  if (lease === null) return [];
+  return [
+    ['worker', `${lease.worker}${lease.pid === null ? '' : `, process ${lease.pid}`}`],
+    ['running for', span(now - (lease.startedAt ?? lease.claimedAt))],
+    ['progress', progress === null ? null : `${progressWords(job)} ${progress.text ?? ''}`.trim()],
+    ['expected end', expectedEnd(job) === null ? null : expectedEndWords(job, now)],
+    ['asked', lease.cancelAskedAt !== null ? 'to stop' : lease.pauseAskedAt !== null ? 'to stand still' : null],
+  ];
+}
+
+function endOf({ endedAt, result, failure, checkpoint }: JobView): Field[] {
+  return [
+    ['checkpoint', checkpoint === undefined ? null : shortJson(checkpoint)],
+    ['ended', endedAt === null ? null : localIso(endedAt)],
+    ['result', result === null ? null : shortJson(result)],
+    ['failure', failure === null ? null : { text: failure.message, colour: 'red' }],
+    ['group', failure === null ? null : failure.group],
+  ];
+}
+
+function countersOf({ attempt, failures, resends, crashes, interruptions }: JobView): string {
+  const counters = Object.entries({ attempt, failures, resends, crashes, interruptions });
+  return counters
+    .flatMap(([name, count]) => (count === 0 && name !== 'attempt' ? [] : [`${name} ${count}`]))
+    .join(', ');
+}
+
+const LONGEST_JSON = 2_000;
+
+function shortJson(value: unknown): string {
+  return fit(cell(value), LONGEST_JSON);
+}
+
+const FILE_COLUMNS: readonly Column<FileInfo>[] = [
+  { title: 'NAME', isWhole: true, of: ({ name }) => name },
+  { title: 'SIZE', isWhole: true, of: ({ size }) => bytes(size) },
+  { title: 'KIND', isWhole: true, of: ({ direction }) => (direction === 'in' ? 'given' : 'made') },
+  { title: 'SHA-256', of: ({ sha256 }) => sha256 },
+];
+
+function historyColumns(now: number): Column<HistoryRow>[] {
+  return [
+    { title: 'WHEN', isWhole: true, of: ({ at }) => localIso(at) },
+    { title: 'AGE', isWhole: true, of: ({ at }) => age(at, now) },
+    { title: 'EVENT', isWhole: true, of: ({ event }) => event },
+    { title: 'STATE', isWhole: true, of: ({ state }) => state },
+    { title: 'ATTEMPT', of: ({ attempt }) => (attempt === 0 ? '' : String(attempt)) },
+    { title: 'BY', of: ({ by }) => by ?? '' },
+    { title: 'NOTE', of: (row) => shownNote(row) ?? '' },
+  ];
+}

@@ -1,0 +1,76 @@
+/** Schedules as tables: all of them with their next and last runs, or one with all that is known of it. */
+import type { RunView, ScheduleView } from '../../../wire/schedule-view.ts';
+import { age, localIso } from '../../../wire/spans.ts';
+import type { Cell, Column } from '../../output/columns.ts';
+import { fields, table } from '../../output/columns.ts';
+import { print, printJson, remark, screenOf } from '../../output/screen.ts';
+import type { Call } from '../../table/call.ts';
+import type { Target } from '../../target/open-target.ts';
+
+export async function listSchedules(call: Call, { longhaul }: Target): Promise<number> {
+  const schedules = await longhaul.schedules.list();
+  if (call.flag('json')) printJson(schedules);
+  else if (schedules.length === 0) remark('no schedules yet: longhaul schedule set makes one');
+  else for (const line of table(columns(Date.now()), schedules, screenOf())) print(line);
+  return 0;
+}
+
+function columns(now: number): Column<ScheduleView>[] {
+  return [
+    { title: 'SCHEDULE', isWhole: true, of: ({ name }) => name },
+    { title: 'QUEUE', isWhole: true, of: ({ queue }) => queue },
+    { title: 'NEXT', isWhole: true, of: (view) => nextCell(view, now) },
+    { title: 'LAST', isWhole: true, of: ({ recent }) => lastCell(recent[0], now) },
+    { title: 'WHEN', of: ({ words }) => words },
+    { title: 'NOTE', of: ({ note }) => note ?? '' },
+  ];
+}
+
+function nextCell({ isPaused, nextAt }: ScheduleView, now: number): Cell {
+  if (isPaused) return { text: 'paused', colour: 'yellow' };
+  return { text: nextAt === null ? 'over' : nextAt <= now ? 'now' : age(nextAt, now) };
+}
+
+function lastCell(run: RunView | undefined, now: number): Cell {
+  if (run === undefined) return { text: '' };
+  const isBad = run.state === 'failed' || run.outcome === 'missed' || run.outcome === 'refused';
+  return { text: `${wordOf(run)} ${age(run.at, now)}`, colour: isBad ? 'red' : null };
+}
+
+/** How its job does; what came of the slot where it has none. */
+function wordOf({ outcome, state, count }: RunView): string {
+  const word = outcome === 'made' ? (state ?? 'pruned') : outcome;
+  return count > 1 ? `${count} ${word}` : word;
+}
+
+export function showSchedule(call: Call, view: ScheduleView): number {
+  if (call.flag('json')) {
+    printJson(view);
+    return 0;
+  }
+  for (const line of fields(pairsOf(view), screenOf())) print(line);
+  const columns: Column<RunView>[] = [
+    { title: 'SLOT', isWhole: true, of: ({ slot }) => localIso(slot) },
+    { title: 'WHAT CAME OF IT', isWhole: true, of: wordOf },
+    { title: 'JOB', isWhole: true, of: ({ id }) => id ?? '' },
+  ];
+  if (view.recent.length > 0) for (const line of ['', ...table(columns, view.recent, screenOf())]) print(line);
+  return 0;
+}
+
+function pairsOf(view: ScheduleView): readonly (readonly [string, string | null])[] {
+  const { upcoming, isPaused, note, backlog } = view;
+  return [
+    ['schedule', view.name],
+    ['queue', view.queue],
+    ['when', `${view.words}${view.cron === null ? '' : `, ${view.cron}`}`],
+    ['paused', isPaused ? (note ?? 'yes') : null],
+    ['next', upcoming.map(localIso).join(', ') || 'never'],
+    ['overlap', view.overlap],
+    ['catch-up', `${view.catchUp}, ${backlog === null ? 'all of them' : `the newest ${backlog}`}`],
+    ['jitter', view.jitter === '0ms' ? null : view.jitter],
+    ['data', JSON.stringify(view.data)],
+    ['options', Object.keys(view.options).length === 0 ? null : JSON.stringify(view.options)],
+    ['so far', `${view.made} made, ${view.skipped} skipped, ${view.missed} missed, ${view.queued} queued`],
+  ];
+}

@@ -1,0 +1,93 @@
+/**
+ * The parts of a running node put together: the node that works the queues, what is counted of it, and its HTTP side.
+ *
+ * It owns all three, and gives them back in the other order: nobody is let in any more before the node stops claiming.
+ */
+import { hostname } from 'node:os';
+import type { Store } from '../../core/ports/store.ts';
+import type { Home } from '../../node/home.ts';
+import { createNodeHealth } from '../../node/node-health.ts';
+import { startNodeMeter } from '../../node/node-meter.ts';
+import type { NodeNews } from '../../node/open-node.ts';
+import { openNode } from '../../node/open-node.ts';
+import type { RateLimits } from '../../server/auth/rates.ts';
+import type { TcpAddress } from '../../server/http/open-server.ts';
+import { versionOfPackage } from '../package-version.ts';
+import { LiveSettings } from './live-settings.ts';
+import { openHttp } from './serve-http.ts';
+import type { Log } from './serve-log.ts';
+
+export interface DaemonOptions {
+  readonly home: Home;
+  readonly store: Store;
+  readonly storeFile: string | null;
+  readonly listen: readonly string[];
+  readonly port: number;
+  readonly log: Log;
+  readonly requireToken: boolean;
+  readonly rates: RateLimits;
+  onNews(news: NodeNews): void;
+}
+
+export interface Daemon {
+  readonly addresses: readonly TcpAddress[];
+  readonly url: string;
+  queues(): ReadonlyMap<string, string | null>;
+  /** The address of one login as admin. */
+  loginLink(): Promise<string>;
+  /** Takes up node.json and the folder of the queues; answers what changed, in lines. */
+  reload(): Promise<readonly string[]>;
+  /** Lets nobody in any more, and leaves everything else as it is. */
+  shut(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { home, store, storeFile, listen, port, log, onNews, requireToken, rates } = options;
+  const version = versionOfPackage();
+  const settings = new LiveSettings(home, port);
+  const { env, pid } = process;
+  // A copy: each look into the process's own is a call to the system's library.
+  const inherited = { ...env };
+  const host = hostname();
+  const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onNews });
+  const meter = startNodeMeter(store);
+  const runner = () => node.runnerHealth();
+  const health = createNodeHealth({ store, folder: home.root, meter, version, startedAt: Date.now(), runner });
+  const stopNode = async (): Promise<void> => {
+    meter.stop();
+    await node.stop();
+  };
+  const parts = { home, store, node, health, settings, version, listen, port, log, requireToken, rates };
+  const http = await openHttp(parts).catch(async (error: unknown) => {
+    await stopNode();
+    throw error;
+  });
+  const stop = async (): Promise<void> => {
+    try {
+      await http.stop();
+    } finally {
+      await stopNode();
+    }
+  };
+  await node
+    .listensOn(http.addresses)
+    .then(() => settings.remember())
+    .catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+  return {
+    addresses: http.addresses,
+    url: settings.url,
+    queues: () => node.queues(),
+    loginLink: async () => `${settings.url}login#${await http.loginCode()}`,
+    async reload() {
+      const lines = await settings.takeUp();
+      await node.reload();
+      return lines;
+    },
+    shut: () => http.stop(),
+    stop,
+  };
+}

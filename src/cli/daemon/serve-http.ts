@@ -1,0 +1,107 @@
+/** The node's HTTP side put together: the routes over its store and files, on the addresses and the socket of its home. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rqRoutes } from '../../compat/rq/rq-routes.ts';
+import { RqSockets } from '../../compat/rq/rq-socket.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { Home } from '../../node/home.ts';
+import type { NodeHealth } from '../../node/node-health.ts';
+import type { NodeSettings } from '../../node/node-settings.ts';
+import type { Node } from '../../node/open-node.ts';
+import { openAccess } from '../../server/auth/access.ts';
+import type { RateLimits } from '../../server/auth/rates.ts';
+import type { HttpServer } from '../../server/http/open-server.ts';
+import { openServer } from '../../server/http/open-server.ts';
+import { createRouteTable, ROUTES } from '../../server/http/route-table.ts';
+import type { GivenContext } from '../../server/views/context.ts';
+import { openPageFiles } from '../../server/views/web-files.ts';
+import { idSource } from '../../worker/loop/id-source.ts';
+import { SettingsCache } from '../../worker/loop/settings-cache.ts';
+import { inWords } from './serve-events.ts';
+import type { Log } from './serve-log.ts';
+
+export interface HttpParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly node: Node;
+  readonly health: NodeHealth;
+  readonly settings: NodeSettings;
+  readonly version: string;
+  /** Addresses to listen on, and the port of all of them. */
+  readonly listen: readonly string[];
+  readonly port: number;
+  readonly log: Log;
+  /** Also on the loopback. */
+  readonly requireToken: boolean;
+  readonly rates: RateLimits;
+}
+
+export const socketOf = (home: Home): string => join(home.root, 'node.sock');
+
+export interface HttpSide {
+  readonly addresses: HttpServer['addresses'];
+  /** A code for one login as admin, in the browser of whoever sees it. */
+  loginCode(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function openHttp(parts: HttpParts): Promise<HttpSide> {
+  const { store, settings, listen, log, requireToken, rates } = parts;
+  const now = (): number => Date.now();
+  const onTrouble = (what: string, error: unknown): void =>
+    log.error({ error: inWords(error) }, `trouble: ${what}: ${inWords(error)}`);
+  const hosts = [...hostsOf(settings), ...listen.map(asHost)];
+  const nodeBy = parts.node.nodeBy;
+  const access = openAccess({ store, now, hosts, requireToken, rates, nodeBy, onTrouble });
+  const server = await openServer({
+    tcp: listen.map((host) => ({ host, port: parts.port })),
+    socket: socketOf(parts.home),
+    table: createRouteTable([
+      ...ROUTES,
+      ...rqRoutes({ url: settings.url, isOpen: settings.rq.open, startedAt: now(), environment: settings.env }),
+    ]),
+    guard: access.guard,
+    onAnswer: access.onAnswer,
+    context: contextOf(parts, access.store, now),
+    onTrouble,
+  }).catch((error: unknown) => {
+    access.stop();
+    throw error;
+  });
+  const sockets = new RqSockets({
+    root: parts.home.root,
+    socket: socketOf(parts.home),
+    queues: () => parts.node.queues().keys(),
+    onTrouble,
+  });
+  const stop = async (): Promise<void> => {
+    await sockets.stop();
+    await server.stop().finally(() => access.stop());
+  };
+  await sockets.start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { addresses: server.addresses, loginCode: () => access.loginCode(), stop };
+}
+
+function contextOf({ node, health, version, store }: HttpParts, guarded: Store, now: () => number): GivenContext {
+  return {
+    store: guarded,
+    clock: 'store',
+    settings: new SettingsCache(store),
+    node,
+    health,
+    page: openPageFiles(fileURLToPath(new URL('../../web', import.meta.url))),
+    version,
+    newId: idSource(),
+    now,
+  };
+}
+
+/** Names under which this node is known. */
+function hostsOf({ url, aliases }: NodeSettings): readonly string[] {
+  return [url, ...aliases].map((address) => new URL(address).hostname);
+}
+
+const asHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);

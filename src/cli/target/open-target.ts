@@ -1,0 +1,105 @@
+/**
+ * What a command talks to: the address that was named, else the socket of the node that runs on the home, else the
+ * store of the home itself.
+ *
+ * A folder that holds no store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
+ */
+import { existsSync } from 'node:fs';
+import { connect as connectSocket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { ConnectOptions, Longhaul } from '../../library/index.ts';
+import type { Home } from '../../node/home.ts';
+import { homeAt } from '../../node/home.ts';
+import type { Call } from '../table/call.ts';
+import { homeOf } from '../table/command.ts';
+import type { Files } from './files.ts';
+
+export interface Target {
+  readonly longhaul: Longhaul;
+  readonly files: Files;
+  readonly home: Home;
+  /** In words, for messages. */
+  readonly address: string;
+}
+
+export interface Opening {
+  /** Whether a data directory whose store does not exist yet gets one, as it does from the first `serve`. */
+  readonly createsStore?: boolean;
+}
+
+export async function withTarget<T>(
+  call: Call,
+  use: (target: Target) => Promise<T>,
+  opening: Opening = {},
+): Promise<T> {
+  const target = await openTarget(call, opening);
+  try {
+    return await use(target);
+  } finally {
+    await target.files.close();
+    await target.longhaul.close();
+  }
+}
+
+async function openTarget(call: Call, { createsStore = false }: Opening): Promise<Target> {
+  const home = homeOf(call.text('home'));
+  const address = await addressFor(call, home);
+  const isHttp = /^(unix|https?):/.test(address);
+  const token = tokenGiven();
+  const { connect } = await import('../../library/index.ts');
+  const create = createsStore && isDataDirectory(address);
+  const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
+  const longhaul = await connect(address, options);
+  try {
+    return { longhaul, home, address, files: await openFiles({ home, longhaul, address, isHttp }) };
+  } catch (error) {
+    await longhaul.close();
+    throw error;
+  }
+}
+
+/** A folder with `queues/` belongs to a node, before its first start too. */
+const isDataDirectory = (address: string): boolean => existsSync(homeAt(resolve(address)).queues);
+
+export function tokenGiven(): string | undefined {
+  return process.env['LONGHAUL_TOKEN'] || undefined;
+}
+
+async function addressFor(call: Call, home: Home): Promise<string> {
+  const named = call.text('store') ?? process.env['LONGHAUL_STORE'];
+  if (named !== undefined && named !== '') return named;
+  const socket = join(home.root, 'node.sock');
+  if (await answers(socket)) return `unix:${socket}`;
+  if (existsSync(home.root)) return home.root;
+  throw new LonghaulError(
+    'refused',
+    `there is no home folder at ${home.root}: longhaul serve makes one, --home or LONGHAUL_HOME names another`,
+  );
+}
+
+/** Whether a node listens there. A socket that a killed node left behind refuses at once. */
+function answers(path: string): Promise<boolean> {
+  if (!existsSync(path)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const socket = connectSocket(path);
+    const end = (isThere: boolean) => (): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', end(true)).once('error', end(false));
+  });
+}
+
+interface Opened {
+  readonly home: Home;
+  readonly longhaul: Longhaul;
+  readonly address: string;
+  readonly isHttp: boolean;
+}
+
+async function openFiles({ home, longhaul, address, isHttp }: Opened): Promise<Files> {
+  if (!isHttp) return (await import('./local-files.ts')).openLocalFiles(home, longhaul.store);
+  const { createHttpCaller } = await import('./http-caller.ts');
+  return (await import('./http-files.ts')).openHttpFiles(createHttpCaller(address, tokenGiven()));
+}

@@ -1,0 +1,93 @@
+/**
+ * Blueque's client over Longhaul: it makes queues, tasks, listeners and processors. No rule lives here.
+ */
+import type { SettingsInput } from '../../core/settings/settings-input.ts';
+import { connect } from '../../library/connect.ts';
+import type { Longhaul } from '../../library/longhaul.ts';
+import { isRedisAddress } from '../../library/store-address.ts';
+import { Listener } from './listener.ts';
+import { Processor } from './processor.ts';
+import { Queue } from './queue.ts';
+import type { Task } from './task.ts';
+import { taskOf } from './task.ts';
+
+export interface ClientOptions {
+  /** Redis: the prefix of every key. */
+  readonly namespace?: string;
+}
+
+/** Very long tasks: nothing runs out, and nothing is deleted but by `deleteTask`. */
+export const BLUEQUE_QUEUE: SettingsInput = {
+  retries: 0,
+  onLost: 'hold',
+  retention: {
+    done: { for: null, count: null },
+    failed: { for: null, count: null },
+    cancelled: { for: null, count: null },
+  },
+};
+
+export class Client {
+  /** Where its tasks are; null for a client over a connection that somebody else opened. */
+  readonly address: { readonly url: string; readonly options: ClientOptions } | null;
+  readonly #longhaul: Promise<Longhaul>;
+  readonly #made = new Map<string, Promise<unknown>>();
+
+  /** `new Client('redis://hostname:port/db')`, or any address of Longhaul's, or an open connection. */
+  constructor(where: string | Longhaul, options: ClientOptions = {}) {
+    const isRedis = typeof where === 'string' && isRedisAddress(where);
+    this.address =
+      typeof where === 'string' ? { url: where, options: isRedis ? { namespace: 'blueque', ...options } : {} } : null;
+    this.#longhaul = typeof where === 'string' ? connect(where, this.address?.options) : Promise.resolve(where);
+    // Told by the first call; an unhandled rejection would end the process before it.
+    this.#longhaul.catch(() => undefined);
+  }
+
+  longhaul(): Promise<Longhaul> {
+    return this.#longhaul;
+  }
+
+  getQueue(name: string): Queue {
+    return new Queue(this, name);
+  }
+
+  getListener(queueName: string): Listener {
+    return new Listener(this, queueName);
+  }
+
+  getProcessor(task: Task): Processor {
+    return new Processor(this, task);
+  }
+
+  async getTask(id: string): Promise<Task> {
+    const { store } = await this.#longhaul;
+    const [[job], rows] = await Promise.all([store.jobs.find([id]), store.jobs.history(id)]);
+    return taskOf(id, job, { rows, now: Date.now() });
+  }
+
+  /** Every queue with the number of those that listen to it. */
+  async getQueues(): Promise<readonly { name: string; listeners: number }[]> {
+    const longhaul = await this.#longhaul;
+    const [counts, workers] = await Promise.all([longhaul.queues(), longhaul.workers()]);
+    const present = workers.filter(({ isLost }) => !isLost);
+    const listened = present.flatMap(({ queues }) => queues);
+    return [...new Set([...counts.map(({ queue }) => queue), ...listened])].map((name) => ({
+      name,
+      listeners: listened.filter((each) => each === name).length,
+    }));
+  }
+
+  /** The queue as Blueque has them; made so when it is used first. */
+  async made(name: string) {
+    const queue = (await this.#longhaul).queue<string, string>(name);
+    const making = this.#made.get(name) ?? queue.configure(BLUEQUE_QUEUE);
+    this.#made.set(name, making);
+    await making;
+    return queue;
+  }
+
+  async close(): Promise<void> {
+    const longhaul = await this.#longhaul.catch(() => null);
+    if (this.address !== null) await longhaul?.close();
+  }
+}

@@ -1,0 +1,90 @@
+/** Blueque's queue: putting tasks in, now or for later, looking at them, and deleting what is finished. */
+import type { Job } from '../../core/job/job.ts';
+import type { Client } from './client.ts';
+import type { Task } from './task.ts';
+
+const PAGE = 500;
+
+export class Queue {
+  readonly name: string;
+  readonly #client: Client;
+
+  constructor(client: Client, name: string) {
+    this.#client = client;
+    this.name = name;
+  }
+
+  /** Answers the id of the new task. */
+  async enqueue(parameters: string): Promise<string> {
+    return this.#add(parameters, {});
+  }
+
+  /** `eta` in seconds since 1970; one that has passed is for now. */
+  async schedule(parameters: string, eta: number): Promise<string> {
+    if (!Number.isFinite(eta)) throw new TypeError(`eta must be a number of seconds since 1970, not ${eta}`);
+    return eta * 1_000 <= Date.now()
+      ? this.#add(parameters, {})
+      : this.#add(parameters, { runAt: Math.round(eta * 1_000) });
+  }
+
+  /**
+   * Blueque needs somebody who calls this; here due tasks are pending by themselves. Answers the ids of the scheduled
+   * ones whose time has come and that nobody has taken yet.
+   */
+  async enqueueDueTasks(): Promise<string[]> {
+    const waiting = await this.#jobs({ state: 'waiting' });
+    const now = Date.now();
+    return waiting.filter(({ runAt, createdAt }) => runAt > createdAt && runAt <= now).map(({ id }) => id);
+  }
+
+  /** Only what is complete or failed, and only of this queue. */
+  async deleteTask(task: Task): Promise<void> {
+    const seen = await this.#client.getTask(task.id);
+    if (seen.queue !== this.name) throw new RangeError(`task ${task.id} is not in queue ${this.name}`);
+    if (seen.status !== 'complete' && seen.status !== 'failed')
+      throw new RangeError(`task ${task.id} is ${seen.status}: only a complete or failed one can be deleted`);
+    const { store } = await this.#client.longhaul();
+    const [answer] = await store.jobs.delete([task.id]);
+    if (answer?.ok === false) throw new RangeError(answer.refusal.message);
+  }
+
+  /** All of them, whatever their status, the newest first. */
+  async getTasks(): Promise<string[]> {
+    return (await this.#jobs({})).map(({ id }) => id);
+  }
+
+  /** As Blueque's set has them: listener, pid and task. */
+  async getStartedTasks(): Promise<{ listener: string; pid: number | null; task: string }[]> {
+    const running = await this.#jobs({ state: 'running' });
+    return running.flatMap(({ id, lease }) =>
+      lease === null || lease.startedAt === null ? [] : [{ listener: lease.worker, pid: lease.pid, task: id }],
+    );
+  }
+
+  async getListeners(): Promise<string[]> {
+    const workers = await (await this.#client.longhaul()).workers();
+    return workers.filter(({ isLost, queues }) => !isLost && queues.includes(this.name)).map(({ id }) => id);
+  }
+
+  async #add(parameters: string, when: { runAt?: number }): Promise<string> {
+    if (typeof parameters !== 'string') throw new TypeError('parameters are a string');
+    return (await (await this.#client.made(this.name)).add(parameters, when)).id;
+  }
+
+  async #jobs(query: { state?: 'waiting' | 'running' }): Promise<readonly Job[]> {
+    const { store } = await this.#client.longhaul();
+    const jobs: Job[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await store.jobs.list({
+        ...query,
+        queue: this.name,
+        order: 'newest',
+        limit: PAGE,
+        ...(after && { after }),
+      });
+      jobs.push(...page.jobs);
+      if (page.next === null) return jobs;
+      after = page.next;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A Blueque task: a read-only look at a job in Blueque's words. It is what was there when it was taken, and does not move.
+ */
+import type { HistoryRow } from '../../core/job/history.ts';
+import type { Job } from '../../core/job/job.ts';
+
+export type TaskStatus = 'scheduled' | 'pending' | 'reserved' | 'started' | 'complete' | 'failed';
+
+/** Times are seconds, as Python has them. Everything but the id is null where there is no such task. */
+export interface Task {
+  readonly id: string;
+  readonly status: TaskStatus | null;
+  readonly queue: string | null;
+  readonly parameters: string | null;
+  readonly result: string | null;
+  readonly error: string | null;
+  /** The listener that took it: host_pid. */
+  readonly node: string | null;
+  readonly pid: number | null;
+  readonly created: number | null;
+  readonly updated: number | null;
+  /** Only for one that was scheduled. */
+  readonly eta: number | null;
+  /** Of the listener's reservation: what a processor acts under. */
+  readonly token: number | null;
+}
+
+/** What is kept of who ran a task, since a lease ends with its attempt. */
+export interface RanBy {
+  readonly node: string;
+  readonly pid: number;
+}
+
+const NOTHING: Omit<Task, 'id'> = {
+  status: null,
+  queue: null,
+  parameters: null,
+  result: null,
+  error: null,
+  node: null,
+  pid: null,
+  created: null,
+  updated: null,
+  eta: null,
+  token: null,
+};
+
+export function taskOf(
+  id: string,
+  job: Job | null | undefined,
+  look: { rows: readonly HistoryRow[]; now: number },
+): Task {
+  if (job === null || job === undefined) return { id, ...NOTHING };
+  const ranBy = job.checkpoint === null ? null : (JSON.parse(job.checkpoint) as RanBy);
+  const { lease } = job;
+  return {
+    id,
+    status: statusOf(job, look.now),
+    queue: job.queue,
+    parameters: textOf(job.data),
+    result: job.result === null ? null : textOf(job.result),
+    error: errorOf(job),
+    node: lease?.worker ?? ranBy?.node ?? null,
+    pid: lease?.pid ?? ranBy?.pid ?? null,
+    created: job.createdAt / 1_000,
+    updated: (look.rows.at(-1)?.at ?? job.createdAt) / 1_000,
+    eta: job.runAt > job.createdAt ? job.runAt / 1_000 : null,
+    token: lease?.token ?? null,
+  };
+}
+
+function statusOf({ state, runAt, lease }: Job, now: number): TaskStatus {
+  if (state === 'running') return lease?.startedAt == null ? 'reserved' : 'started';
+  if (state === 'done') return 'complete';
+  if (state === 'failed' || state === 'cancelled') return 'failed';
+  return runAt > now || state === 'draft' ? 'scheduled' : 'pending';
+}
+
+function errorOf({ state, failure }: Job): string | null {
+  if (state === 'cancelled') return 'cancelled';
+  return state === 'failed' ? (failure?.message ?? '') : null;
+}
+
+/** Parameters and results are texts; what others put there is shown as their JSON. */
+function textOf(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return typeof value === 'string' ? value : json;
+}

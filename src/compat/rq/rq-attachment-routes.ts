@@ -1,0 +1,144 @@
+/** RQ's addresses of a message's files: attaching with an MD5 as the receipt, reading with Range, and the log. */
+import { Readable } from 'node:stream';
+import { checked, text } from '../../core/input/check.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
+import { attachedName, sentName } from '../../files/attachments/file-upload.ts';
+import { refuseRequest } from '../../server/http/problem.ts';
+import type { Reply } from '../../server/http/reply.ts';
+import type { Call, Route } from '../../server/http/route.ts';
+import { route } from '../../server/http/route.ts';
+import { refusedUpload } from '../../server/views/file-replies.ts';
+import { attemptElsewhere } from '../../server/views/from-other-node.ts';
+import { nodeOf } from '../../server/views/node-of.ts';
+import { sendAttachment } from '../../server/views/send-attachment.ts';
+import { sendLog } from '../../server/views/send-log.ts';
+import { gather } from './multipart.ts';
+import { filesOf, readRqBody } from './rq-body.ts';
+import { jobIn } from './rq-message-routes.ts';
+import { fail, inRqWords, ok, seeOther } from './rq-replies.ts';
+import type { RqCompat } from './rq-routes.ts';
+
+const MAX_BYTES = 10 * 1024 ** 3;
+const params = { queue: queueName, id: jobId };
+const LOG = 'stdio.log';
+/** Up to so many bytes of a refused file are read on. */
+const READ_ON = 1024 * 1024;
+
+// Long because it is a table of addresses.
+export function rqAttachmentRoutes(door: RqCompat): readonly Route[] {
+  return [
+    route({
+      name: 'rq.attach',
+      method: 'POST',
+      path: '/q/{queue}/{id}/attach/new',
+      about: 'Attaches a file (`filedata` of a form) to a prepared message; answers its MD5.',
+      role: 'submit',
+      relay: true,
+      params,
+      body: 'any',
+      limits: { bodyBytes: MAX_BYTES },
+      answer: 'text',
+      handle: inRqWords(attach),
+    }),
+    route({
+      name: 'rq.attach.delete',
+      method: 'POST',
+      path: '/q/{queue}/{id}/attach/{name}',
+      about: 'Removes a file from a prepared message, by `_method` delete.',
+      role: 'submit',
+      params: { ...params, name: attachedName },
+      body: 'any',
+      limits: { bodyBytes: 1024 * 1024 },
+      answer: 'text',
+      handle: inRqWords((call) => removeFile(door, call)),
+    }),
+    route({
+      name: 'rq.attach.get',
+      method: 'GET',
+      path: '/q/{queue}/{id}/attach/{name}',
+      about: 'A file of a message, whole or a Range of it.',
+      role: 'read',
+      params: { ...params, name: attachedName },
+      answer: 'bytes',
+      handle: inRqWords(readFile),
+    }),
+    route({
+      name: 'rq.log',
+      method: 'GET',
+      path: '/q/{queue}/{id}/log/{file}',
+      about: 'What the script wrote (stdio.log), whole or a Range of it.',
+      role: 'read',
+      params: { ...params, file: text({ max: 255 }) },
+      answer: 'bytes',
+      handle: inRqWords(readLog),
+    }),
+    ...(['tailviewlog', 'tailview'] as const).map((view) =>
+      route({
+        name: `rq.${view}`,
+        method: 'GET',
+        path: `/q/{queue}/{id}/${view}/{file}`,
+        about: 'To the page for people, where the log is followed.',
+        role: 'open',
+        params: { ...params, file: text({ max: 255 }) },
+        answer: 'none',
+        status: 303,
+        handle: ({ params: { queue, id } }) => seeOther(`/q/${queue}/${id}`),
+      }),
+    ),
+  ];
+}
+
+/** Other fields may come before the file; what comes after it is read and not looked at. */
+async function attach(call: Call): Promise<Reply> {
+  const job = await jobIn(call);
+  let format = '';
+  let reply: Reply | null = null;
+  for await (const { name, file, bytes } of filesOf(call)) {
+    if (name === 'x_format') format = (await gather(bytes, 64)).toString('utf8');
+    if (name !== 'filedata' || file === null) continue;
+    reply = await receive(call, { id: job.id, name: checked('attachment', file, sentName), bytes });
+    // Who is refused hears it only after all is sent; a large file is not worth that.
+    if (reply.status !== 200 && Number(call.request.headers['content-length'] ?? MAX_BYTES) > READ_ON) break;
+  }
+  if (reply === null) return fail('missing filedata', 404);
+  return format === 'html' && reply.status === 200 ? seeOther(`/q/${job.queue}/${job.id}`) : reply;
+}
+
+async function receive(call: Call, file: { id: string; name: string; bytes: AsyncIterable<Buffer> }): Promise<Reply> {
+  const { context, signal } = call;
+  const node = nodeOf(context);
+  const unknown = { offset: null, length: null, size: null, sha256: null, lease: null };
+  const source = Readable.from(file.bytes, { objectMode: false });
+  const put = { id: file.id, name: file.name, ...unknown, signal, now: context.now(), source: () => source };
+  const answer = await node.uploads.put(put);
+  if (!answer.ok) return fail(answer.refusal.message, Math.min(refusedUpload(answer).status, 404));
+  if (answer.attachment === null) return fail('the file is not whole');
+  return ok(`${await node.md5(answer.attachment.sha256)}-Attached successfully`);
+}
+
+async function removeFile(door: RqCompat, call: Call): Promise<Reply> {
+  const { name } = call.params as { name: string };
+  const { fields } = await readRqBody(call);
+  if (fields['_method'] !== 'delete') return fail('_method must be delete');
+  const job = await jobIn(call);
+  const answer = await nodeOf(call.context).uploads.remove(job.id, name);
+  if (!answer.ok) return fail(answer.refusal.message, answer.refusal.code === 'not-found' ? 404 : 400);
+  return fields['x_format'] === 'html' ? seeOther(new URL(door.fullId(job)).pathname) : ok(`${name} deleted`);
+}
+
+async function readFile(call: Call): Promise<Reply> {
+  const { id } = await jobIn(call);
+  const { name } = call.params as { name: string };
+  return sendAttachment({ id, name }, call);
+}
+
+/** The latest attempt's. */
+async function readLog(call: Call): Promise<Reply> {
+  const { id } = await jobIn(call);
+  if ((call.params as { file: string }).file !== LOG)
+    throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
+  const elsewhere = await attemptElsewhere(call, { id, attempt: 'latest', rest: '' });
+  if (elsewhere !== null) return elsewhere;
+  const found = await nodeOf(call.context).attempts.log(id, 'latest');
+  return found.ok ? sendLog(found.log, call.request) : fail(found.refusal.message, 404);
+}

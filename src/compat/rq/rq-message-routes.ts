@@ -1,0 +1,214 @@
+/** RQ's addresses of messages: making them (at once, or prepared first), looking at them, and what is done to one. */
+import type { Job } from '../../core/job/job.ts';
+import { jobId, queueName } from '../../core/job/names.ts';
+import { rqStateOf } from '../../node/queues/rq-view.ts';
+import { mustBeOk } from '../../server/http/one-result.ts';
+import { refuseRequest } from '../../server/http/problem.ts';
+import { json, type Reply } from '../../server/http/reply.ts';
+import type { Call, Route } from '../../server/http/route.ts';
+import { route } from '../../server/http/route.ts';
+import type { ServerContext } from '../../server/views/context.ts';
+import { duplicateJob } from '../../server/views/duplicate-job.ts';
+import { findJob } from '../../server/views/job-views.ts';
+import { oneQueue } from '../../server/views/queue-views.ts';
+import { mustBeCallable } from '../../server/views/webhook-addresses.ts';
+import { fieldsUnder, parseObject, type RqBody, readRqBody } from './rq-body.ts';
+import { jobOfMessage, type Message, readMessage } from './rq-message.ts';
+import { backOf, fail, inRqWords, ok, seeOther } from './rq-replies.ts';
+import type { RqCompat } from './rq-routes.ts';
+
+const BODY = { body: 'any', limits: { bodyBytes: 1024 * 1024 } } as const;
+const METHODS = ['commit', 'prep', 'single_que'] as const;
+type NewMethod = (typeof METHODS)[number];
+const params = { queue: queueName, id: jobId };
+/** Everybody who sends by `single_que` waits for the same one. */
+const SINGLE = { key: 'rq single_que', scope: 'queue', until: 'started', periodMs: 0 } as const;
+
+// Long because it is a table of addresses.
+export function rqMessageRoutes(door: RqCompat): readonly Route[] {
+  return [
+    route({
+      name: 'rq.new_message.page',
+      method: 'GET',
+      path: '/q/{queue}/new_message',
+      about: 'To the page for people.',
+      role: 'open',
+      params: { queue: queueName },
+      answer: 'none',
+      status: 303,
+      handle: ({ params: { queue } }) => seeOther(`/q/${queue}`),
+    }),
+    route({
+      name: 'rq.new_message',
+      method: 'POST',
+      path: '/q/{queue}/new_message',
+      about: 'Makes a message, at once or prepared for its attachments; answers its full id.',
+      role: 'submit',
+      relay: true,
+      params: { queue: queueName },
+      ...BODY,
+      answer: 'text',
+      handle: inRqWords((call) => newMessage(door, call)),
+    }),
+    route({
+      name: 'rq.message',
+      method: 'GET',
+      path: '/q/{queue}/{id}.json',
+      about: 'A message whole.',
+      role: 'read',
+      params,
+      answer: 'text',
+      handle: inRqWords(async (call) => json(await door.message(call.context, await jobIn(call)))),
+    }),
+    route({
+      name: 'rq.message.state',
+      method: 'GET',
+      path: '/q/{queue}/{id}/state.json',
+      about: 'The state of a message.',
+      role: 'read',
+      params,
+      answer: 'text',
+      handle: inRqWords(async (call) => json([rqStateOf(await jobIn(call))])),
+    }),
+    route({
+      name: 'rq.message.act',
+      method: 'POST',
+      path: '/q/{queue}/{id}',
+      about: 'Deletes, destroys, commits or runs a message now, by its `_method`.',
+      role: 'submit',
+      relay: true,
+      params,
+      ...BODY,
+      answer: 'text',
+      handle: inRqWords((call) => act(door, call)),
+    }),
+    route({
+      name: 'rq.message.clone',
+      method: 'POST',
+      path: '/q/{queue}/{id}/clone',
+      about: 'A new message like one that has ended, with its attachments.',
+      role: 'submit',
+      params,
+      ...BODY,
+      answer: 'text',
+      handle: inRqWords((call) => clone(door, call)),
+    }),
+    route({
+      name: 'rq.message.run_now',
+      method: 'POST',
+      path: '/q/{queue}/{id}/run_now',
+      about: 'Makes a waiting message due, before the others.',
+      role: 'operate',
+      params,
+      ...BODY,
+      answer: 'text',
+      handle: inRqWords(async (call) => {
+        const form = await readRqBody(call);
+        await runNow(call.context, await jobIn(call));
+        return form.fields['x_format'] === 'json' ? ok('msg run now') : seeOther(addressOf(call));
+      }),
+    }),
+  ];
+}
+
+const partsOf = ({ params: given }: Call) => given as { readonly queue: string; readonly id: string };
+const addressOf = (call: Call): string => `/q/${partsOf(call).queue}/${partsOf(call).id}`;
+
+/** A message is known under its queue; what has moved on is elsewhere. */
+export async function jobIn(call: Call): Promise<Job> {
+  const { queue, id } = partsOf(call);
+  const job = await findJob(call.context, id);
+  if (job.queue !== queue) throw refuseRequest('not-found', `cannot find message ${id} in queue ${queue}`);
+  return job;
+}
+
+async function newMessage(door: RqCompat, call: Call): Promise<Reply> {
+  const { queue } = partsOf(call);
+  const body = await readRqBody(call);
+  const method = body.fields['_method'] ?? body.json?.['_method'] ?? 'commit';
+  if (!isNewMethod(method)) return fail(`_method must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`);
+  // A relay hands over whole messages: it prepares them, sends their files and commits them.
+  if (method !== 'prep' && !call.may('submit')) return fail('a relay prepares its messages', 403);
+  await oneQueue(call.context, queue);
+  const id = await add(call.context, { message: readMessage(messageIn(body)), method, queue });
+  const isPage = body.fields['x_format'] === 'html';
+  return isPage ? seeOther(backOf(body.fields, `/q/${queue}/${id}`)) : ok(door.fullId({ queue, id }));
+}
+
+const isNewMethod = (value: unknown): value is NewMethod => METHODS.some((each) => each === value);
+
+function messageIn({ json: given, fields }: RqBody): Readonly<Record<string, unknown>> {
+  if (given !== null) return given;
+  return fields['x_format'] === 'html' ? fieldsUnder(fields, 'mesg') : parseObject(fields['mesg'] ?? '', 'mesg');
+}
+
+async function add(
+  context: ServerContext,
+  { message, method, queue }: { message: Message; method: NewMethod; queue: string },
+): Promise<string> {
+  const { store, newId } = context;
+  if (method === 'single_que') {
+    const [head] = (await store.jobs.list({ queue, order: 'claim', limit: 1 })).jobs;
+    if (head !== undefined) return head.id;
+  }
+  const job = jobOfMessage(message, { id: newId(), queue, draft: method === 'prep' });
+  mustBeCallable(context, job.policy?.hooks);
+  const added = mustBeOk(await store.jobs.add([{ ...job, ...(method === 'single_que' && { unique: SINGLE }) }]));
+  return added.id;
+}
+
+async function act(door: RqCompat, call: Call): Promise<Reply> {
+  const { fields } = await readRqBody(call);
+  const job = await jobIn(call);
+  const { jobs } = call.context.store;
+  switch (fields['_method']) {
+    case 'commit':
+      mustBeOk(await jobs.commit([job.id]));
+      return answer(door, call, { fields, words: 'msg commited' });
+    case 'delete':
+      mayTouch(call, job);
+      mustBeOk(await jobs.delete([job.id]));
+      return answer(door, call, { fields, words: 'msg deleted' });
+    case 'destroy':
+      mayTouch(call, job);
+      mustBeOk(await jobs.cancel([{ id: job.id }]));
+      return answer(door, call, { fields, words: 'msg destroyed' });
+    case 'run_now':
+      mayTouch(call, job);
+      await runNow(call.context, job);
+      return answer(door, call, { fields, words: 'msg run now' });
+    default:
+      return fail('_method must be one of delete, destroy, commit, run_now');
+  }
+}
+
+function answer(door: RqCompat, call: Call, { fields, words }: { fields: RqBody['fields']; words: string }): Reply {
+  return fields['x_format'] === 'html'
+    ? seeOther(backOf(fields, new URL(`q/${partsOf(call).queue}`, door.url).pathname))
+    : ok(words);
+}
+
+/** A producer may take back what it prepared; the rest is the operators'. */
+function mayTouch(call: Call, { state }: Job): void {
+  if (!call.may(state === 'draft' ? 'submit' : 'operate'))
+    throw refuseRequest('forbidden', 'this needs the role operate');
+}
+
+/** Before everything else that waits, as RQ does it: its due goes before the smallest. */
+async function runNow({ store, now }: ServerContext, { id, queue }: Job): Promise<void> {
+  const [head] = (await store.jobs.list({ queue, order: 'claim', limit: 1 })).jobs;
+  const runAt = Math.min(now(), (head?.runAt ?? now()) - 1_000);
+  mustBeOk(await store.jobs.change([{ id, runAt, ...(head !== undefined && { priority: head.priority }) }]));
+}
+
+async function clone(door: RqCompat, call: Call): Promise<Reply> {
+  const { fields } = await readRqBody(call);
+  const job = await jobIn(call);
+  const state = rqStateOf(job);
+  if (!['done', 'err', 'relayed'].includes(state)) return fail(`cannot clone message in ${state} state`);
+  const data = JSON.stringify({ ...(JSON.parse(job.data) as object), cloned_from: door.fullId(job) });
+  const { newId } = call.context;
+  const { body } = await duplicateJob(call.context, { from: job.id, data, newId });
+  const { id } = (body as { value: { id: string } }).value;
+  return fields['x_format'] === 'html' ? seeOther(`/q/${job.queue}/${id}`) : ok(door.fullId({ queue: job.queue, id }));
+}

@@ -1,0 +1,50 @@
+/**
+ * RQ's HTTP interface at its own addresses, over the same store, files, guards and roles as everything. The pages at
+ * those addresses are the web page.
+ */
+import type { Job } from '../../core/job/job.ts';
+import { messageOf } from '../../node/queues/rq-view.ts';
+import type { Call, Route } from '../../server/http/route.ts';
+import type { ServerContext } from '../../server/views/context.ts';
+import { rqAttachmentRoutes } from './rq-attachment-routes.ts';
+import { rqMessageRoutes } from './rq-message-routes.ts';
+import { rqNewQueueRoutes } from './rq-new-queue-routes.ts';
+import { rqQueueRoutes } from './rq-queue-routes.ts';
+
+export interface RqCompatOptions {
+  /** The node's base address, with a slash at its end. */
+  readonly url: string;
+  /** RQ's own openness: whoever comes over the loopback may name scripts. */
+  readonly isOpen: boolean;
+  readonly startedAt: number;
+  /** production, development, test, stage. */
+  readonly environment: string;
+}
+
+export interface RqCompat extends RqCompatOptions {
+  /** The id of a message as others know it: its address. */
+  fullId(job: { readonly queue: string; readonly id: string }): string;
+  message(context: ServerContext, job: Job): Promise<object>;
+  /** The same call, admin where this door is open to the loopback. */
+  asOpen(call: Call): Call;
+}
+
+export function rqRoutes(options: RqCompatOptions): readonly Route[] {
+  const door: RqCompat = {
+    ...options,
+    fullId: ({ queue, id }) => `${options.url}q/${queue}/${id}`,
+    message: (context, job) => fullMessage(options, context, job),
+    asOpen: (call) => (options.isOpen && call.who.actor === 'loopback' ? { ...call, may: () => true } : call),
+  };
+  return [...rqQueueRoutes(door), ...rqNewQueueRoutes(door), ...rqMessageRoutes(door), ...rqAttachmentRoutes(door)];
+}
+
+async function fullMessage({ url }: RqCompatOptions, { node }: ServerContext, job: Job): Promise<object> {
+  const files = (await node?.attachments.list(job.id)) ?? [];
+  const path = `${url}q/${job.queue}/${job.id}`;
+  const attachments: Record<string, object> = {};
+  for (const { name, size, sha256 } of files) {
+    attachments[name] = { md5: await node?.md5(sha256), size, path: `${path}/attach/${encodeURIComponent(name)}` };
+  }
+  return messageOf(job, { path, attachments });
+}

@@ -1,0 +1,260 @@
+/**
+ * Worqr's one class over Longhaul: the constructor, methods and events of Worqr, with its words (task, process, worker).
+ *
+ * No rule lives here. What its documents say is done by the core: a task goes to one worker, a failed worker's tasks
+ * come back to the front and are announced, and whoever does not hold a process cannot end it.
+ */
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { QUEUE_RECORD } from '../../core/settings/settings.ts';
+import { checkQueueName } from '../../core/settings/settings-input.ts';
+import { connect } from '../../library/connect.ts';
+import type { Longhaul } from '../../library/longhaul.ts';
+import { isRedisAddress } from '../../library/store-address.ts';
+import { Presence, taskOf } from './presence.ts';
+import { type Audience, countWaiting, tellEvents, tellWork } from './worqr-events.ts';
+import type { WorqrAddress, WorqrOptions } from './worqr-options.ts';
+import { addressOf, leaseMsOf, WORQR_DEFAULTS, WORQR_QUEUE } from './worqr-options.ts';
+
+/** A task that is being worked on, as `dequeue` gives it. */
+export interface WorqrProcess {
+  readonly id: string;
+  readonly task: string;
+}
+
+const PAGE = 500;
+
+export class Worqr extends EventEmitter {
+  readonly #options: typeof WORQR_DEFAULTS & { workerId: string };
+  readonly #longhaul: Promise<Longhaul>;
+  readonly #presence: Presence;
+  readonly #audience: Audience;
+  readonly #known = new Map<string, Promise<unknown>>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #isOwner: boolean;
+  #telling: Promise<void> = Promise.resolve();
+  #unsubscribe = (): void => undefined;
+
+  constructor(address: WorqrAddress = {}, options: WorqrOptions = {}) {
+    super();
+    this.#options = { workerId: randomUUID(), ...WORQR_DEFAULTS, ...options };
+    this.#isOwner = address.longhaul === undefined;
+    this.#longhaul = this.#open(address, addressOf(address));
+    this.#longhaul.catch((error: unknown) => this.#trouble(error));
+    this.#presence = new Presence({
+      workerId: this.#options.workerId,
+      leaseMs: leaseMsOf(this.#options),
+      longhaul: () => this.#longhaul,
+      onLost: () => this.#trouble(new Error(`worker ${this.#options.workerId} came too late, and starts anew`)),
+    });
+    this.#audience = {
+      isHeard: (queue) => this.listenerCount(queue) > 0,
+      worksOn: (queue) => this.#presence.queues.has(queue),
+      tell: (queue, type, message) => {
+        if (type === 'delete') this.#known.delete(queue);
+        this.emit(queue, type, message);
+      },
+    };
+  }
+
+  // ── queues ──
+
+  async getQueues(): Promise<string[]> {
+    const counts = await (await this.#longhaul).queues();
+    return counts.filter(({ waiting }) => waiting > 0).map(({ queue }) => queue);
+  }
+
+  async peekQueue(queue: string): Promise<string | null> {
+    const [job] = await (await this.#longhaul).queue<string>(queue).peek(1);
+    return job?.data ?? null;
+  }
+
+  async countQueue(queue: string): Promise<number> {
+    return countWaiting(await this.#longhaul, queue);
+  }
+
+  /** Waiting tasks are gone; those that are worked on are told of by `delete`, and end with their workers. */
+  async deleteQueue(queue: string): Promise<void> {
+    const { store } = await this.#longhaul;
+    for (;;) {
+      const page = await store.jobs.list({ queue, state: 'waiting', order: 'newest', limit: PAGE });
+      if (page.jobs.length === 0) break;
+      await store.jobs.delete(page.jobs.map(({ id }) => id));
+    }
+    this.#known.delete(queue);
+    await store.records.delete(QUEUE_RECORD, queue);
+  }
+
+  // ── tasks ──
+
+  async enqueue(queue: string, task: string | readonly string[], unique = false): Promise<void> {
+    const tasks = Array.isArray(task) ? (task as readonly string[]) : [task as string];
+    if (tasks.some((each) => typeof each !== 'string')) throw new TypeError('a task is a string');
+    const made = await this.#queue(queue);
+    await made.addAll(tasks, (data) => (unique ? { unique: { key: data, scope: 'queue', until: 'ended' } } : {}));
+  }
+
+  /** In the order in which they will be handed out. */
+  async getTasks(queue: string): Promise<string[]> {
+    const { store } = await this.#longhaul;
+    const tasks: string[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await store.jobs.list({ queue, order: 'claim', limit: PAGE, ...(after && { after }) });
+      tasks.push(...page.jobs.map(taskOf));
+      if (page.next === null) return tasks;
+      after = page.next;
+    }
+  }
+
+  /** All that equal it: the waiting ones are gone, and who works on one is told by `cancel`. */
+  async cancelTasks(queue: string, task: string): Promise<void> {
+    await (await this.#longhaul).queue<string>(queue).cancelEqual(task);
+  }
+
+  // ── processes ──
+
+  async dequeue(queue: string): Promise<WorqrProcess | null> {
+    if (!this.#presence.queues.has(queue)) throw new Error(`this worker has not started work on ${queue}`);
+    return this.#presence.claim(queue);
+  }
+
+  async startTask(queue: string): Promise<WorqrProcess | null> {
+    return this.dequeue(queue);
+  }
+
+  async getMatchingProcesses(task: string): Promise<string[]> {
+    return [...this.#presence.held].filter(([, held]) => held.task === task).map(([id]) => id);
+  }
+
+  /** The task goes back to the front of its queue. */
+  async stopProcess(id: string): Promise<void> {
+    await this.#presence.settle(id, { kind: 'release', reason: 'its process was stopped' });
+  }
+
+  async stopTask(id: string): Promise<void> {
+    return this.stopProcess(id);
+  }
+
+  async finishProcess(id: string, result?: unknown): Promise<void> {
+    await this.#presence.settle(id, {
+      kind: 'complete',
+      ...(result !== undefined && { result: JSON.stringify(result) }),
+    });
+  }
+
+  async finishTask(id: string, result?: unknown): Promise<void> {
+    return this.finishProcess(id, result);
+  }
+
+  // ── workers ──
+
+  getWorkerId(): string {
+    return this.#options.workerId;
+  }
+
+  async startWorker(): Promise<void> {
+    if (this.#presence.isStarted) return;
+    await this.#presence.register();
+    const { workerHeartbeatInterval, workerCleanupInterval, debugMode, debugInterval } = this.#options;
+    this.#every(workerHeartbeatInterval, () => this.keepWorkerAlive());
+    this.#every(workerCleanupInterval, () => this.cleanupWorkers());
+    if (debugMode) this.#every(debugInterval, async () => this.#tellDebug());
+  }
+
+  async keepWorkerAlive(): Promise<void> {
+    await this.#presence.keepAlive();
+  }
+
+  async startWork(queue: string): Promise<void> {
+    if (!this.#presence.isStarted) throw new Error('start the worker first: startWorker()');
+    await this.#queue(queue);
+    this.#presence.queues.add(queue);
+    await this.keepWorkerAlive();
+    await this.requestWork(queue);
+  }
+
+  /** Tells `work` when there is some. */
+  async requestWork(queue: string): Promise<void> {
+    await tellWork(await this.#longhaul, queue, this.#audience);
+  }
+
+  async stopWork(queue: string): Promise<void> {
+    this.#presence.queues.delete(queue);
+    await this.#presence.giveBack(new Set([queue]));
+    await this.keepWorkerAlive();
+  }
+
+  async getWorkers(): Promise<string[]> {
+    return (await (await this.#longhaul).workers()).filter(({ isLost }) => !isLost).map(({ id }) => id);
+  }
+
+  /** What it had goes back to the front of its queues, in one step, and is announced. */
+  async failWorker(workerId: string = this.#options.workerId): Promise<void> {
+    if (workerId === this.#options.workerId) {
+      this.#stopTimers();
+      this.#presence.forget();
+    }
+    await (await this.#longhaul).failWorker(workerId);
+  }
+
+  /** Fails every worker whose timer has run out. */
+  async cleanupWorkers(): Promise<void> {
+    const longhaul = await this.#longhaul;
+    const lost = (await longhaul.workers()).filter(({ isLost }) => isLost);
+    for (const { id } of lost) await longhaul.failWorker(id);
+  }
+
+  /** Gives back what it holds, and lets go of the store. */
+  async close(): Promise<void> {
+    this.#stopTimers();
+    const longhaul = await this.#longhaul.catch(() => null);
+    if (longhaul === null) return;
+    if (this.#presence.isStarted) await this.failWorker();
+    this.#unsubscribe();
+    await this.#telling;
+    if (this.#isOwner) await longhaul.close();
+  }
+
+  async #open(given: WorqrAddress, address: string): Promise<Longhaul> {
+    const longhaul = given.longhaul ?? (await this.#connect(address));
+    this.#unsubscribe = longhaul.subscribe((events) => {
+      this.#telling = this.#telling
+        .then(() => tellEvents(longhaul, events, this.#audience))
+        .catch((error: unknown) => this.#trouble(error));
+    });
+    return longhaul;
+  }
+
+  #connect(address: string): Promise<Longhaul> {
+    const isRedis = isRedisAddress(address);
+    return connect(address, isRedis ? { namespace: this.#options.redisKeyPrefix } : {});
+  }
+
+  /** A queue is made Worqr's when it is used first. */
+  async #queue(name: string) {
+    const queue = (await this.#longhaul).queue<string>(checkQueueName(name));
+    const made = this.#known.get(name) ?? queue.configure(WORQR_QUEUE);
+    this.#known.set(name, made);
+    await made;
+    return queue;
+  }
+
+  #every(ms: number, act: () => Promise<unknown>): void {
+    this.#timers.push(setInterval(() => void act().catch((error: unknown) => this.#trouble(error)), ms));
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+  }
+
+  #tellDebug(): void {
+    const now = Date.now();
+    const jobs = [...this.#presence.held].map(([id, { since }]) => [id, { time: now - since }] as const);
+    this.emit('debug', { jobCount: jobs.length, jobs: Object.fromEntries(jobs) });
+  }
+
+  /** An emitter without a listener for `error` would end the process. */
+  #trouble(error: unknown): void {
+    if (this.listenerCount('error') > 0) this.emit('error', error);
+  }
+}

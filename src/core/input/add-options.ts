@@ -1,0 +1,172 @@
+/** A job's options as a producer gives them, turned into a job for the store. */
+
+import type { JobPolicy, UniqueKey } from '../job/job.ts';
+import { jobId, newJobId, shownName, tag, uniqueKeyText } from '../job/names.ts';
+import { isAddress, relayJob } from '../job/relay-request.ts';
+import { MAX_PARENTS } from '../lifecycle/dependencies.ts';
+import { badInput } from '../ports/errors.ts';
+import type { NewJob } from '../ports/job-store.ts';
+import type { ResourcesInput } from '../settings/limit-input.ts';
+import { keyText, throttleNames, units } from '../settings/limit-input.ts';
+import type { PolicyInput } from '../settings/policy-input.ts';
+import { backoff, count, dependencyRule, priority } from '../settings/policy-input.ts';
+import type { HookInput } from '../webhooks/webhook-input.ts';
+import { hooks } from '../webhooks/webhook-input.ts';
+import type { Check, Checked, Report } from './check.ts';
+import { checked, duration, flag, listOf, object, oneOf, time } from './check.ts';
+import type { Duration } from './duration.ts';
+import { described, schemaOf } from './json-schema.ts';
+
+export interface UniqueInput {
+  key: string;
+  scope?: 'queue' | 'store';
+  until?: 'started' | 'ended';
+  /** Instead of `until`: for how long after the add. */
+  period?: Duration;
+}
+
+export interface AddOptions extends PolicyInput {
+  id?: string;
+  name?: string;
+  /** Lower runs first. */
+  priority?: number;
+  delay?: Duration;
+  runAt?: Date | number | string;
+  tags?: readonly string[];
+  unique?: string | UniqueInput;
+  /** Ids of jobs that must be done before. */
+  dependsOn?: readonly string[];
+  /** A waiting job that holds the unique key: `replace` gives it the data of this one, `debounce` its time as well. */
+  onTaken?: 'keep' | 'replace' | 'debounce';
+  /** With `debounce`: how long after its own add it is put off at the most. */
+  maxWait?: Duration;
+  /** Names of throttles of which it needs a slot each, instead of the queue's. */
+  throttles?: readonly string[];
+  /** What it needs of the worker that runs it, instead of the queue's: `{ cpu: 2, gpu: 1 }`. */
+  needs?: ResourcesInput;
+  /** Where the queue has `keys`: its key, instead of what its data says. */
+  key?: string;
+  /** Who is told of it, beside whom its queue tells: addresses, or addresses with what they want to hear. */
+  hooks?: readonly HookInput[];
+  /** Keep it back until `commit`. */
+  draft?: boolean;
+  /** Only with an address as the queue: over the network even where the address is the node's own. */
+  forceRemote?: boolean;
+}
+
+const uniqueRule = object({
+  key: uniqueKeyText,
+  scope: oneOf('queue', 'store'),
+  until: oneOf('started', 'ended'),
+  period: duration(1),
+});
+
+const unique: Check<UniqueKey> = described({ anyOf: [schemaOf(uniqueKeyText), schemaOf(uniqueRule)] }, readUnique);
+
+function readUnique(value: unknown, report: Report, path: string): UniqueKey {
+  if (typeof value === 'string')
+    return { key: uniqueKeyText(value, report, path), scope: 'queue', until: 'ended', periodMs: 0 };
+  const rule = uniqueRule(value, report, path) ?? {};
+  if (rule.key === undefined) report(`${path}.key`, 'is missing');
+  if (rule.until !== undefined && rule.period !== undefined) report(path, 'may have until or period, not both');
+  const until = rule.period === undefined ? (rule.until ?? 'ended') : 'period';
+  return { key: rule.key ?? '', scope: rule.scope ?? 'queue', until, periodMs: rule.period ?? 0 };
+}
+
+/** Every option of a job by its name. */
+export const ADD_SHAPE = {
+  id: newJobId,
+  name: shownName,
+  priority,
+  delay: duration(),
+  runAt: time,
+  tags: listOf(tag, 100),
+  unique,
+  dependsOn: listOf(jobId, MAX_PARENTS),
+  onTaken: oneOf('keep', 'replace', 'debounce'),
+  maxWait: duration(1),
+  draft: flag,
+  forceRemote: flag,
+  throttles: throttleNames,
+  key: keyText,
+  needs: units,
+  retries: count,
+  backoff,
+  maxResends: count,
+  maxRuntime: duration(1),
+  maxSilence: duration(1),
+  onDependencyFailed: dependencyRule,
+  hooks,
+};
+export type GivenOptions = Checked<typeof ADD_SHAPE>;
+
+const addOptions: Check<GivenOptions> = (value, report, path) => {
+  const options = object(ADD_SHAPE)(value, report, path);
+  if (options !== undefined) checkTimes(options, report, path);
+  return options;
+};
+
+export function checkTimes(options: GivenOptions, report: Report, path: string): void {
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const isPutOff = options.delay !== undefined || options.runAt !== undefined;
+  if (options.onTaken !== undefined && options.unique === undefined) report(at('onTaken'), 'needs a unique key');
+  if (options.maxWait !== undefined && options.onTaken !== 'debounce')
+    report(at('maxWait'), 'goes with onTaken debounce');
+  if (options.onTaken === 'debounce' && !isPutOff) report(at('onTaken'), 'debounce needs a delay or runAt');
+  if (options.delay !== undefined && options.runAt !== undefined)
+    report(path === '' ? 'delay' : `${path}.delay`, 'and runAt say the same thing; give one of them');
+}
+
+interface JobBasis {
+  readonly queue: string;
+  readonly data: string;
+  newId(): string;
+}
+
+/** What a producer asks for, checked, as a job for the store. */
+export function toNewJob(job: JobBasis, options: AddOptions | undefined): NewJob {
+  if (options === undefined && !isAddress(job.queue)) return { id: job.newId(), queue: job.queue, data: job.data };
+  return newJobOf(job, checked('job options', options ?? {}, addOptions));
+}
+
+/** The same with options that have been checked already. One for an address goes to the queue `relay`. */
+export function newJobOf(job: JobBasis, { forceRemote, ...given }: GivenOptions): NewJob {
+  if (isAddress(job.queue)) return relayJob(plainJobOf(job, given), { forceRemote: forceRemote === true });
+  if (forceRemote !== undefined)
+    throw badInput('job options', [{ path: 'forceRemote', message: 'is for a queue that is given as an address' }]);
+  return plainJobOf(job, given);
+}
+
+function plainJobOf(job: JobBasis, given: Omit<GivenOptions, 'forceRemote'>): NewJob {
+  const { id, name, priority, delay, runAt, tags, unique, dependsOn, onTaken, maxWait = null, draft, ...rest } = given;
+  return {
+    id: id ?? job.newId(),
+    queue: job.queue,
+    data: job.data,
+    ...(name !== undefined && { name }),
+    ...(priority !== undefined && { priority }),
+    ...(delay !== undefined && { delayMs: delay }),
+    ...(runAt !== undefined && { runAt }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
+    ...(unique !== undefined && { unique }),
+    ...(dependsOn !== undefined && { dependsOn }),
+    ...(onTaken !== undefined && onTaken !== 'keep' && { onTaken: { kind: onTaken, maxWaitMs: maxWait } }),
+    ...(draft !== undefined && { draft }),
+    ...(Object.keys(rest).length > 0 && { policy: toPolicy(rest) }),
+  };
+}
+
+function toPolicy({
+  maxRuntime,
+  maxSilence,
+  ...rest
+}: Omit<
+  GivenOptions,
+  'id' | 'name' | 'priority' | 'delay' | 'runAt' | 'tags' | 'unique' | 'dependsOn' | 'onTaken' | 'maxWait' | 'draft'
+>): JobPolicy {
+  return {
+    ...rest,
+    ...(maxRuntime !== undefined && { maxRuntimeMs: maxRuntime }),
+    ...(maxSilence !== undefined && { maxSilenceMs: maxSilence }),
+  };
+}

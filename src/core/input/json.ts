@@ -1,0 +1,67 @@
+/** Data, results and checkpoints as JSON text: what JSON would silently lose or bend is refused instead. */
+import { badInput } from '../ports/errors.ts';
+
+export const MAX_JSON_BYTES = 256 * 1024;
+const MAX_DEPTH = 200;
+
+/** The JSON text of a value; `undefined` as a whole counts as null. Throws `bad-input` naming the place. */
+export function toJsonText(what: string, value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  const problem = problemOf(value, 0);
+  if (problem !== null) throw badInput(what, [problem]);
+  const text = JSON.stringify(value);
+  const bytes = text.length * 3 <= MAX_JSON_BYTES ? 0 : new TextEncoder().encode(text).length;
+  if (bytes > MAX_JSON_BYTES) {
+    const message = `is ${bytes} bytes of JSON, more than ${MAX_JSON_BYTES}; put large content into an attachment and its name here`;
+    throw badInput(what, [{ path: '', message }]);
+  }
+  return text;
+}
+
+interface Place {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Paths are put together on the way back from a problem: almost all data have none. */
+function problemOf(value: unknown, depth: number): Place | null {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return null;
+    case 'number':
+      return Number.isFinite(value) ? null : { path: '', message: `${value} is not a JSON number` };
+    case 'object':
+      return value === null ? null : problemOfObject(value, depth);
+    default:
+      return { path: '', message: `a ${typeof value} is not JSON` };
+  }
+}
+
+function problemOfObject(value: object, depth: number): Place | null {
+  if (depth > MAX_DEPTH) return { path: '', message: `is nested deeper than ${MAX_DEPTH} levels, or contains itself` };
+  if (Array.isArray(value)) return problemOfList(value, depth);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return problemOf(value.toJSON(), depth + 1);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return { path: '', message: `a ${value.constructor.name} would lose its kind in JSON; give a plain object` };
+  }
+  for (const key of Object.keys(value)) {
+    const entry = (value as Readonly<Record<string, unknown>>)[key];
+    const problem = entry === undefined ? null : problemOf(entry, depth + 1);
+    if (problem !== null) return under(key, problem);
+  }
+  return null;
+}
+
+function problemOfList(list: readonly unknown[], depth: number): Place | null {
+  for (let place = 0; place < list.length; place++) {
+    const problem = problemOf(list[place], depth + 1);
+    if (problem !== null) return under(`[${place}]`, problem);
+  }
+  return null;
+}
+
+function under(key: string, { path, message }: Place): Place {
+  return { path: path === '' || path.startsWith('[') ? key + path : `${key}.${path}`, message };
+}

@@ -1,0 +1,86 @@
+/**
+ * The MigrationPort port over migrationRows: what memory does at once and sqlite does in its thread. Here is the one rule of a move:
+ * nothing is written or cleared but in the target of that very move, while it is under way.
+ */
+
+import { sameJson } from '../input/same-json.ts';
+import type {
+  GivenNumbers,
+  MigrationPort,
+  MovedBatch,
+  MovedPage,
+  MovedPart,
+  MovedRow,
+  Standing,
+} from '../ports/migration.ts';
+import { notInMove } from '../ports/migration.ts';
+
+/** What a store that can answer at once has to have for it. It finds and keeps, and decides nothing. */
+export interface MigrationRows {
+  standing(): Standing | null;
+  setStanding(standing: Standing | null, now: number): void;
+  numbers(): GivenNumbers;
+  raise(numbers: GivenNumbers): void;
+  page(part: MovedPart, after: string | null, limit: number): MovedPage;
+  put(part: MovedPart, row: MovedRow, now: number): void;
+  removeRecord(key: string): void;
+  clear(): void;
+}
+
+export type MigrationCall = keyof MigrationPort;
+
+export function performMove(
+  migrationRows: MigrationRows,
+  { name, argument }: { name: MigrationCall; argument: unknown },
+  now: number,
+): unknown {
+  switch (name) {
+    case 'standing':
+      return migrationRows.standing();
+    case 'stand':
+      return stand(migrationRows, argument as { next: Standing | null; before: Standing | null }, now);
+    case 'numbers':
+      return migrationRows.numbers();
+    case 'read': {
+      const { part, after, limit } = argument as { part: MovedPart; after: string | null; limit: number };
+      return migrationRows.page(part, after, limit);
+    }
+    case 'write':
+      return write(migrationRows, argument as MovedBatch, now);
+    case 'clear':
+      return clear(migrationRows, argument as string);
+  }
+}
+
+export const isMigrationRead = (name: MigrationCall): boolean =>
+  name === 'standing' || name === 'numbers' || name === 'read';
+
+function stand(
+  migrationRows: MigrationRows,
+  { next, before }: { next: Standing | null; before: Standing | null },
+  now: number,
+) {
+  if (!sameJson(migrationRows.standing(), before)) return false;
+  migrationRows.setStanding(next, now);
+  return true;
+}
+
+function write(migrationRows: MigrationRows, { move, part, rows, gone, numbers, done }: MovedBatch, now: number): void {
+  const standing = standingIn(migrationRows, move, ['target', 'import']);
+  migrationRows.raise(numbers);
+  for (const key of gone) migrationRows.removeRecord(key);
+  for (const row of rows) migrationRows.put(part, row, now);
+  if (done !== null) migrationRows.setStanding({ ...standing, done }, now);
+}
+
+function clear(migrationRows: MigrationRows, move: string): void {
+  standingIn(migrationRows, move, ['target']);
+  migrationRows.clear();
+}
+
+function standingIn(migrationRows: MigrationRows, move: string, roles: readonly Standing['role'][]): Standing {
+  const standing = migrationRows.standing();
+  const isRight = standing?.move === move && roles.includes(standing.role) && standing.state === 'moving';
+  if (!isRight) throw notInMove(move);
+  return standing;
+}

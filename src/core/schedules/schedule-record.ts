@@ -1,0 +1,41 @@
+/**
+ * A schedule as a record holds it. What cannot be read as one is told apart here, so that one bad record, whoever wrote
+ * it, never keeps the others from firing. Pure.
+ */
+import type { StoredRecord } from '../ports/records.ts';
+import type { Schedule } from './schedule.ts';
+import { nextSlot } from './schedule.ts';
+
+export interface KeptSchedule {
+  readonly schedule: Schedule;
+  readonly version: number;
+  /** By the store's clock. */
+  readonly updatedAt: number;
+}
+
+export function readSchedule(record: StoredRecord): KeptSchedule | null {
+  const { key, value, version, updatedAt } = record;
+  try {
+    const schedule: unknown = JSON.parse(value);
+    return isSchedule(schedule, key) ? { schedule, version, updatedAt } : null;
+  } catch {
+    return null;
+  }
+}
+
+const NUMBERS = ['createdAt', 'changedAt', 'mark', 'made', 'skipped', 'missed'] as const;
+const LISTS = ['queued', 'pending', 'open', 'recent'] as const;
+
+function isSchedule(value: unknown, name: string): value is Schedule {
+  if (typeof value !== 'object' || value === null) return false;
+  const schedule = value as Schedule;
+  if (schedule.name !== name || !NUMBERS.every((field) => Number.isSafeInteger(schedule[field]))) return false;
+  if (!LISTS.every((field) => Array.isArray(schedule[field]))) return false;
+  const { rule, catchUpMs, jitterMs, job } = schedule.definition;
+  const isWhole = [catchUpMs, jitterMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0);
+  const isFinite = rule.kind === 'cron' || (rule.everyMs >= 1_000 && Number.isSafeInteger(rule.anchorAt));
+  if (!isWhole || !isFinite || typeof job.queue !== 'string' || typeof job.data !== 'string') return false;
+  // A rule or a zone that this version does not know throws.
+  nextSlot(schedule.definition, schedule.mark);
+  return true;
+}

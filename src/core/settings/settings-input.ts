@@ -1,0 +1,253 @@
+/**
+ * A queue's settings as people give them, durations and sizes in words, turned into what the core goes by.
+ * The one place that knows every setting's name and bounds.
+ */
+import type { Check, Checked, Report } from '../input/check.ts';
+import { checked, duration, integer, listOf, mapOf, object, oneOf, orNull, show, size, text } from '../input/check.ts';
+import type { Duration } from '../input/duration.ts';
+import { described, schemaOf } from '../input/json-schema.ts';
+import type { Size } from '../input/size.ts';
+import { queueName } from '../job/names.ts';
+import type { Problem } from '../ports/errors.ts';
+import { badInput } from '../ports/errors.ts';
+import type { HookInput } from '../webhooks/webhook-input.ts';
+import { hooks } from '../webhooks/webhook-input.ts';
+import type { CoalesceInput, KeysInput, RateInput, ResourcesInput } from './limit-input.ts';
+import { coalesce, keys, rate, slotCount, throttleNames, units } from './limit-input.ts';
+import type { PolicyInput } from './policy-input.ts';
+import { backoff, count, dependencyRule, priority } from './policy-input.ts';
+import type { Keep, OnLost, QueueSettings, Retained, ScriptLimits, SetSettings, SettableState } from './settings.ts';
+import { DEFAULT_SETTINGS, RETAINED, settingsOf } from './settings.ts';
+
+export interface KeepInput {
+  for?: Duration | null;
+  count?: number | null;
+  bytes?: Size | null;
+}
+
+export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSilence'> {
+  state?: SettableState;
+  note?: string | null;
+  priority?: number;
+  maxRunning?: number | null;
+  keys?: KeysInput | null;
+  coalesce?: CoalesceInput | null;
+  throttles?: readonly string[];
+  rate?: RateInput | null;
+  needs?: ResourcesInput;
+  lease?: Duration;
+  heartbeat?: Duration;
+  maxCrashes?: number;
+  onLost?: OnLost;
+  lostCountsAs?: 'crash' | 'failure';
+  lostGrace?: Duration;
+  exhaustedGroup?: string | null;
+  maxRuntime?: Duration | null;
+  maxSilence?: Duration | null;
+  grace?: Duration;
+  hooks?: readonly HookInput[];
+  search?: readonly string[];
+  statsDays?: number;
+  histogramDays?: number;
+  retention?: { readonly [Kind in Retained]?: KeepInput };
+  concurrency?: number;
+  script?: string | null;
+  execPrefix?: readonly string[];
+  handshake?: 'optional' | 'required';
+  env?: Readonly<Record<string, string>>;
+  stdin?: 'data' | 'null';
+  nice?: number;
+  user?: string | null;
+  /** An octal text, such as '027'. */
+  umask?: string;
+  limits?: LimitsInput;
+  stage?: 'copy' | 'link';
+}
+
+export interface LimitsInput {
+  cpu?: Duration | null;
+  memory?: Size | null;
+  processes?: number | null;
+  fileSize?: Size | null;
+  log?: Size | null;
+}
+
+const MIN_LEASE_MS = 100;
+const MAX_STATS_DAYS = 3_650;
+
+const keepRule = object({ for: orNull(duration()), count: orNull(count), bytes: orNull(size) });
+const keep: Check<Keep> = described(schemaOf(keepRule), (value: unknown, report: Report, path: string) => {
+  const given = keepRule(value, report, path) ?? {};
+  return { ms: given.for ?? null, count: given.count ?? null, bytes: given.bytes ?? null };
+});
+
+const MAX_VALUE = 64 * 1024;
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+const variables = mapOf(text({ max: MAX_VALUE, pattern: /^[^\u0000]*$/, must: 'must have no NUL' }), 500);
+const environment: typeof variables = described(schemaOf(variables), (value: unknown, report: Report, path: string) => {
+  const given = variables(value, report, path);
+  for (const name of Object.keys(given ?? {})) {
+    if (!variableName.test(name)) report(`${path}.${name}`, 'is no name for a variable');
+  }
+  return given;
+});
+
+const octal = text({ max: 4, pattern: /^[0-7]{1,4}$/, must: "must be octal digits such as '027'" });
+const umask: Check<number> = described(schemaOf(octal), (value: unknown, report: Report, path: string) =>
+  Number.parseInt(octal(value, report, path) ?? '0', 8),
+);
+
+const limitsShape = {
+  cpu: orNull(duration(1_000)),
+  memory: orNull(size),
+  processes: orNull(integer(1, 1_000_000)),
+  fileSize: orNull(size),
+  log: orNull(size),
+};
+
+const limitRules = object(limitsShape);
+const limits: Check<ScriptLimits> = described(schemaOf(limitRules), (value: unknown, report: Report, path: string) => {
+  const given = limitRules(value, report, path) ?? {};
+  const defaults = DEFAULT_SETTINGS.limits;
+  return {
+    cpuMs: given.cpu ?? defaults.cpuMs,
+    memoryBytes: given.memory ?? defaults.memoryBytes,
+    processes: given.processes ?? defaults.processes,
+    fileBytes: given.fileSize ?? defaults.fileBytes,
+    logBytes: given.log === undefined ? defaults.logBytes : given.log,
+  };
+});
+
+const fieldPath = text({
+  max: 256,
+  pattern: /^[^.\s]+(\.[^.\s]+)*$/,
+  must: 'must be a field of the data, or a path such as order.id',
+});
+
+const settingsShape = {
+  concurrency: integer(1, 10_000),
+  script: orNull(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a path' })),
+  execPrefix: listOf(text({ max: 4_096, pattern: /^[^\u0000]+$/, must: 'must be a word of a command' }), 50),
+  handshake: oneOf('optional', 'required'),
+  env: environment,
+  stdin: oneOf('data', 'null'),
+  nice: integer(-20, 19),
+  user: orNull(
+    text({
+      max: 256,
+      pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$/,
+      must: 'must be user or user:group',
+    }),
+  ),
+  umask,
+  limits,
+  stage: oneOf('copy', 'link'),
+  state: oneOf('up', 'paused', 'down'),
+  note: orNull(text({ max: 1_000 })),
+  priority,
+  maxRunning: orNull(slotCount),
+  keys: orNull(keys),
+  coalesce: orNull(coalesce),
+  throttles: throttleNames,
+  rate: orNull(rate),
+  needs: units,
+  lease: duration(MIN_LEASE_MS),
+  heartbeat: duration(25),
+  retries: count,
+  backoff,
+  maxResends: count,
+  maxCrashes: integer(1, 1_000_000),
+  onLost: oneOf('requeue', 'fail', 'hold'),
+  lostCountsAs: oneOf('crash', 'failure'),
+  lostGrace: duration(),
+  exhaustedGroup: orNull(text({ max: 200 })),
+  onDependencyFailed: dependencyRule,
+  maxRuntime: orNull(duration(1)),
+  maxSilence: orNull(duration(1)),
+  grace: duration(),
+  hooks,
+  search: listOf(fieldPath, 20),
+  statsDays: integer(1, MAX_STATS_DAYS),
+  histogramDays: integer(0, MAX_STATS_DAYS),
+  retention: object({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
+};
+
+/** Names under which a duration stands in the settings themselves. */
+const MS_NAMES = {
+  lease: 'leaseMs',
+  heartbeat: 'heartbeatMs',
+  lostGrace: 'lostGraceMs',
+  maxRuntime: 'maxRuntimeMs',
+  maxSilence: 'maxSilenceMs',
+  grace: 'graceMs',
+} as const;
+
+/**
+ * Settings as somebody set them, merged over what was set before. `shared` is what the global record says. Throws
+ * `bad-input` with every problem.
+ */
+export function mergeSettings(before: SetSettings, input: SettingsInput, shared?: SetSettings): SetSettings {
+  const given = checked('queue settings', input, settings);
+  const named = Object.entries(given).map(([key, value]) => [keyOfSetting(key as keyof SettingsInput), value]);
+  const set: SetSettings = { ...before, ...Object.fromEntries(named) };
+  const next =
+    given.retention === undefined
+      ? set
+      : { ...set, retention: { ...before.retention, ...given.retention } as QueueSettings['retention'] };
+  const problems = problemsTogether(settingsOf(next, shared));
+  if (problems.length > 0) throw badInput('queue settings', problems);
+  return next;
+}
+
+const ASKED_AGAIN = 'a worker that asks again how its job ended must still find it';
+const STILL_RUNS = 'a worker that lost its lease may still be at work on it';
+/** Why nothing goes before a lease could have ended. */
+const NEEDED: Readonly<Record<Retained, string>> = {
+  done: ASKED_AGAIN,
+  failed: ASKED_AGAIN,
+  cancelled: ASKED_AGAIN,
+  results: 'whoever waits for the job must still find its result',
+  logs: STILL_RUNS,
+  attachments: STILL_RUNS,
+};
+
+/** What is wrong only beside another setting, whichever of the two was set last. */
+export function problemsTogether({ leaseMs, retention, statsDays, histogramDays }: QueueSettings): readonly Problem[] {
+  const problems = RETAINED.flatMap((kind) => {
+    const { ms } = retention[kind];
+    if (ms === null || ms >= leaseMs) return [];
+    return [{ path: `retention.${kind}.for`, message: `must be at least the lease of ${leaseMs} ms: ${NEEDED[kind]}` }];
+  });
+  if (histogramDays > statsDays)
+    problems.push({ path: 'histogramDays', message: `must be at most statsDays, which is ${statsDays}` });
+  return problems;
+}
+
+/** The name of a setting in the settings themselves, where durations stand in milliseconds. */
+export function keyOfSetting(name: keyof SettingsInput): keyof QueueSettings {
+  return name in MS_NAMES ? MS_NAMES[name as keyof typeof MS_NAMES] : (name as keyof QueueSettings);
+}
+
+const settingsRules = object(settingsShape);
+
+/** Settings as somebody gives them: looked at and handed on as they are, for `mergeSettings`. */
+export const settingsInput: Check<SettingsInput> = described(
+  schemaOf(settingsRules),
+  (value: unknown, report: Report, path: string) => {
+    settings(value, report, path);
+    return value as SettingsInput;
+  },
+);
+
+function settings(value: unknown, report: Report, path: string): Checked<typeof settingsShape> {
+  const given = settingsRules(value, report, path);
+  if (given?.lease !== undefined && given.heartbeat !== undefined && given.heartbeat * 2 > given.lease) {
+    report('heartbeat', `must be at most half of the lease of ${given.lease} ms, not ${show(given.heartbeat)} ms`);
+  }
+  return given;
+}
+
+export function checkQueueName(name: unknown): string {
+  return checked('queue name', name, queueName);
+}

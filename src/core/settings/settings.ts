@@ -1,0 +1,209 @@
+/**
+ * A queue's settings: what a store, a worker and a node go by.
+ *
+ * Kept as a record of kind `queue` (records.ts) that holds only what somebody set. What it does not say is said by the
+ * record of every queue, the global one, and then by the defaults: `settingsOf` fills them in, so that a better default
+ * reaches every queue that never chose otherwise.
+ */
+
+import type { Backoff, OnDependencyFailed } from '../job/job.ts';
+import { DEFAULT_BACKOFF } from '../lifecycle/backoff.ts';
+import { DAY_MS } from '../statistics/histogram.ts';
+import type { Hook } from '../webhooks/webhook.ts';
+
+/** `deleted` is written by delete-queue.ts alone. */
+export const QUEUE_STATES = ['up', 'paused', 'down', 'deleted'] as const;
+export type QueueState = (typeof QUEUE_STATES)[number];
+export type SettableState = Exclude<QueueState, 'deleted'>;
+export type OnLost = 'requeue' | 'fail' | 'hold';
+
+/** How long, how many and how many bytes are kept of one kind; null is no limit. What ended first goes first. */
+export interface Keep {
+  readonly ms: number | null;
+  readonly count: number | null;
+  readonly bytes: number | null;
+}
+
+/** Ended jobs by state; and what may go before its job does: results, and a node's logs and attachments. */
+export const RETAINED = ['done', 'failed', 'cancelled', 'results', 'logs', 'attachments'] as const;
+export type Retained = (typeof RETAINED)[number];
+export type Retention = Readonly<Record<Retained, Keep>>;
+
+/** No limit of its own: it goes with its job. */
+export const WITH_ITS_JOB: Keep = { ms: null, count: null, bytes: null };
+
+/** What one attempt of a script may use; null is no limit. */
+export interface ScriptLimits {
+  readonly cpuMs: number | null;
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  readonly fileBytes: number | null;
+  readonly logBytes: number | null;
+}
+
+/** How a queue's executable is run. */
+export interface ScriptSettings {
+  /** Path of the executable; null where handlers do the work. */
+  readonly script: string | null;
+  /** Words put before the script: an argv, never given to a shell. */
+  readonly execPrefix: readonly string[];
+  /** `required`: an attempt that ends without a word of completion has failed (RQ's rule). */
+  readonly handshake: 'optional' | 'required';
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: 'data' | 'null';
+  readonly nice: number;
+  /** User, or user:group, to run as; only when the node is root. */
+  readonly user: string | null;
+  readonly umask: number;
+  readonly limits: ScriptLimits;
+  readonly stage: 'copy' | 'link';
+}
+
+/** The keys of a queue's jobs: which fields of the data make one, and how many jobs of one key run at once. */
+export interface KeySettings {
+  /** Paths such as `tenant` or `user.id`. */
+  readonly by: readonly string[];
+  /** Null: keys take turns, and no more. */
+  readonly limit: number | null;
+}
+
+/** Which jobs of a queue are equal: those that start are done for all that wait then. */
+export interface CoalesceSettings {
+  /** Paths of fields, as in `keys`. */
+  readonly by: readonly string[];
+}
+
+/** So many starts in so much time. */
+export interface Rate {
+  readonly count: number;
+  readonly ms: number;
+}
+
+export interface QueueSettings extends ScriptSettings {
+  readonly state: QueueState;
+  readonly note: string | null;
+  /** How many of its jobs one node runs at once. */
+  readonly concurrency: number;
+  /** How many of its jobs run at once, over all workers; null is no limit. */
+  readonly maxRunning: number | null;
+  readonly keys: KeySettings | null;
+  readonly coalesce: CoalesceSettings | null;
+  /** Named throttles of which each of its jobs needs a slot. */
+  readonly throttles: readonly string[];
+  readonly rate: Rate | null;
+  /** What each of its jobs needs of the worker that runs it: needs.ts. */
+  readonly needs: string;
+  readonly priority: number;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  readonly retries: number;
+  readonly backoff: Backoff;
+  readonly maxResends: number;
+  readonly maxCrashes: number;
+  readonly onLost: OnLost;
+  /** qless counts a lost lease as a failure; everybody else counts it as a crash. */
+  readonly lostCountsAs: 'crash' | 'failure';
+  /** How long past its end a lease is left alone before it may be overtaken. */
+  readonly lostGraceMs: number;
+  /** The failure group of a job whose retries were used up, where it must not be the last failure's own. */
+  readonly exhaustedGroup: string | null;
+  readonly onDependencyFailed: OnDependencyFailed;
+  readonly maxRuntimeMs: number | null;
+  readonly maxSilenceMs: number | null;
+  readonly graceMs: number;
+  /** Who is told of its jobs. */
+  readonly hooks: readonly Hook[];
+  /** Fields of the data by which jobs can be searched, such as `customer` or `order.id`. */
+  readonly search: readonly string[];
+  /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
+  readonly statsDays: number;
+  readonly histogramDays: number;
+  readonly retention: Retention;
+}
+
+export const DEFAULT_SETTINGS: QueueSettings = {
+  state: 'up',
+  note: null,
+  concurrency: 1,
+  script: null,
+  execPrefix: [],
+  handshake: 'optional',
+  env: {},
+  stdin: 'data',
+  nice: 0,
+  user: null,
+  umask: 0o077,
+  limits: { cpuMs: null, memoryBytes: null, processes: null, fileBytes: null, logBytes: 1024 ** 3 },
+  stage: 'copy',
+  maxRunning: null,
+  keys: null,
+  coalesce: null,
+  throttles: [],
+  rate: null,
+  needs: '',
+  priority: 0,
+  leaseMs: 60_000,
+  heartbeatMs: 15_000,
+  retries: 0,
+  backoff: DEFAULT_BACKOFF,
+  maxResends: 15,
+  maxCrashes: 5,
+  onLost: 'requeue',
+  lostCountsAs: 'crash',
+  lostGraceMs: 0,
+  exhaustedGroup: null,
+  onDependencyFailed: 'hold',
+  maxRuntimeMs: null,
+  maxSilenceMs: null,
+  graceMs: 10_000,
+  hooks: [],
+  search: [],
+  statsDays: 30,
+  histogramDays: 7,
+  retention: {
+    done: { ms: 7 * DAY_MS, count: 50_000, bytes: null },
+    failed: { ms: 30 * DAY_MS, count: null, bytes: null },
+    cancelled: { ms: 7 * DAY_MS, count: null, bytes: null },
+    results: WITH_ITS_JOB,
+    logs: WITH_ITS_JOB,
+    attachments: WITH_ITS_JOB,
+  },
+};
+
+export const DRAFT_LIFE_MS = 7 * DAY_MS;
+export const WORKER_MEMORY_MS = DAY_MS;
+/**
+ * How long the last claim is remembered of a worker that is not registered. Nobody repeats a claim so late: every
+ * store must give a repeated claim the same answer.
+ */
+export const STRANGER_MEMORY_MS = 366 * DAY_MS;
+
+/** The kind under which a queue's settings stand among the records; the key is the queue's name. */
+export const QUEUE_RECORD = 'queue';
+
+/** The key of the global record: no queue can have this name. */
+export const EVERY_QUEUE = '*';
+
+export type SetSettings = Partial<QueueSettings>;
+
+/** `own` is what a queue's record says, `shared` what the global one does. */
+export function settingsOf(own: SetSettings | undefined, shared?: SetSettings): QueueSettings {
+  if (own === undefined && shared === undefined) return DEFAULT_SETTINGS;
+  const settings = { ...DEFAULT_SETTINGS, ...shared, ...own };
+  // By kind: a record says only those that somebody set, and may be older than some.
+  const layers = [own?.retention, shared?.retention];
+  return layers.every((each) => each === undefined) ? settings : { ...settings, retention: retentionOf(layers) };
+}
+
+function retentionOf(layers: readonly (Partial<Retention> | undefined)[]): Retention {
+  const kinds = RETAINED.map((kind) => {
+    const keep = layers.find((each) => each?.[kind] !== undefined)?.[kind];
+    return [kind, { ...WITH_ITS_JOB, ...(keep ?? DEFAULT_SETTINGS.retention[kind]) }];
+  });
+  return Object.fromEntries(kinds) as Retention;
+}
+
+/** What a record of this kind says. */
+export function settingsIn(record: { readonly value: string } | null | undefined): SetSettings | undefined {
+  return record === null || record === undefined ? undefined : (JSON.parse(record.value) as SetSettings);
+}

@@ -1,0 +1,63 @@
+/**
+ * What the ended jobs of a queue take up: their texts, in bytes of UTF-8. Retention goes by it, and people look at it.
+ *
+ * Every store keeps it as running sums, written in the step that ends or forgets a job, so that nobody adds up all of them.
+ */
+import type { EndedState, Job } from '../job/job.ts';
+import { isEnded } from '../job/job.ts';
+
+export interface Held {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** `results`: of done jobs; their bytes are among those of `done`. */
+export interface QueueStorage extends Readonly<Record<EndedState | 'results', Held>> {
+  readonly queue: string;
+}
+
+/** What a store adds up, in the order in which it is written. */
+export const KEPT_SUMS = ['done', 'failed', 'cancelled', 'results', 'resultBytes'] as const;
+/** Bytes by state; how many results there are and their bytes. */
+export type KeptSums = Readonly<Record<(typeof KEPT_SUMS)[number], number>>;
+
+export function storageOf(queue: string, counts: Readonly<Record<EndedState, number>>, sums: KeptSums): QueueStorage {
+  // A sum may be off where a server was stopped in the middle of a step; with nothing there it is right again.
+  const held = (count: number, bytes: number): Held => ({ count, bytes: count === 0 ? 0 : Math.max(0, bytes) });
+  return {
+    queue,
+    done: held(counts.done, sums.done),
+    failed: held(counts.failed, sums.failed),
+    cancelled: held(counts.cancelled, sums.cancelled),
+    results: held(Math.min(counts.done, Math.max(0, sums.results)), sums.resultBytes),
+  };
+}
+
+/** Of an ended job: data, result and checkpoint. Nothing for any other. */
+export function keptBytes({ state, data, result, checkpoint }: Job): number {
+  return isEnded(state) ? bytesOf(data) + bytesOf(result) + bytesOf(checkpoint) : 0;
+}
+
+/** Null where there is no result to speak of. */
+export function resultBytes({ state, result }: Job): number | null {
+  return state === 'done' && result !== null ? bytesOf(result) : null;
+}
+
+/** In UTF-8. Half a surrogate pair alone is written as three bytes, as every encoder does. */
+export function bytesOf(text: string | null): number {
+  if (text === null) return 0;
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    // Each half of a pair counts two, the whole four.
+    bytes += code < 0x800 ? 1 : isHalfOfPair(text, at) ? 1 : 2;
+  }
+  return bytes;
+}
+
+function isHalfOfPair(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code >= 0xd800 && code < 0xdc00) return (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+  return (code & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+}

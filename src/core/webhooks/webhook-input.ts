@@ -1,0 +1,72 @@
+/** Hooks as people give them: an address, or an address with what it wants to hear. What is wrong is told in words. */
+import type { Check, Report } from '../input/check.ts';
+import { duration, fields, integer, listOf, oneOf, show, text } from '../input/check.ts';
+import type { Duration } from '../input/duration.ts';
+import { described, schemaOf } from '../input/json-schema.ts';
+import { ENDED_STATES } from '../job/job.ts';
+import type { Hook, HookEvent } from './webhook.ts';
+import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from './webhook.ts';
+
+/** An address alone hears of a job's end, whatever it is. */
+export type HookInput =
+  | string
+  | {
+      url: string;
+      /** Left out: done, failed, cancelled. */
+      on?: readonly HookEvent[];
+      /** Name of a secret in the node's `hooks.secrets`; left out: `default`. */
+      secret?: string;
+      /** With `progress`: the size of a step in percent, 25 unless told. */
+      every?: number;
+      /** With `silent`: for how long no output and no progress. */
+      silent?: Duration;
+    };
+
+const address: Check<string> = described(
+  { type: 'string', maxLength: 800, pattern: '^https?://', description: 'an http or https address' },
+  (value: unknown, report: Report, path: string): string => {
+    const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+    if (url === null) report(path, `must be an address such as https://host/path, not ${show(value)}`);
+    else if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      report(path, `must begin with http:// or https://, not ${url.protocol}`);
+    else if (url.username !== '' || url.password !== '') report(path, 'must have no user and no password in it');
+    else if (url.hash !== '') report(path, 'must have no # part, which is never sent');
+    else if (!HOOK_URL.test(url.href)) report(path, 'must have at most 800 characters, and no backslash');
+    return url?.href ?? '';
+  },
+);
+
+export const secretName: Check<string> = text({
+  max: 64,
+  pattern: SECRET_NAME,
+  must: 'must be the name of a secret in the hooks.secrets of node.json, never the secret itself',
+});
+
+const events = listOf(oneOf(...HOOK_EVENTS), HOOK_EVENTS.length);
+const rule = fields(
+  { url: address },
+  { on: events, secret: secretName, every: integer(1, 100), silent: duration(1_000) },
+);
+
+const hook: Check<Hook> = described({ anyOf: [schemaOf(address), schemaOf(rule)] }, readHook);
+
+function readHook(value: unknown, report: Report, path: string): Hook {
+  if (typeof value === 'string') return { url: address(value, report, path), on: ENDED_STATES };
+  const { url, on = ENDED_STATES, secret, every, silent } = rule(value, report, path) ?? { url: '' };
+  if (typeof secret === 'string' && secret.startsWith('whsec_'))
+    report(`${path}.secret`, 'must be the name of a secret, not the secret itself');
+  if (on.length === 0) report(`${path}.on`, 'must name at least one event');
+  if (every !== undefined && !on.includes('progress')) report(`${path}.every`, 'goes with on: progress');
+  if ((silent !== undefined) !== on.includes('silent'))
+    report(`${path}.silent`, silent === undefined ? 'is missing: for how long?' : 'goes with on: silent');
+  return {
+    url,
+    on: [...new Set(on)],
+    ...(secret !== undefined && { secret }),
+    ...(every !== undefined && { every }),
+    ...(silent !== undefined && { silentMs: silent }),
+  };
+}
+
+const MOST_HOOKS = 20;
+export const hooks: Check<readonly Hook[]> = listOf(hook, MOST_HOOKS);

@@ -1,0 +1,205 @@
+/**
+ * Which files belong to a job: a record each, naming the blob by its hash, and a reference by which the blob is known
+ * to be needed. The blob itself is the business of `blobs/`.
+ *
+ * Invariant: a reference is written before its attachment and goes after it, so that no attachment ever stands
+ * without the reference that keeps its blob.
+ */
+import { mkdir } from 'node:fs/promises';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { checkAttachmentName } from '../outputs/attachment-name.ts';
+
+export const ATTACHMENT_RECORD = 'attachment';
+/** What is on its way (attachment-uploads.ts). */
+export const UPLOAD_RECORD = 'upload';
+const REFERENCE_RECORD = 'blob-reference';
+
+export interface Attachment {
+  readonly name: string;
+  readonly sha256: string;
+  readonly size: number;
+  /** `in`: given with the job. `out`: made by an attempt. */
+  readonly direction: 'in' | 'out';
+}
+
+/** Where other nodes share the store: whose blobs these are, and how others' are brought here. */
+export interface SharedFiles {
+  readonly node: string;
+  /** Null when it is here; else why not. */
+  fetch(wanted: {
+    readonly id: string;
+    readonly file: Attachment;
+    readonly holders: readonly string[];
+    readonly signal: AbortSignal;
+  }): Promise<string | null>;
+  /** Whether somebody has said of all of them that they will not come back. */
+  isLost(holders: readonly string[]): Promise<boolean>;
+}
+
+export interface MissingFile {
+  readonly words: string;
+  /** It will not come back. */
+  readonly isLost: boolean;
+}
+
+interface Holder {
+  readonly node?: string;
+}
+
+const PAGE = 500;
+
+export async function listAttachments({ records }: Store, id: string): Promise<readonly Attachment[]> {
+  const found: Attachment[] = [];
+  for (let after: string | undefined; ; ) {
+    const query = { kind: ATTACHMENT_RECORD, prefix: `${id}/`, limit: PAGE, ...(after !== undefined && { after }) };
+    const page = await records.list(query);
+    found.push(...page.map(({ value }) => JSON.parse(value) as Attachment));
+    after = page.at(-1)?.key;
+    if (page.length < PAGE) return found;
+  }
+}
+
+export class Attachments {
+  readonly #store: Store;
+  readonly #blobs: Blobs;
+  readonly #shared: SharedFiles | null;
+
+  constructor(store: Store, blobs: Blobs, shared: SharedFiles | null = null) {
+    this.#store = store;
+    this.#blobs = blobs;
+    this.#shared = shared;
+  }
+
+  list(id: string): Promise<readonly Attachment[]> {
+    return listAttachments(this.#store, id);
+  }
+
+  /** One of the same name and direction is replaced: what an attempt made never takes the place of what it was given. */
+  async put(id: string, attachment: Attachment): Promise<void> {
+    for (const part of attachment.name.split('/')) checkAttachmentName(part);
+    const { records } = this.#store;
+    const key = keyOf(id, attachment);
+    const before = await records.get(ATTACHMENT_RECORD, key);
+    const value = JSON.stringify(await this.#holder(attachment));
+    await records.put({ kind: REFERENCE_RECORD, key: `${attachment.sha256}/${key}`, value });
+    await this.#blobs.keep(attachment.sha256);
+    await records.put({ kind: ATTACHMENT_RECORD, key, value: JSON.stringify(attachment) });
+    const old = before === null ? null : (JSON.parse(before.value) as Attachment).sha256;
+    if (old !== null && old !== attachment.sha256) await records.delete(REFERENCE_RECORD, `${old}/${key}`);
+  }
+
+  async #holder(attachment: Attachment): Promise<Holder> {
+    return this.#shared !== null && (await this.isHere(attachment)) ? { node: this.#shared.node } : {};
+  }
+
+  isHere({ sha256 }: Attachment): Promise<boolean> {
+    return this.#blobs.stat(sha256).then((found) => found !== null);
+  }
+
+  /** The nodes that were given this content, as far as anybody noted it. */
+  async holders({ sha256 }: Attachment): Promise<readonly string[]> {
+    const records = await this.#store.records.list({ kind: REFERENCE_RECORD, prefix: `${sha256}/`, limit: PAGE });
+    const nodes = records.map(({ value }) => (JSON.parse(value) as Holder).node);
+    return [...new Set(nodes.filter((node) => node !== undefined))];
+  }
+
+  /** What is not on this disk is brought from who has it. Null when all is here; else what is missing, and why. */
+  async bring(id: string, files: readonly Attachment[], signal: AbortSignal): Promise<MissingFile | null> {
+    if (this.#shared === null) return null;
+    for (const file of files) {
+      if (await this.isHere(file)) continue;
+      const holders = await this.holders(file);
+      const why = await this.#shared.fetch({ id, file, holders, signal });
+      const words = `attachment ${file.name}: ${why}`;
+      if (why !== null) return { words, isLost: await this.#shared.isLost(holders) };
+    }
+    return null;
+  }
+
+  /** Another job gets the same files: only records are written. */
+  async copy(from: string, to: string): Promise<void> {
+    for (const attachment of await this.list(from)) if (attachment.direction === 'in') await this.put(to, attachment);
+  }
+
+  /** Where both have the name and nobody says which: what was made. */
+  async get(id: string, name: string, direction?: Attachment['direction']): Promise<Attachment | null> {
+    for (const each of direction === undefined ? (['out', 'in'] as const) : [direction]) {
+      const record = await this.#store.records.get(ATTACHMENT_RECORD, keyOf(id, { name, direction: each }));
+      if (record !== null) return JSON.parse(record.value) as Attachment;
+    }
+    return null;
+  }
+
+  /** The content, whole and checked, or a part of it. */
+  read({ sha256 }: Attachment, range?: { readonly start: number; readonly end: number }) {
+    return this.#blobs.read(sha256, range);
+  }
+
+  /** For those who know no better hash. */
+  async md5({ name, sha256 }: Attachment): Promise<string> {
+    const found = await this.#blobs.md5(sha256);
+    if (found.ok) return found.md5;
+    throw new LonghaulError('data-corrupt', `attachment ${name}: ${found.refusal.message}`);
+  }
+
+  /** Of what the job was given. Whether there was one. */
+  async remove(id: string, name: string): Promise<boolean> {
+    const found = await this.get(id, name, 'in');
+    if (found !== null) await this.#forget(id, found);
+    return found !== null;
+  }
+
+  async removeAll(id: string): Promise<void> {
+    for (const attachment of await this.list(id)) await this.#forget(id, attachment);
+    const begun = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: PAGE });
+    for (const { key } of begun) await this.#store.records.delete(UPLOAD_RECORD, key);
+  }
+
+  async #forget(id: string, attachment: Attachment): Promise<void> {
+    const key = keyOf(id, attachment);
+    await this.#store.records.delete(ATTACHMENT_RECORD, key);
+    await this.#store.records.delete(REFERENCE_RECORD, `${attachment.sha256}/${key}`);
+  }
+
+  /** Of these blobs, those that some job needs. */
+  async referenced(hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const sha256 of hashes) {
+      const query = { kind: REFERENCE_RECORD, prefix: `${sha256}/`, limit: 1 };
+      if ((await this.#store.records.list(query)).length > 0) found.add(sha256);
+    }
+    return found;
+  }
+
+  /** Jobs that have attachments with the bytes of some of them, a page at a time; one may come again in the next page. */
+  async *owners(): AsyncGenerator<ReadonlyMap<string, number>> {
+    for (let after: string | undefined; ; ) {
+      const query = { kind: ATTACHMENT_RECORD, limit: PAGE, ...(after !== undefined && { after }) };
+      const page = await this.#store.records.list(query);
+      const owners = new Map<string, number>();
+      for (const { key, value } of page) {
+        const id = key.slice(0, key.indexOf('/'));
+        owners.set(id, (owners.get(id) ?? 0) + (JSON.parse(value) as Attachment).size);
+      }
+      if (page.length > 0) yield owners;
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** Puts the files a job was given into its attempt's folder, each as the attempt's own copy. */
+  async stage(files: readonly Attachment[], folder: string, mode: 'copy' | 'link'): Promise<void> {
+    await mkdir(folder, { mode: 0o700 });
+    for (const { name, sha256, direction } of files) {
+      if (direction !== 'in') continue;
+      const staged = await this.#blobs.stage({ sha256, folder, name, mode });
+      if (!staged.ok) throw new Error(`attachment ${name}: ${staged.refusal.message}`);
+    }
+  }
+}
+
+function keyOf(id: string, { name, direction }: Pick<Attachment, 'name' | 'direction'>): string {
+  return `${id}/${direction}/${name}`;
+}

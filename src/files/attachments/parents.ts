@@ -1,0 +1,36 @@
+/**
+ * The jobs that one waited for, as its handler or script finds them: how they ended, what they answered, which files they
+ * have. Reads only; a parent that retention has taken is not among them.
+ */
+import type { Job, JobState } from '../../core/job/job.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { Attachment } from './attachments.ts';
+import { listAttachments } from './attachments.ts';
+
+export interface ParentJob<Result = unknown> {
+  readonly id: string;
+  readonly queue: string;
+  readonly name: string | null;
+  readonly state: JobState;
+  readonly result: Result | null;
+  readonly attachments: readonly Attachment[];
+}
+
+const PAGE = 100;
+
+/** In the order in which they were added. */
+export async function parentsOf(store: Store, { id, parents }: Pick<Job, 'id' | 'parents'>): Promise<ParentJob[]> {
+  const found: ParentJob[] = [];
+  if (parents === null) return found;
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await store.jobs.list({ child: id, order: 'newest', limit: PAGE, ...(after && { after }) });
+    found.push(...(await Promise.all(page.jobs.map((parent) => parentJob(store, parent)))));
+    after = page.next;
+  }
+  return found.reverse();
+}
+
+async function parentJob(store: Store, { id, queue, name, state, result }: Job): Promise<ParentJob> {
+  const attachments = await listAttachments(store, id);
+  return { id, queue, name, state, result: result === null ? null : (JSON.parse(result) as unknown), attachments };
+}

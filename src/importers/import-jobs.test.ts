@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../core/ports/store.ts';
+import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
+import type { ForeignJob, ForeignStore } from './foreign-job.ts';
+import { JOBS_ALONE, PLAIN_JOB } from './foreign-job.ts';
+import { importJobs } from './import-jobs.ts';
+
+const many = (state: ForeignJob['state'], count: number): readonly ForeignJob[] =>
+  Array.from({ length: count }, (_, number) => ({
+    ...PLAIN_JOB,
+    id: `${state}-${number}`,
+    queue: 'q',
+    data: '1',
+    state,
+    ...(state === 'done' && { endedAt: 5, attempt: 1 }),
+  }));
+
+const FOUND: ForeignStore = { jobs: [...many('done', 450), ...many('waiting', 3)], ...JOBS_ALONE, unmapped: [] };
+const into = (store: Store) =>
+  importJobs(FOUND, { store, origin: 'there', takesRunning: false, isDryRun: false, now: 9, importId: 'import-1' });
+
+/** From its nth write on nothing of that process reaches the store any more. */
+function killedAt(store: Store, nth: number): Store {
+  let writes = 0;
+  const gone = (): never => {
+    throw new Error('killed');
+  };
+  const write: Store['migration']['write'] = (batch) => ((writes += 1) >= nth ? gone() : store.migration.write(batch));
+  const stand: Store['migration']['stand'] = (next, before) =>
+    writes >= nth ? gone() : store.migration.stand(next, before);
+  const add: Store['jobs']['add'] = (jobs) => (writes >= nth ? gone() : store.jobs.add(jobs));
+  return { ...store, jobs: { ...store.jobs, add }, migration: { ...store.migration, write, stand } };
+}
+
+// Writes: the queues, then three batches of what has ended; after the fifth there is none.
+it.each([1, 2, 3, 4])('An import that is killed at its write %i is finished by the next one', async (nth) => {
+  const store = openMemoryStore();
+  await expect(into(killedAt(store, nth))).rejects.toThrow('killed');
+  expect((await store.migration.standing())?.role).toBe('import');
+  const { imported, known } = await into(store);
+  expect(imported.done + known).toBe(450);
+  expect(await store.migration.standing()).toBeNull();
+  expect(await store.jobs.count(['q'])).toMatchObject([{ done: 450, waiting: 3 }]);
+});
+
+it('One that is killed when all that had ended was written leaves the store closed, and the next one opens it', async () => {
+  const store = openMemoryStore();
+  await into(store);
+  await store.jobs.delete(['waiting-0']);
+  const standing = {
+    move: 'import-0',
+    role: 'import',
+    other: 'there',
+    state: 'moving',
+    at: 1,
+    done: null,
+    left: [],
+  } as const;
+  await store.migration.stand(standing, null);
+  expect((await into(store)).imported).toMatchObject({ waiting: 1, done: 0 });
+  expect(await store.jobs.find(['waiting-0'])).toMatchObject([{ state: 'waiting' }]);
+  expect(await store.migration.standing()).toBeNull();
+});

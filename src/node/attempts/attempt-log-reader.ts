@@ -1,0 +1,90 @@
+/** One attempt's log: by its bytes, by its lines, by what is looked for, or as it grows. */
+import type { Store } from '../../core/ports/store.ts';
+import { filesOf } from '../../runner/attempt/attempt-files.ts';
+import { readLogIndex } from '../../runner/log/log-index.ts';
+import type { LogMatch, LogMatches, LogQuery, Place } from '../../runner/log/log-query.ts';
+import type { ReadLogOptions } from '../../runner/log/read-log.ts';
+import { readLog, readLogLines, withLog } from '../../runner/log/read-log.ts';
+import { searchLog } from '../../runner/log/search-log.ts';
+import type { LogNews } from './follow-log.ts';
+import { followLog } from './follow-log.ts';
+import type { LinesPage } from './log-lines.ts';
+import { lastLines, linesFrom } from './log-lines.ts';
+import type { LogPlace, LogShape } from './log-position.ts';
+import { timeAt } from './log-position.ts';
+
+export interface LogSubject {
+  readonly store: Store;
+  readonly id: string;
+  readonly attempt: number;
+  readonly folder: string;
+  readonly secrets: readonly string[];
+  readonly isRunning: boolean;
+}
+
+/** Each with the time by which it was written, as far as the index knows. */
+interface Found extends LogMatches {
+  readonly matches: readonly (LogMatch & { readonly at: number | null })[];
+  readonly next: Place | null;
+}
+
+const PIECE_BYTES = 256 * 1024;
+/** More than any secret is long: its beginning at the very end of a log that grows is held back. */
+const TAIL_BYTES = 64 * 1024;
+
+export class AttemptLogReader {
+  readonly attempt: number;
+  readonly #subject: LogSubject;
+  readonly #options: ReadLogOptions;
+
+  constructor(subject: LogSubject) {
+    const { attempt, secrets, isRunning } = subject;
+    this.attempt = attempt;
+    this.#subject = subject;
+    this.#options = { secrets, isRunning };
+  }
+
+  /** As much of it as may be shown now. */
+  async shape(): Promise<LogShape> {
+    const { folder } = this.#subject;
+    const { size, dropped } = await withLog(folder, async (log) => ({ size: log.size, dropped: log.index.dropped }));
+    const { to, generation, head } = await readLog(folder, { from: size - TAIL_BYTES }, this.#options);
+    return { size: to, generation, head, dropped };
+  }
+
+  /** Throws when the log is cut meanwhile: who has announced so many bytes must not send others instead. */
+  async *bytes(range: { readonly start: number; readonly end: number }, shape: LogShape): AsyncGenerator<Buffer> {
+    for (let at = range.start; at < range.end; ) {
+      const maxBytes = Math.min(PIECE_BYTES, range.end - at);
+      const piece = await readLog(this.#subject.folder, { from: at, maxBytes }, this.#options);
+      if (piece.generation !== shape.generation || piece.bytes.length === 0)
+        throw new Error(`the log was cut while it was read: ${at} of ${range.end} bytes are out`);
+      yield piece.bytes;
+      at = piece.to;
+    }
+  }
+
+  lines(range: { readonly from: number; readonly count: number }): Promise<LinesPage> {
+    return linesFrom(this.#subject.folder, range, this.#options);
+  }
+
+  tail(count: number): Promise<LinesPage> {
+    return lastLines(this.#subject.folder, count, this.#options);
+  }
+
+  /** `next` is where to go on when enough were found; null when all were. */
+  async search(query: Omit<LogQuery, 'secrets'>): Promise<Found> {
+    const { folder, secrets } = this.#subject;
+    const { matches, ...rest } = await searchLog(folder, { ...query, secrets });
+    const index = readLogIndex(filesOf(folder).logIndex);
+    const found = { ...rest, matches: matches.map((match) => ({ ...match, at: timeAt(index, match.offset) })) };
+    const last = found.stopped === 'limit' ? found.matches.at(-1) : undefined;
+    if (last === undefined) return { ...found, next: null };
+    const { from, line } = await readLogLines(folder, { from: last.line + 1, count: 0 });
+    return { ...found, next: { line, offset: from } };
+  }
+
+  follow(from: LogPlace | null, signal: AbortSignal): AsyncGenerator<LogNews> {
+    return followLog(this.#subject, from, signal);
+  }
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
+import { homeAt } from '../home.ts';
+import { viewAttempts } from './attempt-view.ts';
+
+const FAILURE = { group: 'exit-143', message: 'killed by SIGTERM', detail: null };
+
+it('shows the attempt of a cancelled job as cancelled, without the kind of its settlement', async () => {
+  const { jobs } = openMemoryStore();
+  await jobs.add([{ id: 'a', queue: 'mail', data: 'null' }]);
+  const claimed = await jobs.claim({ worker: 'w', queues: ['mail'], limit: 1, requestId: '1' });
+  await jobs.cancel([{ id: 'a' }]);
+  const token = claimed.jobs[0]?.lease?.token ?? 0;
+  await jobs.settle([{ id: 'a', token, kind: 'fail', failure: FAILURE, delayMs: 0 }]);
+  const [job] = await jobs.find(['a']);
+  if (job === undefined || job === null) throw new Error('the job is there');
+  const views = await viewAttempts(homeAt('/nowhere'), job, await jobs.history('a'));
+  expect(views).toMatchObject([{ attempt: 1, outcome: 'cancelled', note: null }]);
+});

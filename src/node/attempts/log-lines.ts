@@ -1,0 +1,88 @@
+/** Lines of a log as people read them: numbered, each with its place in bytes and its time as far as that is known. */
+
+import { filesOf } from '../../runner/attempt/attempt-files.ts';
+import { entryBefore, readLogIndex } from '../../runner/log/log-index.ts';
+import type { LogLines, OpenLog, ReadLogOptions } from '../../runner/log/read-log.ts';
+import { MAX_PIECE_BYTES, readBytes, readLogLines, withLog } from '../../runner/log/read-log.ts';
+import { timeAt } from './log-position.ts';
+
+export interface LogLine {
+  readonly line: number;
+  readonly offset: number;
+  /** What is no UTF-8 comes out as U+FFFD; the bytes themselves are had by their range. */
+  readonly text: string;
+  /** By when it was written. */
+  readonly at: number | null;
+}
+
+export interface LinesPage {
+  readonly lines: readonly LogLine[];
+  /** The number of the line after the last of these. */
+  readonly next: number;
+  /** Where the page ends, how long the log is, and how often it was cut. */
+  readonly to: number;
+  readonly size: number;
+  readonly generation: number;
+}
+
+const newline = 0x0a;
+const STEP_BYTES = 64 * 1024;
+
+export async function linesFrom(
+  folder: string,
+  range: { readonly from: number; readonly count: number },
+  options: ReadLogOptions,
+): Promise<LinesPage> {
+  return toPage(folder, await readLogLines(folder, range, options));
+}
+
+/** The last lines; fewer when they are longer than a piece may be. */
+export async function lastLines(folder: string, count: number, options: ReadLogOptions): Promise<LinesPage> {
+  const line = await withLog(folder, async (log) => lineAt(log, await startOfLast(log, count)));
+  return linesFrom(folder, { from: line, count }, options);
+}
+
+function toPage(folder: string, { bytes, from, to, size, generation, line }: LogLines): LinesPage {
+  const index = readLogIndex(filesOf(folder).logIndex);
+  const lines: LogLine[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(newline, at);
+    const end = found < 0 ? bytes.length : found;
+    const offset = from + at;
+    lines.push({ line: line + lines.length, offset, text: bytes.toString('utf8', at, end), at: timeAt(index, offset) });
+    at = end + 1;
+  }
+  return { lines, next: line + lines.length, to, size, generation };
+}
+
+/** Backwards from the end, so that the last lines of a gigabyte are had at once. */
+async function startOfLast(log: OpenLog, count: number): Promise<number> {
+  const least = Math.max(0, log.size - MAX_PIECE_BYTES);
+  let left = count;
+  for (let end = log.size; end > least; ) {
+    const from = Math.max(least, end - STEP_BYTES);
+    const bytes = await readBytes(log, from, end - from);
+    // The newline that ends the last line begins no other.
+    const last = end === log.size ? bytes.length - 2 : bytes.length - 1;
+    for (
+      let at = last < 0 ? -1 : bytes.lastIndexOf(newline, last);
+      at >= 0;
+      at = at === 0 ? -1 : bytes.lastIndexOf(newline, at - 1)
+    ) {
+      left -= 1;
+      if (left === 0) return from + at + 1;
+    }
+    end = from;
+  }
+  return least;
+}
+
+async function lineAt(log: OpenLog, offset: number): Promise<number> {
+  const known = entryBefore(log.index, (entry) => entry.offset <= offset);
+  let { line } = known;
+  for (let at = known.offset; at < offset; at += STEP_BYTES) {
+    const bytes = await readBytes(log, at, Math.min(STEP_BYTES, offset - at));
+    for (let found = bytes.indexOf(newline); found >= 0; found = bytes.indexOf(newline, found + 1)) line += 1;
+  }
+  return line;
+}

@@ -1,0 +1,54 @@
+/** How loaded the machine of a node is, and how much it holds for others: looked at for its entry, never decided by. */
+import { readdir, statfs } from 'node:fs/promises';
+import { freemem, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Home } from '../home.ts';
+import type { NodeEntry, NodeQueue } from './node-entry.ts';
+
+export async function figuresOf({ root }: Home, lanes: readonly NodeQueue[]) {
+  const disk = await statfs(root).catch(() => null);
+  return {
+    queues: lanes,
+    slots: lanes.reduce((sum, { slots }) => sum + slots, 0),
+    running: lanes.reduce((sum, { running }) => sum + running, 0),
+    load: loadavg(),
+    memory: { total: totalmem(), free: freemem(), rss: process.memoryUsage.rss() },
+    disk: disk === null ? null : { total: disk.blocks * disk.bsize, free: disk.bavail * disk.bsize },
+  };
+}
+
+const COUNT_EVERY_MS = 300_000;
+
+/** Counted now and then: a home may have files of very many jobs. */
+export class HeldFiles {
+  readonly #home: Home;
+  #counted: NodeEntry['holds'] = null;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(home: Home) {
+    this.#home = home;
+  }
+
+  async look(): Promise<NodeEntry['holds']> {
+    const now = performance.now();
+    if (now - this.#countedAt < COUNT_EVERY_MS) return this.#counted;
+    this.#countedAt = now;
+    this.#counted = { jobs: (await namesIn(this.#home.jobs)).length, attachments: await this.#attachments() };
+    return this.#counted;
+  }
+
+  /** The next look counts anew. */
+  forget(): void {
+    this.#countedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #attachments(): Promise<number> {
+    const shards = (await namesIn(this.#home.blobs)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+    let count = 0;
+    for (const shard of shards)
+      count += (await namesIn(join(this.#home.blobs, shard))).filter((name) => /^[0-9a-f]{64}$/.test(name)).length;
+    return count;
+  }
+}
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);

@@ -1,0 +1,161 @@
+/**
+ * This node's entry among the nodes of its store: renewed as long as it lives, left behind with its end where others share
+ * the store, and proven with the secret that nodes share. It also hears what somebody ordered of this node.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Store } from '../../core/ports/store.ts';
+import { bootIdentity } from '../../runner/process-tree/process-stat.ts';
+import { clockAhead, OWN_CLOCKS } from '../../schedules/store-time.ts';
+import type { Home } from '../home.ts';
+import type { DrainSwitch } from './drain-switch.ts';
+import { readOrder } from './list-nodes.ts';
+import type { ListenAddress } from './node-addresses.ts';
+import { addressesOf, proveEntry } from './node-addresses.ts';
+import type { NodeEntry, NodeQueue } from './node-entry.ts';
+import { keptFor, NODE_RECORD, RENEW_EVERY_MS } from './node-entry.ts';
+import { figuresOf, HeldFiles } from './node-load.ts';
+import type { NodeSecret } from './node-secret.ts';
+
+const ORDERS_EVERY_MS = 2_000;
+
+type About = Pick<NodeEntry, 'name' | 'host' | 'pid' | 'url' | 'version'> & { readonly isUrlSet: boolean };
+
+export interface RegistryOptions {
+  readonly id: string;
+  readonly store: Store;
+  readonly home: Home;
+  readonly secret: NodeSecret;
+  readonly drain: DrainSwitch;
+  /** Asked each time: its address may be changed while it runs. */
+  about(): About;
+  queues(): readonly NodeQueue[];
+  onTrouble(what: string, error: unknown): void;
+}
+
+export class NodeRegistry {
+  readonly #options: RegistryOptions;
+  readonly #held: HeldFiles;
+  readonly #epoch = randomUUID();
+  readonly #startedAt = Date.now();
+  #listens: readonly ListenAddress[] = [];
+  #aheadMs = 0;
+  #isStopping = false;
+  #timers: NodeJS.Timeout[] = [];
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    this.#held = new HeldFiles(options.home);
+  }
+
+  /** The store's time, as far as the last renewal knows. */
+  now(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  async start(): Promise<void> {
+    await this.#readOrder();
+    await this.renew();
+    this.#timers = [
+      setInterval(() => void this.renew(), RENEW_EVERY_MS),
+      setInterval(
+        () => void this.#do('an order to this node could not be read', () => this.#hearOrder()),
+        ORDERS_EVERY_MS,
+      ),
+    ];
+  }
+
+  /** Where its API answers, once that is known. */
+  listensOn(addresses: readonly ListenAddress[]): Promise<void> {
+    this.#listens = addresses;
+    return this.renew();
+  }
+
+  renew(): Promise<void> {
+    return this.#do('the entry of this node could not be renewed', () => this.#put(null));
+  }
+
+  /** Tells that nothing new is begun here. */
+  leave(): Promise<void> {
+    this.#isStopping = true;
+    return this.renew();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    const { store, id } = this.#options;
+    this.#held.forget();
+    await this.#do('the entry of this node could not be ended', async () => {
+      if (store.isShared) await this.#put(this.now());
+      else await store.records.delete(NODE_RECORD, id);
+    });
+  }
+
+  /** One after the other; what goes wrong is told, and the next time comes soon. */
+  #do(what: string, work: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(work).catch((error: unknown) => this.#options.onTrouble(what, error));
+    return this.#last;
+  }
+
+  async #hearOrder(): Promise<void> {
+    if (await this.#readOrder()) await this.#put(null);
+  }
+
+  async #readOrder(): Promise<boolean> {
+    const { store, id, drain } = this.#options;
+    const { isDraining } = await readOrder(store, id);
+    const isNews = isDraining !== drain.isDraining;
+    drain.set(isDraining);
+    return isNews;
+  }
+
+  async #put(stoppedAt: number | null): Promise<void> {
+    const { store, id } = this.#options;
+    this.#aheadMs = await clockAhead(store.records, OWN_CLOCKS);
+    const entry = await this.#entry(stoppedAt);
+    const value = JSON.stringify({ ...entry, proof: proveEntry(this.#options.secret, entry) });
+    await store.records.put({ kind: NODE_RECORD, key: id, value, expiresAt: entry.seenAt + keptFor(store) });
+  }
+
+  async #entry(stoppedAt: number | null): Promise<NodeEntry> {
+    const { id, home, drain, about, queues } = this.#options;
+    const { isUrlSet, ...told } = about();
+    return {
+      id,
+      ...told,
+      epoch: this.#epoch,
+      addresses: addressesOf(isUrlSet ? told.url : null, this.#listens),
+      machine: bootIdentity(),
+      startedAt: this.#startedAt,
+      seenAt: this.now(),
+      stoppedAt,
+      isDraining: drain.isDraining || this.#isStopping,
+      clockSkewMs: -this.#aheadMs,
+      ...(await figuresOf(home, queues())),
+      holds: await this.#held.look(),
+    };
+  }
+}
+
+/** A node is its home folder: the same one after a restart. */
+export function nodeIdOf(home: Home): string {
+  const known = knownNodeId(home);
+  if (known !== null) return known;
+  const id = randomUUID();
+  writeFileSync(idPath(home), `${id}\n`, { mode: 0o600 });
+  return id;
+}
+
+/** Null for a home that was never served. */
+export function knownNodeId(home: Home): string | null {
+  try {
+    const text = readFileSync(idPath(home), 'utf8');
+    return /^[0-9a-f-]{36}\n$/.test(text) ? text.trim() : null;
+  } catch {
+    return null;
+  }
+}
+
+const idPath = ({ root }: Home): string => join(root, 'node-id');

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Home } from '../home.ts';
+import { homeAt } from '../home.ts';
+import type { FilesToMove } from './copy-files.ts';
+import { moveFiles } from './copy-files.ts';
+
+async function twoHomes(): Promise<{ from: Home; to: Home }> {
+  const folder = await mkdtemp(join(tmpdir(), 'longhaul-homes-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return { from: homeAt(join(folder, 'from')), to: homeAt(join(folder, 'to')) };
+}
+
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+async function putBlob({ blobs }: Home, text: string): Promise<string> {
+  const hash = createHash('sha256').update(text).digest('hex');
+  await put(join(blobs, hash.slice(0, 2), hash), text);
+  return join(hash.slice(0, 2), hash);
+}
+
+const order = (homes: { from: Home; to: Home }, more: Partial<FilesToMove> = {}): FilesToMove => ({
+  ...homes,
+  known: new Map(),
+  signal: new AbortController().signal,
+  onFile: () => undefined,
+  ...more,
+});
+
+describe('Files of a home that moves', () => {
+  it('come whole, and in a second round what came or grew since', async () => {
+    const homes = await twoHomes();
+    const { from, to } = homes;
+    const [blob, known] = [await putBlob(from, 'a film'), new Map<string, string>()];
+    await put(join(from.jobs, 'j/attempts/1/log'), 'one\n');
+    expect(await moveFiles(order(homes, { known }))).toEqual({ files: 2, bytes: 10 });
+    await appendFile(join(from.jobs, 'j/attempts/1/log'), 'two\n');
+    const late = await putBlob(from, 'another');
+    expect(await moveFiles(order(homes, { known }))).toEqual({ files: 3, bytes: 21 });
+    expect(await readFile(join(to.blobs, blob), 'utf8')).toBe('a film');
+    expect(await readFile(join(to.blobs, late), 'utf8')).toBe('another');
+    expect(await readFile(join(to.jobs, 'j/attempts/1/log'), 'utf8')).toBe('one\ntwo\n');
+  });
+
+  it('that do not have their hash are refused, and are not there under their name', async () => {
+    const homes = await twoHomes();
+    const blob = await putBlob(homes.from, 'right');
+    await writeFile(join(homes.from.blobs, blob), 'wrong');
+    await expect(moveFiles(order(homes))).rejects.toMatchObject({ code: 'data-corrupt' });
+    await expect(readFile(join(homes.to.blobs, blob))).rejects.toThrow('ENOENT');
+  });
+
+  it('are mended at the new home where they are not the same', async () => {
+    const homes = await twoHomes();
+    const blob = await putBlob(homes.from, 'right');
+    await put(join(homes.to.blobs, blob), 'wrong');
+    await moveFiles(order(homes));
+    expect(await readFile(join(homes.to.blobs, blob), 'utf8')).toBe('right');
+  });
+
+  it('are left out when they have gone away', async () => {
+    const homes = await twoHomes();
+    for (const name of ['a', 'b']) await put(join(homes.from.jobs, name), name);
+    const onFile = (): void => rmSync(join(homes.from.jobs, 'b'), { force: true });
+    expect(await moveFiles(order(homes, { onFile }))).toEqual({ files: 1, bytes: 1 });
+  });
+
+  it('stop at a file when they are told to', async () => {
+    const homes = await twoHomes();
+    for (const name of ['a', 'b', 'c']) await put(join(homes.from.jobs, name), name);
+    const stop = new AbortController();
+    await expect(moveFiles(order(homes, { signal: stop.signal, onFile: () => stop.abort() }))).rejects.toThrow('abort');
+    await expect(readFile(join(homes.to.jobs, 'b'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,269 @@
+/**
+ * A store moves house. Every step can be repeated, and a kill at any point leaves at most one end alive:
+ *
+ *     source closed ──▶ target closed, emptied ──▶ rows copied, how far is kept there ──▶ both compared, row by row
+ *                                          source over, for good ──▶ target open
+ *
+ * Invariant: the target is opened only when the source stands as over, and that is written only over the standing this
+ * move gave it: whoever gave the move up in between has won, and the target stays closed.
+ */
+
+import type { Job } from '../../core/job/job.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { MovedJob, MovedPart, MovedRow, Standing } from '../../core/ports/migration.ts';
+import { MOVED_PARTS } from '../../core/ports/migration.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { Compared, PartSum, Wanted } from './compare-stores.ts';
+import { compare, PAGE, rowsOf } from './compare-stores.ts';
+import { leftWith, runningJobs, waitForRunning } from './left-behind.ts';
+import { planMove } from './plan-migration.ts';
+
+export interface MoveOptions {
+  readonly from: Store;
+  readonly to: Store;
+  /** The stores as people are shown them: without secrets. */
+  readonly fromName: string;
+  readonly toName: string;
+  readonly waitMs: number;
+  /** Whether jobs that still run then are left behind; else nothing moves. */
+  readonly leave: boolean;
+  readonly signal: AbortSignal;
+  now(): number;
+  newId(): string;
+  onProgress(progress: MoveProgress): void;
+  /**
+   * Brings what belongs to the jobs and is no row. Called before anything is closed, so that most of it comes while the
+   * old store still works, and again when nothing changes any more, before the new one opens.
+   */
+  bringFiles(): Promise<void>;
+}
+
+export interface MoveProgress {
+  /** `wait`: the rows are the jobs that still run. */
+  readonly step: 'wait' | 'copy' | 'compare';
+  readonly part: MovedPart;
+  readonly rows: number;
+  /** How many there are; null where nobody counts them, as they are few. */
+  readonly of: number | null;
+}
+
+export interface MoveResult {
+  readonly kind: 'moved' | 'already' | 'rest';
+  readonly move: string | null;
+  readonly parts: readonly PartSum[];
+  /** Ids of jobs that stay at the source until they have ended. */
+  readonly left: readonly string[];
+}
+
+/** Somebody may write records while they are compared: so often it is tried again. */
+const MOST_ROUNDS = 5;
+
+export async function moveStore(options: MoveOptions): Promise<MoveResult> {
+  const { from, to } = options;
+  const [source, target] = [await from.migration.standing(), await to.migration.standing()];
+  const isTargetEmpty = await isEmpty(to);
+  const plan = planMove({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
+  if (plan.kind === 'refuse') throw new LonghaulError('refused', plan.why);
+  if (plan.kind === 'done') return { kind: 'already', move: source?.move ?? null, parts: [], left: [] };
+  if (source?.role !== 'source') await mustBeStill(options);
+  await options.bringFiles();
+  if (plan.kind === 'rest') return new Moving(options, plan.move ?? '').rest(source as Standing);
+  return new Moving(options, plan.move ?? options.newId()).all({ source, target, isFresh: plan.kind === 'begin' });
+}
+
+async function jobsIn({ jobs }: Store): Promise<number> {
+  let count = 0;
+  for (const { draft, waiting, running, done, failed, cancelled } of await jobs.count())
+    count += draft + waiting + running + done + failed + cancelled;
+  return count;
+}
+
+export async function isEmpty({ migration }: Store): Promise<boolean> {
+  for (const part of MOVED_PARTS) if ((await migration.read(part, null, 1)).rows.length > 0) return false;
+  return true;
+}
+
+/** Said before anything is closed. */
+async function mustBeStill({ from, waitMs, leave }: MoveOptions): Promise<void> {
+  if (leave || waitMs > 0) return;
+  const running = await runningJobs(from);
+  if (running.length > 0) throw stillRunning(running);
+}
+
+function stillRunning(running: readonly Job[]): LonghaulError {
+  const names = running.slice(0, 10).map(({ id, queue }) => `${id} (${queue})`);
+  const more = running.length > names.length ? ` and ${running.length - names.length} more` : '';
+  const words = `${running.length} ${running.length === 1 ? 'job runs' : 'jobs run'}: ${names.join(', ')}${more}`;
+  return new LonghaulError(
+    'refused',
+    `${words}; --wait 10m waits for them, --leave leaves them to finish where they are`,
+  );
+}
+
+interface Found {
+  readonly source: Standing | null;
+  readonly target: Standing | null;
+  readonly isFresh: boolean;
+}
+
+class Moving {
+  readonly #options: MoveOptions;
+  readonly #move: string;
+  #left: ReadonlySet<string> = new Set();
+
+  constructor(options: MoveOptions, move: string) {
+    this.#options = options;
+    this.#move = move;
+  }
+
+  async all({ source, target, isFresh }: Found): Promise<MoveResult> {
+    const { from, to } = this.#options;
+    const closed = source?.role === 'source' ? source : await this.#stand(from, 'source', source);
+    const running = await this.#wait();
+    if (running.length > 0 && !this.#options.leave) throw await this.#giveUp(closed, running, isFresh);
+    this.#left = await leftWith(from, running);
+    const filling = isFresh ? await this.#stand(to, 'target', target) : (target as Standing);
+    if (filling.state === 'over') return this.#end(closed, filling, []);
+    if (filling.done === null) await to.migration.clear(this.#move);
+    await this.#copyAll(filling.done);
+    const parts = await this.#settleAll();
+    await this.#options.bringFiles();
+    return this.#end(closed, (await to.migration.standing()) as Standing, parts);
+  }
+
+  /** What was left behind and has ended since follows. */
+  async rest(source: Standing): Promise<MoveResult> {
+    const { from, to } = this.#options;
+    const still = await leftWith(from, await this.#wait());
+    const target = (await to.migration.standing()) as Standing;
+    const filling: Standing = { ...target, state: 'moving' };
+    if (target.state === 'over') await this.#swap(to, filling, target);
+    const ended = source.left.filter((id) => !still.has(id));
+    await this.#writeJobs(new Set(ended));
+    await this.#options.bringFiles();
+    await this.#swap(from, { ...source, left: source.left.filter((id) => still.has(id)) }, source);
+    await this.#swap(to, { ...filling, state: 'over' }, filling);
+    return { kind: 'rest', move: this.#move, parts: [], left: source.left.filter((id) => still.has(id)) };
+  }
+
+  #wait(): Promise<readonly Job[]> {
+    const { from, waitMs, signal, onProgress } = this.#options;
+    const onLook = (rows: number): void => onProgress({ step: 'wait', part: 'jobs', rows, of: null });
+    return waitForRunning(from, { waitMs, signal, onLook });
+  }
+
+  async #writeJobs(ids: ReadonlySet<string>): Promise<void> {
+    const rows: MovedRow[] = [];
+    for await (const row of rowsOf(this.#options.from.migration, 'jobs'))
+      if (ids.has((row.value as MovedJob).job.id)) rows.push(row);
+    await this.#write('jobs', rows, []);
+  }
+
+  async #stand(store: Store, role: 'source' | 'target', before: Standing | null): Promise<Standing> {
+    const { fromName, toName, now } = this.#options;
+    const other = role === 'source' ? toName : fromName;
+    const next: Standing = { move: this.#move, role, other, state: 'moving', at: now(), done: null, left: [] };
+    await this.#swap(store, next, before);
+    return next;
+  }
+
+  async #swap(store: Store, next: Standing, before: Standing | null): Promise<void> {
+    if (await store.migration.stand(next, before)) return;
+    throw new LonghaulError('refused', 'somebody else moves one of these stores, or gave the move up, in the meantime');
+  }
+
+  /** Nothing was copied yet: the source goes on as before. */
+  async #giveUp(closed: Standing, running: readonly Job[], isFresh: boolean): Promise<LonghaulError> {
+    if (isFresh) await this.#options.from.migration.stand(null, closed);
+    return stillRunning(running);
+  }
+
+  readonly #isWanted: Wanted = (part, { value }) => {
+    if (part !== 'jobs') return true;
+    const { job } = value as MovedJob;
+    return job.state !== 'running' && !this.#left.has(job.id);
+  };
+
+  async #copyAll(done: Standing['done']): Promise<void> {
+    const from = done === null ? 0 : MOVED_PARTS.indexOf(done.part);
+    for (const [place, part] of MOVED_PARTS.entries())
+      if (place >= from) await this.#copy(part, place === from ? (done?.after ?? null) : null);
+  }
+
+  async #copy(part: MovedPart, from: string | null): Promise<void> {
+    const { from: source, to, signal, onProgress } = this.#options;
+    const of = await this.#countOf(part);
+    let rows = from !== null && part === 'jobs' ? await jobsIn(to) : 0;
+    for (let after = from; ; ) {
+      signal.throwIfAborted();
+      const page = await source.migration.read(part, after, PAGE);
+      await this.#write(
+        part,
+        page.rows.filter((row) => this.#isWanted(part, row)),
+        [],
+        page.next,
+      );
+      rows = Math.min(rows + page.rows.length, of ?? Number.POSITIVE_INFINITY);
+      onProgress({ step: 'copy', part, rows, of });
+      if (page.next === null) return;
+      after = page.next;
+    }
+  }
+
+  /** Only jobs are many. */
+  async #countOf(part: MovedPart): Promise<number | null> {
+    return part === 'jobs' ? jobsIn(this.#options.from) : null;
+  }
+
+  async #write(part: MovedPart, rows: readonly MovedRow[], gone: readonly string[], after?: string | null) {
+    const { from, to } = this.#options;
+    const done = after === undefined || after === null ? null : { part, after };
+    const numbers = await from.migration.numbers();
+    await to.migration.write({ move: this.#move, part, rows, gone, numbers, done });
+  }
+
+  /** Compares both, and writes again what differs, until nothing does. */
+  async #settleAll(): Promise<readonly PartSum[]> {
+    for (let round = 1; ; round += 1) {
+      const found: Compared[] = [];
+      for (const part of MOVED_PARTS) found.push(await this.#settle(part));
+      const different = found.filter((each) => !isEqual(each));
+      if (different.length === 0) return found.map(({ source }) => source);
+      if (round >= MOST_ROUNDS) throw stillDifferent(different);
+    }
+  }
+
+  async #settle(part: MovedPart): Promise<Compared> {
+    const { from, to, signal, onProgress } = this.#options;
+    const of = await this.#countOf(part);
+    const onRows = (rows: number): void => {
+      onProgress({ step: 'compare', part, rows, of });
+      signal.throwIfAborted();
+    };
+    const found = await compare(part, { from: from.migration, to: to.migration }, { isWanted: this.#isWanted, onRows });
+    if (!isEqual(found)) await this.#write(part, found.missing, part === 'records' ? found.extra : []);
+    return found;
+  }
+
+  async #end(source: Standing, target: Standing, parts: readonly PartSum[]): Promise<MoveResult> {
+    const { from, to, now } = this.#options;
+    const left = [...this.#left];
+    await this.#swap(from, { ...source, state: 'over', at: now(), left }, source);
+    await this.#swap(to, { ...target, state: 'over', at: now() }, target);
+    return { kind: 'moved', move: this.#move, parts, left };
+  }
+}
+
+const isEqual = ({ source, target }: Compared): boolean => source.sha256 === target.sha256;
+
+/** Only records can be removed from a target: nothing else goes from a source that is closed. */
+function stillDifferent(different: readonly Compared[]): LonghaulError {
+  const words = different.map(({ source, missing, extra }) => {
+    const keys = [...missing.map(({ key }) => key), ...extra];
+    return `${keys.length} of the ${source.part} (${keys.slice(0, 3).join(', ')})`;
+  });
+  return new LonghaulError(
+    'refused',
+    `the stores differ in ${words.join(' and ')}: somebody still writes to the source; stop its nodes, and run this again`,
+  );
+}

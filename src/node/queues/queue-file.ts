@@ -1,0 +1,46 @@
+/** One file beside a queue's script, `<name>.json`: ours or RQ's, told apart by its words. Pure. */
+import { anything, checked, mapOf } from '../../core/input/check.ts';
+import { badInput } from '../../core/ports/errors.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import { mergeSettings } from '../../core/settings/settings-input.ts';
+import type { FileSchedule } from './file-schedules.ts';
+import { isRqConfig, type ReadConfig, readRqConfig } from './rq-config.ts';
+
+export interface QueueFile {
+  readonly settings: Partial<QueueSettings>;
+  /** Variables whose values nobody else may see: kept out of the store. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** By the end of their name; what they may be is checked with the name of the queue. */
+  readonly schedules: Readonly<Record<string, FileSchedule>>;
+  readonly notices: readonly string[];
+  readonly isRq: boolean;
+}
+
+/** Throws `bad-input` with every problem; the caller keeps what was in force before. */
+export function readQueueFile(file: string, json: string): QueueFile {
+  const { secrets: given, schedules: own, ...config } = parse(file, json);
+  const isRq = isRqConfig(config);
+  const { settings, notices, schedules }: ReadConfig = isRq
+    ? readRqConfig(config)
+    : { settings: config, notices: [], schedules: ownSchedules(file, own) };
+  // Checked as the environment is, which it becomes.
+  const secrets = given === undefined ? {} : (mergeSettings({}, { env: given as Record<string, string> }).env ?? {});
+  return { settings: mergeSettings({}, settings), secrets, schedules, notices, isRq };
+}
+
+const schedulesShape = mapOf(anything, 100);
+
+function ownSchedules(file: string, given: unknown): Readonly<Record<string, FileSchedule>> {
+  if (given === undefined) return {};
+  return checked(file, given, schedulesShape) as Record<string, FileSchedule>;
+}
+
+function parse(file: string, json: string): { readonly secrets?: unknown; readonly schedules?: unknown } {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (error) {
+    throw badInput(file, [{ path: '', message: `is no JSON: ${(error as Error).message}` }]);
+  }
+  throw badInput(file, [{ path: '', message: 'must hold one JSON object' }]);
+}

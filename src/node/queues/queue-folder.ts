@@ -1,0 +1,133 @@
+/**
+ * Queues from files: an executable in `queues/` is a queue of that name, `<name>.json` beside it configures it, and
+ * `<name>/config.json` is the way RQ had it. One look at the folder; who watches it calls this again.
+ *
+ * A file that cannot be read as it should makes its queue say so and touches no other.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { ScheduleInput } from '../../core/schedules/schedule-input.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import { checkQueueName } from '../../core/settings/settings-input.ts';
+import type { Home } from '../home.ts';
+import { COMMANDS_SCRIPT } from '../scripts/command-job.ts';
+import { schedulesFor } from './file-schedules.ts';
+import type { QueueFile } from './queue-file.ts';
+import { readQueueFile } from './queue-file.ts';
+
+export interface QueueDefinition {
+  readonly name: string;
+  /** A record needs no bringing in: it is the settings. */
+  readonly origin: 'file' | 'record';
+  readonly settings: Partial<QueueSettings>;
+  /** The script's path, links not followed; null when the queue names none. */
+  readonly script: string | null;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** By their whole names. */
+  readonly schedules: Readonly<Record<string, ScheduleInput>>;
+  readonly notices: readonly string[];
+  /** Why it cannot be worked as it stands. */
+  readonly problem: string | null;
+}
+
+const EXECUTABLE = 0o111;
+
+export async function readQueueFolder(home: Home): Promise<readonly QueueDefinition[]> {
+  const files = await readdir(home.queues);
+  const names = new Set<string>();
+  for (const file of files) {
+    const name = await queueOf(home, file);
+    if (name !== null) names.add(name);
+  }
+  return Promise.all([...names].sort().map((name) => readDefinition(home, name)));
+}
+
+/** The queue that a file in the folder speaks of, if any. */
+async function queueOf(home: Home, file: string): Promise<string | null> {
+  if (file.startsWith('.') || file.endsWith('~')) return null;
+  if (file.endsWith('.json')) return file.slice(0, -'.json'.length);
+  const found = await stat(join(home.queues, file)).catch(() => null);
+  if (found === null) return file;
+  if (found.isDirectory())
+    return (await stat(join(home.queues, file, 'config.json')).catch(() => null)) === null ? null : file;
+  return (found.mode & EXECUTABLE) === 0 && !(await hasConfig(home, file)) ? null : file;
+}
+
+async function hasConfig(home: Home, name: string): Promise<boolean> {
+  return (await stat(join(home.queues, `${name}.json`)).catch(() => null)) !== null;
+}
+
+async function readDefinition(home: Home, name: string): Promise<QueueDefinition> {
+  try {
+    checkQueueName(name);
+    const { file, path } = await readConfig(home, name);
+    if (BUILT_IN_QUEUES.includes(name)) return builtIn(name, file);
+    const script = await scriptOf(home, { name, given: file.settings.script ?? null, isRq: file.isRq });
+    return {
+      name,
+      origin: 'file',
+      settings: { ...file.settings, script },
+      script,
+      secrets: file.secrets,
+      schedules: schedulesFor(name, file.schedules),
+      notices: [...file.notices, ...idleLimits(file.settings)],
+      problem: script === null ? `${path} names no script` : null,
+    };
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return {
+      name,
+      origin: 'file',
+      settings: {},
+      script: null,
+      secrets: {},
+      schedules: {},
+      notices: [],
+      problem: error.message,
+    };
+  }
+}
+
+/** The node works it by itself: what its file says of a script is not heeded. */
+function builtIn(name: string, file: QueueFile): QueueDefinition {
+  const { script = null, ...settings } = file.settings;
+  const notices = script === null ? file.notices : [...file.notices, `${name} is built in: its script is not used`];
+  const schedules = schedulesFor(name, file.schedules);
+  return { name, origin: 'file', settings, script: null, secrets: {}, schedules, notices, problem: null };
+}
+
+/** The kernel counts the processes of a user, and never holds root to it. */
+function idleLimits({ limits, user = null }: Partial<QueueSettings>): readonly string[] {
+  const isIdle = (limits?.processes ?? null) !== null && user === null && process.getuid?.() === 0;
+  return isIdle ? ['limits.processes does not bind root: name a user for its scripts'] : [];
+}
+
+const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, schedules: {}, notices: [], isRq: false };
+
+async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; path: string }> {
+  const places = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];
+  for (const path of places) {
+    const json = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+      throw error;
+    });
+    if (json !== null) return { file: readQueueFile(path, json), path };
+  }
+  return { file: NO_CONFIG, path: join(home.queues, name) };
+}
+
+/** RQ's relative paths begin at its base folder, ours at the folder of the queues. */
+async function scriptOf(
+  home: Home,
+  { name, given, isRq }: { name: string; given: string | null; isRq: boolean },
+): Promise<string | null> {
+  if (given === null) {
+    const own = join(home.queues, name);
+    const found = await stat(own).catch(() => null);
+    return found === null || found.isFile() ? own : null;
+  }
+  if (given === COMMANDS_SCRIPT) return given;
+  return isAbsolute(given) ? given : join(isRq ? home.root : home.queues, given);
+}

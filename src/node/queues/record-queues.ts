@@ -1,0 +1,43 @@
+/**
+ * Queues that stand in the records alone and name what they execute: made over the API, by the command line, or by the
+ * library. A queue that came from a file is the file's business, also when the file is gone.
+ */
+import { existsSync } from 'node:fs';
+import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
+import type { Records } from '../../core/ports/records.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../../core/settings/settings.ts';
+import { COMMANDS_SCRIPT } from '../scripts/command-job.ts';
+import { FILE_RECORD } from './apply-definition.ts';
+import type { QueueDefinition } from './queue-folder.ts';
+
+const PAGE = 500;
+
+/** `host` is given where other nodes share the store: then a queue is ours when its name ends so, or its script is here. */
+export async function recordQueues(records: Records, host: string | null): Promise<readonly QueueDefinition[]> {
+  const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
+  return [...queues]
+    .filter(([name]) => name !== EVERY_QUEUE && !files.has(name) && !BUILT_IN_QUEUES.includes(name))
+    .flatMap(([name, value]) => {
+      const { script } = JSON.parse(value) as { script?: unknown };
+      return typeof script === 'string' && isOurs({ name, script }, host) ? [definition(name, script)] : [];
+    });
+}
+
+function isOurs({ name, script }: { name: string; script: string }, host: string | null): boolean {
+  if (host === null) return true;
+  return script === COMMANDS_SCRIPT ? name.endsWith(`.${host}`) : existsSync(script);
+}
+
+function definition(name: string, script: string): QueueDefinition {
+  return { name, origin: 'record', settings: {}, script, secrets: {}, schedules: {}, notices: [], problem: null };
+}
+
+async function all(records: Records, kind: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (let after: string | undefined; ; ) {
+    const page = await records.list({ kind, limit: PAGE, ...(after !== undefined && { after }) });
+    for (const { key, value } of page) found.set(key, value);
+    after = page.at(-1)?.key;
+    if (page.length < PAGE) return found;
+  }
+}

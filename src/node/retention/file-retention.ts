@@ -1,0 +1,143 @@
+/**
+ * Retention of what a node keeps in files: logs and attachments of ended jobs go before their jobs do, where the queue
+ * says so, by age, number or bytes; the oldest end first and a few in a step.
+ *
+ * Invariant: only files of jobs that have ended are taken, and no log of an attempt that began afterwards.
+ */
+import type { Job } from '../../core/job/job.ts';
+import { ENDED_STATES, isEnded } from '../../core/job/job.ts';
+import type { Prunable, Surplus } from '../../core/lifecycle/prunable.ts';
+import { isBeyond, isSurplus, surplusOf } from '../../core/lifecycle/prunable.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { Keep } from '../../core/settings/settings.ts';
+import type { Held } from '../../core/statistics/storage.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
+import type { SettingsCache } from '../../worker/loop/settings-cache.ts';
+import type { Home } from '../home.ts';
+import type { FileKind, KeptFiles } from './kept-files.ts';
+import { FILE_KINDS, logsOf, removeLogs } from './kept-files.ts';
+
+export interface FileRetentionOptions {
+  readonly home: Home;
+  readonly store: Store;
+  readonly attachments: Attachments;
+  readonly kept: KeptFiles;
+  readonly settings: Pick<SettingsCache, 'read'>;
+}
+
+/** Jobs of one kind and queue in a step. */
+const STEP = 100;
+/** Whose files a look measures. */
+const MOST_LOOKED_AT = 500;
+const NONE: Held = { count: 0, bytes: 0 };
+
+interface Line {
+  readonly queue: string;
+  readonly kind: FileKind;
+  readonly keep: Keep;
+}
+
+export class FileRetention {
+  readonly #options: FileRetentionOptions;
+  /** By queue and kind: those that ended before have gone. From the start again with every node. */
+  readonly #marks = new Map<string, number>();
+
+  readonly #watched = new Set<string>();
+
+  constructor(options: FileRetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Whether files of the queue have a limit: then they are counted as jobs end. */
+  isWatched(queue: string): boolean {
+    return this.#watched.has(queue);
+  }
+
+  /** What there is of one job. */
+  async held(id: string, kind: FileKind): Promise<Held> {
+    const { home, attachments } = this.#options;
+    if (kind === 'logs') return logsOf(home, id);
+    const files = await attachments.list(id);
+    return { count: files.length === 0 ? 0 : 1, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+  }
+
+  /** Whether another step would find more at once. */
+  async step(now: number): Promise<boolean> {
+    const { kept, settings, store } = this.#options;
+    let isMore = false;
+    for (const { queue } of await store.jobs.insight({ kind: 'storage' })) {
+      const { retention } = await settings.read(queue);
+      if (FILE_KINDS.some((kind) => isLimited(retention[kind]))) this.#watched.add(queue);
+      else this.#watched.delete(queue);
+      for (const kind of FILE_KINDS)
+        if (isLimited(retention[kind]) && (kept.of(queue)?.[kind].count ?? 0) > 0)
+          isMore = (await this.#prune({ queue, kind, keep: retention[kind] }, now)) || isMore;
+    }
+    return isMore;
+  }
+
+  /** What would go now, as far as a look at the oldest goes. */
+  async prunable(now: number, only?: string): Promise<readonly Prunable[]> {
+    const { kept, settings } = this.#options;
+    const found: Prunable[] = [];
+    for (const queue of kept.queues()) {
+      if (only !== undefined && queue !== only) continue;
+      const { retention } = await settings.read(queue);
+      for (const kind of FILE_KINDS) {
+        const line = { queue, kind, keep: retention[kind] };
+        if (isLimited(line.keep)) found.push({ queue, kind, ...(await this.#surplus(line, now)) });
+      }
+    }
+    return found.filter(isSurplus);
+  }
+
+  async #surplus({ queue, kind, keep }: Line, now: number): Promise<Surplus> {
+    const jobs = await this.#oldest(queue, this.#marks.get(`${kind} ${queue}`) ?? 0, MOST_LOOKED_AT);
+    const oldest: number[] = [];
+    let old = 0;
+    for (const job of jobs) {
+      const { count, bytes } = await this.held(job.id, kind);
+      if (count === 0) continue;
+      oldest.push(bytes);
+      if (keep.ms !== null && (job.endedAt ?? 0) < now - keep.ms) old += 1;
+    }
+    return surplusOf({ total: this.#options.kept.of(queue)?.[kind] ?? NONE, old, oldest }, keep);
+  }
+
+  async #prune(line: Line, now: number): Promise<boolean> {
+    const { queue, kind, keep } = line;
+    const address = `${kind} ${queue}`;
+    const from = this.#marks.get(address) ?? 0;
+    const jobs = await this.#oldest(queue, from, STEP);
+    for (const job of jobs) {
+      const endedAt = job.endedAt ?? 0;
+      const isOld = keep.ms !== null && endedAt < now - keep.ms;
+      if (!isOld && !isBeyond(this.#options.kept.of(queue)?.[kind] ?? NONE, keep)) return false;
+      this.#options.kept.change(queue, kind, await this.#take(job, kind), -1);
+      // The next step begins with those that ended in the same moment; with a step full of them, after them.
+      this.#marks.set(address, endedAt > from ? endedAt : endedAt + (job === jobs.at(-1) ? 1 : 0));
+    }
+    return jobs.length >= STEP;
+  }
+
+  /** Of the three states together, as they are now. */
+  async #oldest(queue: string, from: number, limit: number): Promise<readonly Job[]> {
+    const { jobs } = this.#options.store;
+    const asked = ENDED_STATES.map((state) => jobs.insight({ kind: 'ended', queue, state, from, limit }));
+    const ends = (await Promise.all(asked)).flat().sort((a, b) => a.endedAt - b.endedAt);
+    const found = await jobs.find(ends.slice(0, limit).map(({ id }) => id));
+    return found.filter((job): job is Job => job !== null && isEnded(job.state) && job.queue === queue);
+  }
+
+  async #take(job: Job, kind: FileKind): Promise<Held> {
+    const { home, attachments } = this.#options;
+    const held = await this.held(job.id, kind);
+    if (kind === 'logs') await removeLogs(home, job.id, job.attempt);
+    else await attachments.removeAll(job.id);
+    return held;
+  }
+}
+
+function isLimited({ ms, count, bytes }: Keep): boolean {
+  return ms !== null || count !== null || bytes !== null;
+}

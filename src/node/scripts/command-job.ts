@@ -1,0 +1,96 @@
+/**
+ * Jobs that are a command line instead of a script's work: `longhaul run -- make all`.
+ *
+ * Running any command is code execution, so a job's data are not enough, whoever could add, move or change them: a
+ * record beside the job holds the hash of the data that were allowed, and only an admin may write records.
+ * Invariant: a command is run only when its job's data are, byte for byte, those that were allowed under its id.
+ */
+import { createHash } from 'node:crypto';
+import { accessSync, constants, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { checked, integer, listOf, mapOf, object, text } from '../../core/input/check.ts';
+import type { Failure, Job } from '../../core/job/job.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Records } from '../../core/ports/records.ts';
+
+/** As a queue's `script`: each of its jobs is a command line of its own. */
+export const COMMANDS_SCRIPT = 'longhaul:commands';
+const COMMAND_RECORD = 'command';
+
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** The folder it runs in. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly umask: number;
+}
+
+const word = text({ max: 128 * 1024, pattern: /^[^\u0000]*$/, must: 'must have no NUL' });
+const shape = object({
+  argv: listOf(word, 10_000),
+  cwd: text({ max: 4_096, pattern: /^\/[^\u0000]*$/, must: 'must be an absolute path' }),
+  env: mapOf(word, 1_000),
+  umask: integer(0, 0o777),
+});
+
+/** To be written before its job is added; `data` is the job's data as they will be stored. */
+export async function allowCommand(records: Records, id: string, data: string): Promise<void> {
+  await records.put({ kind: COMMAND_RECORD, key: id, value: JSON.stringify({ sha256: hashOf(data) }) });
+}
+
+export async function forgetCommand(records: Records, id: string): Promise<void> {
+  await records.delete(COMMAND_RECORD, id);
+}
+
+/** The command with its program found, or why the job cannot be run at all. */
+export async function readCommand(records: Records, job: Job): Promise<CommandLine | Failure> {
+  const record = await records.get(COMMAND_RECORD, job.id);
+  const allowed = record === null ? null : (JSON.parse(record.value) as { sha256: string }).sha256;
+  if (allowed !== hashOf(job.data))
+    return notAllowed(job, allowed === null ? 'was never allowed' : 'was changed since');
+  try {
+    const { argv = [], cwd = '/', env = {}, umask = 0o077 } = checked('a command', JSON.parse(job.data), shape);
+    return findProgram({ argv, cwd, env, umask });
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return { group: 'bad command', message: error.message, detail: null };
+  }
+}
+
+function findProgram({ argv, cwd, env, umask }: CommandLine): CommandLine | Failure {
+  const [name = '', ...rest] = argv;
+  if (!isFolder(cwd)) return notFound(`the folder ${cwd} does not exist`);
+  const folders = name.includes('/')
+    ? [cwd]
+    : (env['PATH'] ?? '/usr/bin:/bin').split(':').filter((each) => each !== '');
+  const places = folders.map((folder) =>
+    name.includes('/') ? resolve(folder, name) : join(resolve(cwd, folder), name),
+  );
+  const program = name === '' ? undefined : places.find(isProgram);
+  return program === undefined ? notFound(`${name}: command not found`) : { argv: [program, ...rest], cwd, env, umask };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** As a shell says it. */
+function notFound(message: string): Failure {
+  return { group: 'exit 127', message, detail: 'exit status 127' };
+}
+
+function notAllowed({ id }: Job, why: string): Failure {
+  const message = `the command of job ${id} ${why}: only longhaul run, over the node's socket or its store, can give one`;
+  return { group: 'command not allowed', message, detail: null };
+}
+
+const hashOf = (data: string): string => createHash('sha256').update(data).digest('hex');

@@ -1,0 +1,97 @@
+/**
+ * RQ's `dup`: a script asks for a copy of its job, with its attachments, in another queue.
+ *
+ * The copy's id is made of the job, the attempt and the place of the line, so that a line that is read again after a
+ * restart finds its copy instead of making another.
+ */
+
+import type { RunningJob } from '../../core/job/job.ts';
+import { isAddress, orderText, RELAY_QUEUE, readOrder } from '../../core/job/relay-request.ts';
+import { LonghaulError } from '../../core/ports/errors.ts';
+import { checkQueueName } from '../../core/settings/settings-input.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
+import { copyJob } from '../../files/attachments/copy-job.ts';
+import type { NodeSettings } from '../node-settings.ts';
+import type { QueueIntake } from '../queues/queue-intake.ts';
+import { intakeOf } from '../queues/queue-intake.ts';
+import { recallRelayed } from '../relay/relay-memory.ts';
+import { addressOf } from './script-environment.ts';
+
+export interface DupRequest {
+  readonly job: RunningJob;
+  readonly dest: string;
+  readonly delayMs: number;
+  /** Where the line stands in what the script said. */
+  readonly at: number;
+}
+
+export interface Duplicator extends QueueIntake {
+  readonly attachments: Attachments;
+  readonly node: NodeSettings;
+}
+
+/** The line for the script's fd 4: `ok <full id>` or `fail <reason>`. */
+export async function duplicate(host: Duplicator, request: DupRequest): Promise<string> {
+  const queue = queueFor(request.dest, host.node);
+  try {
+    checkQueueName(queue);
+    const problem = await problemOf(host, queue);
+    if (problem !== null) return `fail ${problem}`;
+    return await copyInto(host, queue, request);
+  } catch (error) {
+    const words = error instanceof LonghaulError ? error.message : String(error);
+    return `fail dup failed - ${words.replaceAll('\n', ' ')}`;
+  }
+}
+
+/** A full address under one of this node's own names is a queue of its own. */
+function queueFor(dest: string, node: NodeSettings): string {
+  if (!/^https?:/.test(dest)) return dest.replace(/^\/q\//, '');
+  const base = [node.url, ...node.aliases].find((url) => dest.startsWith(`${url}q/`));
+  return base === undefined ? RELAY_QUEUE : dest.slice(`${base}q/`.length).replace(/\/$/, '');
+}
+
+async function problemOf(host: Duplicator, queue: string): Promise<string | null> {
+  const state = await intakeOf(host, queue);
+  if (state === 'unknown') return `couldn't connect to queue - ${queue}`;
+  return state === 'open' ? null : `dup failed - queue ${queue} is ${state}`;
+}
+
+async function copyInto(host: Duplicator, queue: string, { job, delayMs, at, dest }: DupRequest): Promise<string> {
+  const id = `${job.id}~${job.attempt}.${at}`.slice(-128);
+  const data = copyOfMessage(job, host.node, dest);
+  const { policy, tags } = job;
+  const copy =
+    queue === RELAY_QUEUE && isAddress(dest)
+      ? { id, queue, data: await orderFor(host, job, { to: dest, data }), delayMs, tags }
+      : { id, queue, data, delayMs, policy, tags };
+  await copyJob(host, job.id, copy);
+  return `ok ${addressOf({ queue, id }, host.node)}`;
+}
+
+/** One that came by relay itself remembers where it began, and through how many hands it has gone. */
+async function orderFor(
+  host: Duplicator,
+  job: RunningJob,
+  { to, data }: { to: string; data: string },
+): Promise<string> {
+  const { policy, tags, name } = job;
+  const came = await recallRelayed(host.store.records, job.id);
+  const message: unknown = JSON.parse(data);
+  const rq = readOrder(data);
+  return orderText({
+    to,
+    data: message,
+    job: { policy, tags, ...(name !== null && { name }) },
+    origin: came?.origin ?? rq?.origin ?? addressOf(job, host.node),
+    hops: came?.hops ?? 0,
+    forceRemote: rq?.forceRemote ?? false,
+  });
+}
+
+/** The same message with a new destination, that remembers where it came from. */
+function copyOfMessage(job: RunningJob, node: NodeSettings, dest: string): string {
+  const data: unknown = JSON.parse(job.data);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return job.data;
+  return JSON.stringify({ orig_msg_id: addressOf(job, node), ...data, dest });
+}

@@ -1,0 +1,86 @@
+/**
+ * Takes what an attempt made: every file of `out/`, what it named by `attach`, and a result that is too large for
+ * the store. Called when no process is left; can be repeated, since the same files are the same blobs.
+ */
+import { readdirSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import { MAX_JSON_BYTES } from '../../core/input/json.ts';
+import type { RunningJob } from '../../core/job/job.ts';
+import type { Attachments } from '../../files/attachments/attachments.ts';
+import type { Blobs } from '../../files/blobs/blobs.ts';
+import { checkAttachmentName } from '../../files/outputs/attachment-name.ts';
+import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
+import type { Said } from '../../runner/protocol/reports.ts';
+import { OUT, workFolder } from './workdir.ts';
+
+export interface OutputHost {
+  readonly blobs: Blobs;
+  readonly attachments: Attachments;
+}
+
+export interface Made {
+  readonly folder: string;
+  readonly said: Said;
+}
+
+const RESULT_NAME = 'result.json';
+
+/** What was refused, with the reasons. */
+export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made): Promise<readonly RefusedOutput[]> {
+  const work = workFolder(made.folder);
+  if (hasNone(work, made.said)) return [];
+  const folder = await stat(work).catch(() => null);
+  // An earlier node has taken everything already, and died before it could tell the store.
+  if (folder === null) return [];
+  const place = { work, owner: folder.uid };
+  const { outputs, refused } = await host.blobs.collect(join(work, OUT), { owner: folder.uid });
+  for (const { path, sha256, size } of outputs)
+    await host.attachments.put(job.id, { name: path, sha256, size, direction: 'out' });
+  const named = await Promise.all(made.said.attachments.map((path) => takeNamed(host, job, { ...place, path })));
+  await takeResult(host, job, made.said.result);
+  return [...refused, ...named.filter((each) => each !== null)];
+}
+
+/** Most attempts make nothing. */
+function hasNone(work: string, { attachments, result }: Said): boolean {
+  if (attachments.length > 0 || (result !== null && isLargeResult(result))) return false;
+  try {
+    return readdirSync(join(work, OUT)).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+export const isLargeResult = (json: string): boolean => Buffer.byteLength(json) > MAX_JSON_BYTES;
+
+/** What stands in the store for a result that is too large for it. */
+export const LARGE_RESULT = JSON.stringify({ attachment: RESULT_NAME });
+
+async function takeResult(host: OutputHost, job: RunningJob, result: string | null): Promise<void> {
+  if (result === null || !isLargeResult(result)) return;
+  const added = await host.blobs.addFromStream(Readable.from([Buffer.from(result)]));
+  if (added.ok) await host.attachments.put(job.id, { name: RESULT_NAME, ...added.blob, direction: 'out' });
+}
+
+/** Only from its own folder: naming a file must not be a way to read what the script itself could not. */
+async function takeNamed(
+  host: OutputHost,
+  job: RunningJob,
+  { work, owner, path }: { work: string; owner: number; path: string },
+): Promise<RefusedOutput | null> {
+  const file = isAbsolute(path) ? path : join(work, path);
+  const [real, folder] = await Promise.all([realpath(file).catch(() => null), realpath(work)]);
+  if (real === null || !real.startsWith(folder + sep)) return { path, reason: 'is no file in its work folder' };
+  const name = basename(file);
+  try {
+    checkAttachmentName(name);
+  } catch (error) {
+    return { path, reason: (error as Error).message };
+  }
+  const added = await host.blobs.addFromPath(file, { owner, isSole: true });
+  if (!added.ok) return { path, reason: added.refusal.message };
+  await host.attachments.put(job.id, { name, ...added.blob, direction: 'out' });
+  return null;
+}

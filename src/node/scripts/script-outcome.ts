@@ -1,0 +1,49 @@
+/** What the end of a script means for its job. Pure: the runner's facts in, the worker's terms out. */
+import { groupOfMessage } from '../../core/job/failure.ts';
+import type { Failure } from '../../core/job/job.ts';
+import type { QueueSettings } from '../../core/settings/settings.ts';
+import type { AttemptEnd } from '../../runner/attempt/attempt.ts';
+import type { Ending } from '../../runner/attempt/outcome.ts';
+import { endingOf } from '../../runner/attempt/outcome.ts';
+import type { RunOutcome } from '../../worker/attempt/run-outcome.ts';
+import { isLargeResult, LARGE_RESULT } from './outputs.ts';
+
+export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutcome {
+  if (end.exit === null) return { kind: 'crash', reason: end.isOverdue ? 'its deadline passed' : 'its shim was lost' };
+  const ending = endingOf(end.said, end.exit, settings.handshake);
+  switch (ending.kind) {
+    case 'done':
+      return { kind: 'complete', result: resultOf(end.said.result, ending.status) };
+    case 'relayed':
+      return { kind: 'forward', address: ending.address };
+    case 'resend':
+      return { kind: 'resend', delayMs: ending.delayMs, reason: ending.reason };
+    case 'err':
+      return { kind: 'fail', failure: failureOf(end, ending) };
+  }
+}
+
+/** A script that named no result leaves its last words; one too large for the store was made an attachment. */
+function resultOf(result: string | null, status: string | null): string {
+  if (result !== null) return isLargeResult(result) ? LARGE_RESULT : result;
+  return status === null ? 'null' : JSON.stringify({ status });
+}
+
+function failureOf(end: AttemptEnd, ending: Ending & { kind: 'err' }): Failure {
+  const message = ending.status === null || ending.status === '' ? howItExited(end) : ending.status;
+  return { group: end.said.group ?? groupOf(end, ending), message, detail: howItExited(end) };
+}
+
+function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind: 'err' }): string {
+  if (because === 'said') return groupOfMessage(status === null || status === '' ? 'err' : status);
+  if (because === 'silent') return 'no completion';
+  if (oom === 'likely') return 'out of memory';
+  if (exit === null) return 'lost';
+  return exit.signal === null ? `exit ${exit.status}` : `killed by ${exit.signal}`;
+}
+
+function howItExited({ exit, oom }: AttemptEnd): string {
+  if (exit === null) return 'how it ended is not known';
+  if (oom === 'likely') return 'killed because memory ran out';
+  return exit.signal === null ? `exit status ${exit.status}` : `killed by ${exit.signal}`;
+}

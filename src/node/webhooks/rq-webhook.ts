@@ -1,0 +1,28 @@
+/** RQ's `post_run_webhook`: a form with the message as JSON, unsigned, as whoever listens for RQ's calls knows it. */
+
+import type { Job } from '../../core/job/job.ts';
+import { ENDED_STATES } from '../../core/job/job.ts';
+import type { Hook, HookOrder } from '../../core/webhooks/webhook.ts';
+import type { NodeSettings } from '../node-settings.ts';
+import { messageOf } from '../queues/rq-view.ts';
+import { addressOf } from '../scripts/script-environment.ts';
+
+const STATES = { done: 'done', failed: 'err', cancelled: 'err' } as const;
+
+/** The part of a job's policy that makes the calls of `post_run_webhook`. */
+export function rqHooks(addresses: readonly string[] = []): { readonly hooks?: readonly Hook[] } {
+  return addresses.length === 0 ? {} : { hooks: addresses.map((url) => ({ url, on: ENDED_STATES, format: 'rq' })) };
+}
+
+/** The message as it is; where it is gone, what is known of its end. */
+export function rqMessageText(order: HookOrder, job: Job | null, settings: NodeSettings): string {
+  const msg_id = addressOf({ queue: order.queue, id: order.job }, settings);
+  const state = order.event in STATES ? STATES[order.event as keyof typeof STATES] : 'run';
+  const known =
+    job === null ? { state, status: state, path: msg_id } : messageOf(job, { path: msg_id, attachments: {} });
+  return JSON.stringify({ ...known, msg_id, child_pid: job?.lease?.pid ?? null });
+}
+
+export function rqForm(message: string): string {
+  return new URLSearchParams({ x_format: 'json', payload: message }).toString();
+}

@@ -1,0 +1,28 @@
+/** What people see of a process: tried on this very process, and on command lines as /proc has them. */
+import { expect, it } from 'vitest';
+import type { Member } from './membership.ts';
+import { commandOf, listMembers } from './process-list.ts';
+import { readStat } from './process-stat.ts';
+
+it('tells what a process runs and what it uses', () => {
+  const stat = readStat(process.pid);
+  if (stat === null) throw new Error('this process is not in /proc');
+  const member: Member = { ...stat, means: 'session' };
+  const [own] = listMembers([member]);
+  expect(own).toMatchObject({ pid: process.pid, parent: process.ppid });
+  expect(own?.command).toContain('node');
+  expect(own?.rssBytes).toBeGreaterThan(1_000_000);
+  expect(own?.cpuSeconds).toBeGreaterThan(0);
+});
+
+it('leaves out what is gone', () => {
+  const stat = readStat(process.pid);
+  if (stat === null) throw new Error('this process is not in /proc');
+  expect(listMembers([{ ...stat, pid: 2 ** 30, means: 'session' }])).toEqual([]);
+});
+
+it('makes one line of a command, whatever stands in it', () => {
+  expect(commandOf('bash\0-c\0echo a\nb\x1b[31m\0')).toBe('bash -c echo a b [31m');
+  expect(commandOf(Buffer.from('größe\0').toString('latin1'))).toBe('größe');
+  expect(commandOf('x'.repeat(10_000)).length).toBe(500);
+});

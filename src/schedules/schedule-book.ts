@@ -1,0 +1,92 @@
+/**
+ * What people ask of schedules: defined by name, paused, run by hand, deleted. What each of these means is core's to
+ * say; the times are the store's.
+ */
+import { checked } from '../core/input/check.ts';
+import { sameJson } from '../core/input/same-json.ts';
+import { scheduleName } from '../core/job/names.ts';
+import { badInput } from '../core/ports/errors.ts';
+import type { Refused } from '../core/ports/refusal.ts';
+import { refuse } from '../core/ports/refusal.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { Schedule, ScheduleDefinition } from '../core/schedules/schedule.ts';
+import {
+  newSchedule,
+  nextSlot,
+  pausedSchedule,
+  redefined,
+  resumedSchedule,
+  runByHand,
+  SCHEDULE_RECORD,
+} from '../core/schedules/schedule.ts';
+import type { ScheduleInput } from '../core/schedules/schedule-input.ts';
+import { toDefinition } from '../core/schedules/schedule-input.ts';
+import { readSchedule } from '../core/schedules/schedule-record.ts';
+import { addPending } from './fire-schedule.ts';
+import type { Written } from './schedule-records.ts';
+import { putSchedule, rewriteSchedule, tooMany } from './schedule-records.ts';
+import { readStoreTime } from './store-time.ts';
+
+const MOST_TRIES = 20;
+
+export interface SetSchedule {
+  readonly outcome: 'created' | 'changed' | 'unchanged';
+  readonly schedule: Schedule;
+}
+
+/** The same definition again changes nothing, so that every start of a program may say what it wants. */
+export async function setSchedule({ records }: Store, name: string, input: ScheduleInput): Promise<SetSchedule> {
+  checked('schedule name', name, scheduleName);
+  const definition = toDefinition(input);
+  const now = await readStoreTime(records);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const record = await records.get(SCHEDULE_RECORD, name);
+    const kept = record === null ? null : readSchedule(record);
+    if (kept !== null && sameJson(kept.schedule.definition, definition))
+      return { outcome: 'unchanged', schedule: kept.schedule };
+    mustFire(definition, now);
+    const schedule = kept === null ? newSchedule(name, definition, now) : redefined(kept.schedule, definition, now);
+    if (await putSchedule(records, schedule, record?.version ?? 0))
+      return { outcome: kept === null ? 'created' : 'changed', schedule };
+  }
+  throw tooMany(name);
+}
+
+function mustFire(definition: ScheduleDefinition, now: number): void {
+  if (nextSlot(definition, now - 1) !== null) return;
+  throw badInput('schedule', [{ path: 'until', message: 'lies behind: it would never fire' }]);
+}
+
+export async function pauseSchedule({ records }: Store, name: string, note: string | null): Promise<Written> {
+  const now = await readStoreTime(records);
+  return rewriteSchedule(records, name, (schedule) => pausedSchedule(schedule, note, now));
+}
+
+export async function resumeSchedule({ records }: Store, name: string): Promise<Written> {
+  const now = await readStoreTime(records);
+  return rewriteSchedule(records, name, (schedule) => resumedSchedule(schedule, now));
+}
+
+/** Its jobs stay. */
+export async function deleteSchedule({ records }: Store, name: string): Promise<{ readonly ok: true } | Refused> {
+  const answer = await records.delete(SCHEDULE_RECORD, name);
+  return answer.ok ? answer : refuse('not-found', `schedule ${name}`);
+}
+
+export type RanNow = { readonly ok: true; readonly id: string; readonly schedule: Schedule } | Refused;
+
+/** With an id of the caller's it can be repeated. */
+export async function runScheduleNow(store: Store, name: string, given?: string): Promise<RanNow> {
+  const now = await readStoreTime(store.records);
+  let id = '';
+  const written = await rewriteSchedule(store.records, name, (before) => {
+    const { schedule, run } = runByHand(before, now, given);
+    id = run.id;
+    return schedule;
+  });
+  if (!written.ok) return written;
+  const answers = await addPending(store, written.schedule);
+  const answer = answers.get(id);
+  if (answer !== undefined && !answer.ok) return answer;
+  return { ok: true, id: answer?.id ?? id, schedule: written.schedule };
+}

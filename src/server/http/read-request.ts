@@ -1,0 +1,74 @@
+/** From a request to the parts that a route's checks look at. All problems of a request are told at once. */
+import type { Shape } from '../../core/input/check.ts';
+import { fields, object } from '../../core/input/check.ts';
+import type { Problem } from '../../core/ports/errors.ts';
+import { badInput } from '../../core/ports/errors.ts';
+import { refuseRequest } from './problem.ts';
+import type { Exchange } from './read-body.ts';
+import { checkBytes, readJson, refuseBody } from './read-body.ts';
+import type { Route } from './route.ts';
+
+export interface Target {
+  /** Still encoded: a slash within a part must not become one between parts. */
+  readonly path: string;
+  readonly query: string;
+}
+
+/** The path and query of a request; the host of an absolute target has been looked at by the guard. */
+export function targetOf(url: string): Target {
+  const [, path = '', query = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
+  return { path: path === '' ? '/' : path, query };
+}
+
+export interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+export async function readParts(
+  exchange: Exchange,
+  route: Route,
+  raw: { params: Readonly<Record<string, string>>; query: string },
+): Promise<Parts> {
+  const problems: Problem[] = [];
+  const report = (path: string, message: string): undefined => void problems.push({ path, message });
+  const params = fields(route.params)(decoded(raw.params), report, '');
+  const query = object(route.query)(queryOf(raw.query, route.query), report, '');
+  const given = await readGiven(exchange, route);
+  const body = typeof route.body === 'function' ? route.body(given, report, '') : null;
+  if (problems.length > 0) throw badInput('request', problems);
+  return { params, query, body };
+}
+
+async function readGiven(exchange: Exchange, { body, limits }: Route): Promise<unknown> {
+  if (body === null) refuseBody(exchange.request);
+  if (body === 'bytes') checkBytes(exchange.request, limits.bodyBytes);
+  return typeof body === 'function' ? readJson(exchange, limits.bodyBytes) : null;
+}
+
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, decode(part)]));
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refuseRequest('bad-request', 'the address has a % that encodes nothing');
+  }
+}
+
+/** A name that comes twice has a list as its value, which no check for one value takes. */
+function queryOf(query: string, shape: Shape): Readonly<Record<string, unknown>> {
+  const given = new URLSearchParams(query);
+  if (given.size > MAX_QUERY) throw refuseRequest('bad-request', `a query may have at most ${MAX_QUERY} values`);
+  const names = [...new Set(given.keys())];
+  return Object.fromEntries(names.map((name) => [name, valueOf(given.getAll(name), shape[name])]));
+}
+
+const MAX_QUERY = 100;
+
+function valueOf(values: readonly string[], check: Shape[string] | undefined): unknown {
+  return values.length === 1 && check?.schema?.type !== 'array' ? values[0] : values;
+}

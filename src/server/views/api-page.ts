@@ -1,0 +1,72 @@
+/**
+ * The page of the API: every operation with its description and an example, and every code of an error. Plain HTML without
+ * a script, and made of nothing but the route table.
+ */
+import { schemaOf } from '../../core/input/json-schema.ts';
+import { PROBLEMS } from '../../wire/problem-details.ts';
+import { curlOf } from '../http/example.ts';
+import type { Route } from '../http/route.ts';
+import { isStream } from '../http/route.ts';
+
+export const STYLE_ADDRESS = '/api/style.css';
+
+export function apiPage(routes: readonly Route[], origin: string): string {
+  const groups = [...new Set(routes.map(groupOf))];
+  const sections = groups.map((group) => {
+    const own = routes.filter((route) => groupOf(route) === group);
+    return `<section id="${escape(group)}"><h2>${escape(group)}</h2>${own.map((each) => article(each, origin)).join('')}</section>`;
+  });
+  const links = groups.map((group) => `<a href="#${escape(group)}">${escape(group)}</a>`);
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Longhaul: the API</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}"></head>
+<body><header><h1>The API of Longhaul</h1>
+<p>The same as a document for machines: <a href="openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON.</p>
+<nav>${links.join(' ')} <a href="#errors">errors</a></nav></header>
+<main>${sections.join('\n')}
+${errors()}</main></body></html>
+`;
+}
+
+function groupOf({ name }: Route): string {
+  return name.split('.')[0] ?? name;
+}
+
+function article(route: Route, origin: string): string {
+  const { name, method, path, about, role, query, body, answer } = route;
+  return `<article id="${escape(name)}"><h3><b>${method}</b> <code>${escape(path)}</code></h3>
+<p>${escape(about)}</p><p class="role">${role === 'open' ? 'open to all' : `role ${role}`}</p>
+<pre>${escape(curlOf(route, origin))}</pre>
+${Object.keys(query).length === 0 ? '' : schemaBlock('Query', Object.fromEntries(Object.entries(query).map(([key, check]) => [key, schemaOf(check)])))}
+${body === null ? '' : schemaBlock('Body', isStream(body) ? 'bytes, as application/octet-stream' : schemaOf(body))}
+${schemaBlock('Answer', typeof answer === 'string' ? answer : schemaOf(answer))}</article>
+`;
+}
+
+function schemaBlock(title: string, schema: unknown): string {
+  const text = typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2);
+  return `<details><summary>${title}</summary><pre>${escape(text)}</pre></details>`;
+}
+
+function errors(): string {
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, [status, title]]) =>
+      `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escape(title)}</td></tr>`,
+  );
+  return `<section id="errors"><h2>errors</h2><p>Every error is a problem detail (RFC 9457) with one of these codes.</p>
+<table><thead><tr><th>code</th><th>status</th><th>what it says</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></section>`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+export const API_STYLE = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+nav a { margin-right: .75rem; }
+article { border-top: 1px solid #8886; padding: .5rem 0; }
+h3 { margin: .5rem 0; font-weight: normal; }
+pre { overflow-x: auto; padding: .5rem; background: #8882; border-radius: .25rem; }
+.role { opacity: .75; font-size: .875rem; margin: 0; }
+td, th { text-align: left; padding-right: 1rem; vertical-align: top; }
+`;

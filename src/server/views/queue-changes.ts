@@ -1,0 +1,76 @@
+/** Writing the settings of a queue, or of every queue, for somebody, as far as they may; and the end of a queue. */
+import { deleteQueue as deleteFromStore, jobsIn, liveSettings } from '../../core/settings/delete-queue.ts';
+import type { SettingName } from '../../core/settings/global-settings.ts';
+import { withoutSetting } from '../../core/settings/global-settings.ts';
+import type { SetSettings } from '../../core/settings/settings.ts';
+import { QUEUE_RECORD } from '../../core/settings/settings.ts';
+import type { SettingsInput } from '../../core/settings/settings-input.ts';
+import { mergeSettings } from '../../core/settings/settings-input.ts';
+import type { Hook } from '../../core/webhooks/webhook.ts';
+import { CODE_SETTINGS, roleForSettings } from '../auth/rights.ts';
+import { RequestRefused, refusedReply, refuseRequest } from '../http/problem.ts';
+import type { Call } from '../http/route.ts';
+import { oneQueue } from './queue-views.ts';
+import { mustBeCallable } from './webhook-addresses.ts';
+
+type Asking = Pick<Call, 'context' | 'may'>;
+export async function changeQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
+  mayChange(call, await settingsNow(call, queue), input);
+  mustBeCallable(call.context, hooksOf(input));
+  await call.context.settings.change(queue, input);
+}
+
+/** What is not set is inherited. */
+export async function unsetSetting(call: Asking, queue: string, name: SettingName): Promise<void> {
+  const before = await settingsNow(call, queue);
+  mayReplace(call, before, withoutSetting(before, name));
+  await call.context.settings.unset(queue, name);
+}
+
+export async function createQueue(call: Asking, queue: string, input: SettingsInput): Promise<void> {
+  mayChange(call, {}, input);
+  mustBeCallable(call.context, hooksOf(input));
+  const { shared } = await call.context.settings.layers(queue);
+  const value = JSON.stringify(mergeSettings({}, input, shared));
+  const { records } = call.context.store;
+  const record = await records.get(QUEUE_RECORD, queue);
+  // A deleted queue is created anew over its mark.
+  const ifVersion = liveSettings(record) === undefined ? (record?.version ?? 0) : 0;
+  const put = await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion });
+  if (!put.ok) throw refuseRequest('version-conflict', `queue ${queue} exists already; PATCH changes it`);
+}
+
+function hooksOf({ hooks }: SettingsInput): readonly Hook[] {
+  return hooks === undefined ? [] : (mergeSettings({}, { hooks }).hooks ?? []);
+}
+
+export async function deleteQueue(call: Asking, queue: string, withJobs: boolean): Promise<void> {
+  const { counts } = await oneQueue(call.context, queue);
+  const { store, node } = call.context;
+  mayReplace(call, await settingsNow(call, queue), {});
+  if (node?.fileQueues().has(queue) === true)
+    throw refuseRequest('wrong-state', `queue ${queue} is made by a file in the folder of the queues; remove that`);
+  if (jobsIn(counts) > 0 && !withJobs)
+    throw refuseRequest('wrong-state', `queue ${queue} has ${jobsIn(counts)} jobs; jobs=true deletes them too`);
+  const deleted = await deleteFromStore(store, queue);
+  if (!deleted.ok) throw new RequestRefused(refusedReply(deleted.refusal), deleted.refusal.message);
+}
+
+async function settingsNow({ context }: Asking, queue: string): Promise<SetSettings> {
+  return liveSettings(await context.store.records.get(QUEUE_RECORD, queue)) ?? {};
+}
+
+/** Only what is named changes. */
+function mayChange(call: Asking, before: SetSettings, input: SettingsInput): void {
+  const named = CODE_SETTINGS.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]);
+  mayReplace(call, before, { ...before, ...Object.fromEntries(named) });
+}
+
+function mayReplace(call: Asking, before: SetSettings, after: SetSettings): void {
+  const role = roleForSettings(before, after);
+  if (!call.may(role))
+    throw refuseRequest(
+      'forbidden',
+      `${CODE_SETTINGS.join(', ')} are what a queue executes: that needs the role ${role}`,
+    );
+}

@@ -1,0 +1,50 @@
+/** How many jobs were done lately, by queue and in all: from the store's series, so that every node tells the same. */
+import { DAY_MS } from '../../core/statistics/histogram.ts';
+import type { SeriesPoint } from '../../core/statistics/series.ts';
+import { SPANS } from '../../core/statistics/series.ts';
+import type { ServerContext } from './context.ts';
+import { storeNow } from './node-of.ts';
+
+const MINUTES = 60;
+const MINUTE_MS = SPANS.minute.ms;
+
+export interface RecentEnds {
+  /** Jobs done in each of the last minutes, oldest first; the last one is still going on. */
+  minutes(queue?: string): readonly number[];
+  /** Since midnight UTC. */
+  readonly doneToday: number;
+}
+
+export async function recentEnds(context: ServerContext): Promise<RecentEnds> {
+  const { jobs } = context.store;
+  const now = storeNow(context);
+  const first = (Math.floor(now / MINUTE_MS) - MINUTES + 1) * MINUTE_MS;
+  const [minutes, hours] = await Promise.all([
+    jobs.insight({ kind: 'series', span: 'minute', from: first }),
+    jobs.insight({ kind: 'series', span: 'hour', from: Math.floor(now / DAY_MS) * DAY_MS }),
+  ]);
+  const byQueue = grouped(minutes);
+  return {
+    minutes: (queue) => line(queue === undefined ? minutes : (byQueue.get(queue) ?? []), first),
+    doneToday: hours.reduce((sum, { done }) => sum + done, 0),
+  };
+}
+
+function grouped(points: readonly SeriesPoint[]): Map<string, SeriesPoint[]> {
+  const found = new Map<string, SeriesPoint[]>();
+  for (const point of points) {
+    const own = found.get(point.queue) ?? [];
+    own.push(point);
+    found.set(point.queue, own);
+  }
+  return found;
+}
+
+function line(points: readonly SeriesPoint[], first: number): readonly number[] {
+  const values = Array.from({ length: MINUTES }, () => 0);
+  for (const { at, done } of points) {
+    const place = (at - first) / MINUTE_MS;
+    if (place < MINUTES) values[place] = (values[place] ?? 0) + done;
+  }
+  return values;
+}

@@ -1,0 +1,85 @@
+/** Writes what the script `add` is asked. Jobs that are alike but for id and data follow one another under one head. */
+
+import type { UniqueKey } from '../../../core/job/job.ts';
+import type { NewJob } from '../../../core/ports/job-store.ts';
+import type { Hook } from '../../../core/webhooks/webhook.ts';
+import { DEFAULT_EVERY } from '../../../core/webhooks/webhook.ts';
+import { checksum } from '../encoding/job-record.ts';
+import { escapeText, FIELD, INLINE_LIMIT, PART } from '../encoding/layout.ts';
+import { listValue, textWord, word } from '../encoding/request-encoding.ts';
+
+interface Run {
+  readonly head: string;
+  readonly args: string[];
+  count: number;
+}
+
+export function addArguments(jobs: readonly NewJob[]): string[] {
+  const runs: Run[] = [];
+  // One that another of them waits for is changed by it, so the script must know it whole.
+  const children = jobs.filter(({ dependsOn }) => dependsOn !== undefined);
+  const awaited = new Set(children.flatMap(({ dependsOn }) => dependsOn ?? []));
+  for (const job of jobs) {
+    const isLong = job.data.length > INLINE_LIMIT;
+    const fields = isBare(job) ? '' : birthFields(job);
+    const head = `${isPlain(job) && !isLong && !awaited.has(job.id) ? 'plain' : 'special'} ${job.queue}${fields}${isLong ? `${FIELD}apart=d` : ''}`;
+    let run = runs.at(-1);
+    if (run?.head !== head) {
+      run = { head, args: [], count: 0 };
+      runs.push(run);
+    }
+    run.count += 1;
+    const data = checksum(job.data) + escapeText(job.data);
+    run.args.push(job.id, `${FIELD}:${isLong ? '' : data}`);
+    if (isLong) run.args.push(data);
+  }
+  return runs.flatMap(runArguments);
+}
+
+function runArguments({ head, args, count }: Run): string[] {
+  const fieldsAt = head.indexOf(FIELD);
+  const [kind = '', queue = ''] = (fieldsAt < 0 ? head : head.slice(0, fieldsAt)).split(' ');
+  return [kind, queue, fieldsAt < 0 ? '' : head.slice(fieldsAt), String(count), ...args];
+}
+
+const isBare = (job: NewJob): boolean => job.name === undefined && job.policy === undefined && isPlain(job);
+
+function isPlain(job: NewJob): boolean {
+  const isNow = job.runAt === undefined && (job.delayMs === undefined || job.delayMs === 0);
+  const hasTags = job.tags !== undefined && job.tags.length > 0;
+  const isAlone = job.unique === undefined && job.dependsOn === undefined;
+  return isNow && isAlone && !hasTags && job.priority === undefined && job.draft !== true;
+}
+
+export function birthFields(job: NewJob): string {
+  const { policy, tags, unique } = job;
+  return (
+    textWord('name', job.name) +
+    word('priority', job.priority) +
+    word('runAt', job.runAt) +
+    word('delayMs', job.delayMs || undefined) +
+    word('draft', job.draft === true ? 'yes' : undefined) +
+    word('tags', tags === undefined || tags.length === 0 ? undefined : listValue(tags)) +
+    word('unique', unique === undefined ? undefined : uniqueValue(unique)) +
+    word('onTaken', job.onTaken === undefined ? undefined : `${job.onTaken.kind} ${job.onTaken.maxWaitMs ?? '-'}`) +
+    textWord('policy', policy === undefined ? undefined : JSON.stringify(policy)) +
+    word('retries', policy?.retries) +
+    word('maxResends', policy?.maxResends) +
+    word('onDependencyFailed', policy?.onDependencyFailed) +
+    word('dependsOn', job.dependsOn?.join(' ')) +
+    word('throttles', policy?.throttles === undefined ? undefined : listValue(policy.throttles)) +
+    textWord('key', policy?.key) +
+    word('hooks', hooksValue(policy?.hooks)) +
+    word('needs', policy?.needs)
+  );
+}
+
+/** Nothing in it needs to be escaped: an address is checked for that. */
+const hookWords = ({ on, every = DEFAULT_EVERY, secret, format, url }: Hook): string =>
+  `${on.join(',')} ${every} ${secret ?? '-'} ${format ?? '-'} ${url}`;
+
+const hooksValue = (hooks: readonly Hook[] = []): string | undefined =>
+  hooks.length === 0 ? undefined : hooks.map(hookWords).join(PART);
+
+const uniqueValue = ({ scope, until, periodMs, key }: UniqueKey): string =>
+  `${scope} ${until} ${periodMs} ${escapeText(key)}`;

@@ -1,0 +1,144 @@
+/** Reads the short answers of the scripts: states, refusals, counts and workers. */
+
+import type { JobState } from '../../../core/job/job.ts';
+import { type DependencyProblem, refuseDependency, refuseDependents } from '../../../core/lifecycle/dependencies.ts';
+import type {
+  AddOutcome,
+  AddResult,
+  CancelResult,
+  EndWorkerResult,
+  HeartbeatResult,
+  MaintenanceResult,
+  NewJob,
+  QueueCounts,
+  TargetResult,
+  WorkerRecord,
+} from '../../../core/ports/job-store.ts';
+import { type RefusalCode, type Refused, refuse } from '../../../core/ports/refusal.ts';
+import { FIELD, PART, unescapeText } from '../encoding/layout.ts';
+import type { ScriptAnswer } from './script-runner.ts';
+
+/** A refusal is its code after `!`, then who or what stands in the way. */
+export function refusalIn(word: string, subject: string): Refused | undefined {
+  if (!word.startsWith('!')) return undefined;
+  const [code = '', ...rest] = word.slice(1).split(' ');
+  const other = rest.join(' ');
+  if (code === 'bad-dependency') return dependencyRefusal(subject.replace(/^job /, ''), rest);
+  if (code === 'has-dependents') return refuseDependents(subject.replace(/^job /, ''), Number(other));
+  if (code === 'store-moving') return refuse(code, other);
+  if (code === 'queue-down' || code === 'queue-deleted') return refuse(code, `queue ${other}`);
+  return refuse(code as RefusalCode, subject, other === '' ? undefined : other);
+}
+
+/** The kind of problem, how many ids, and the first of them. */
+function dependencyRefusal(id: string, [problem = '', count = '', ...ids]: readonly string[]): Refused {
+  return refuseDependency(id, problem as DependencyProblem, ids, Number(count));
+}
+
+export const linesOf = (answer: ScriptAnswer, separator: string): string[] =>
+  typeof answer === 'string' && answer !== '' ? answer.split(separator) : [];
+
+/** One answer for each job that was asked about, in their order. */
+export function readEach<T extends { readonly id: string }, R>(
+  asked: readonly T[],
+  answer: ScriptAnswer,
+  read: (word: string, asked: T) => R,
+): R[] {
+  const words = linesOf(answer, FIELD);
+  return asked.map((each, index) => read(words[index] ?? '', each));
+}
+
+export function readTarget(word: string, { id }: { readonly id: string }): TargetResult {
+  return refusalIn(word, `job ${id}`) ?? { ok: true, state: word as JobState };
+}
+
+export function readCancel(word: string, { id }: { readonly id: string }): CancelResult {
+  return refusalIn(word, `job ${id}`) ?? { ok: true, outcome: word as 'cancelled' | 'asked' };
+}
+
+export function readBeat(word: string, { id }: { readonly id: string }): HeartbeatResult {
+  const refused = refusalIn(word, `job ${id}`);
+  if (refused !== undefined) return refused;
+  const [cancelAsked, pauseAsked] = [word.includes('c'), word.includes('p')];
+  return { ok: true, until: Number.parseFloat(word), cancelAsked, pauseAsked };
+}
+
+/** The script names only what was not simply added. */
+export function readAdded(jobs: readonly NewJob[], answer: ScriptAnswer): AddResult[] {
+  const results = jobs.map(
+    ({ id, queue, draft }): AddResult => ({
+      ok: true,
+      outcome: 'added',
+      id,
+      queue,
+      state: draft === true ? 'draft' : 'waiting',
+    }),
+  );
+  for (const line of linesOf(answer, PART)) {
+    const [at = '', outcome = '', state = '', queue = '', id = ''] = line.split(FIELD);
+    const asked = jobs[Number(at)];
+    results[Number(at)] =
+      outcome === '!queue-down' || outcome === '!queue-deleted'
+        ? refuse(outcome === '!queue-down' ? 'queue-down' : 'queue-deleted', `queue ${asked?.queue}`)
+        : (refusalIn(outcome, `job ${asked?.id}`) ?? {
+            ok: true,
+            outcome: outcome as AddOutcome,
+            id,
+            queue,
+            state: state as JobState,
+          });
+  }
+  return results;
+}
+
+export function readCounts(answer: ScriptAnswer): QueueCounts[] {
+  return linesOf(answer, PART).map((line) => {
+    const [queue = '', ...figures] = line.split(FIELD);
+    const [draft = 0, waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0, ...others] = figures.map(Number);
+    const [scheduled = 0, relayed = 0, blocked = 0] = others;
+    return { queue, draft, waiting, running, done, failed, cancelled, blocked, scheduled, relayed };
+  });
+}
+
+interface ShownWorker {
+  readonly host: string;
+  readonly pid: number;
+  readonly queues: readonly string[];
+  readonly info: string;
+}
+
+export function readWorkers(answer: ScriptAnswer): WorkerRecord[] {
+  const [time = '', ...rest] = Array.isArray(answer) ? (answer as readonly string[]) : [];
+  const workers: WorkerRecord[] = [];
+  for (let at = 0; at < rest.length; at += 3) {
+    const [id = '', record = '', running = ''] = rest.slice(at, at + 3);
+    const [registeredAt, seenAt, until, shown = '{}'] = record.split(FIELD);
+    workers.push({
+      id: unescapeText(id),
+      ...(JSON.parse(unescapeText(shown)) as ShownWorker),
+      registeredAt: Number(registeredAt),
+      seenAt: Number(seenAt),
+      until: Number(until),
+      isLost: Number(until) <= Number(time),
+      running: linesOf(running, FIELD),
+    });
+  }
+  return workers.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+export function readEnd(answer: ScriptAnswer, id: string): EndWorkerResult {
+  const word = String(answer);
+  return refusalIn(word, `worker ${id}`) ?? { ok: true, returned: Number(word) };
+}
+
+export function readMaintenance(answer: ScriptAnswer): MaintenanceResult {
+  const [overtaken, expiredDrafts, pruned, results, forgottenWorkers, more] = linesOf(answer, ' ');
+  return {
+    overtaken: Number(overtaken),
+    expiredDrafts: Number(expiredDrafts),
+    pruned: Number(pruned),
+    results: Number(results),
+    forgottenWorkers: Number(forgottenWorkers),
+    more: more === 'yes',
+  };
+}

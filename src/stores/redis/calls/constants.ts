@@ -1,0 +1,116 @@
+/**
+ * What the scripts take from core: defaults and limits, written as Lua before the prelude.
+ *
+ * Invariant: no text of a user ever stands in a script. Everything here is constant in this program.
+ */
+
+import { MAX_HISTORY, MAX_LATE_ROWS, MAX_NOTE_LENGTH, RESULT_PRUNED } from '../../../core/job/history.ts';
+import { crashDelayMs } from '../../../core/lifecycle/backoff.ts';
+import { CLAMP_MS, GAP_MS } from '../../../core/lifecycle/clock.ts';
+import { MAX_DEPENDENTS, MAX_PARENTS, MAX_WALKED } from '../../../core/lifecycle/dependencies.ts';
+import { MOST_LOOKED_AT } from '../../../core/lifecycle/prunable.ts';
+import { MAX_FOLDED } from '../../../core/limits/coalesce.ts';
+import { LOOK_MS, MOST_NEEDS, PATIENCE_MS } from '../../../core/limits/resources.ts';
+import { MAX_OVERTAKEN, MAX_PARKED } from '../../../core/operations/claim.ts';
+import { MAX_REBASED } from '../../../core/operations/clock-step.ts';
+import { WORK_EVENTS } from '../../../core/ports/job-store.ts';
+import {
+  DEFAULT_SETTINGS,
+  DRAFT_LIFE_MS,
+  STRANGER_MEMORY_MS,
+  WORKER_MEMORY_MS,
+} from '../../../core/settings/settings.ts';
+import { SPAN_NAMES, SPANS } from '../../../core/statistics/series.ts';
+import { MAX_CELLS } from '../../../core/statistics/statistics.ts';
+import { DEFAULT_EVERY } from '../../../core/webhooks/webhook.ts';
+import { EVENT_LETTERS, SPAN_LETTERS } from '../encoding/layout.ts';
+
+/** From the twelfth crash on the delay no longer grows. */
+const CRASH_DELAYS = Array.from({ length: 12 }, (_, index) => crashDelayMs(index + 1));
+
+/** Only the settings that a store goes by. They are made when they are needed: this text runs in every call. */
+const STORE_SETTINGS = [
+  'state',
+  'priority',
+  'leaseMs',
+  'retries',
+  'maxResends',
+  'maxCrashes',
+  'onLost',
+  'lostCountsAs',
+  'lostGraceMs',
+  'exhaustedGroup',
+  'onDependencyFailed',
+  'retention',
+  'statsDays',
+  'histogramDays',
+  'maxRunning',
+  'keys',
+  'coalesce',
+  'throttles',
+  'rate',
+  'hooks',
+  'needs',
+] as const;
+
+const LUA_SPANS = SPAN_NAMES.map((span) => {
+  const { ms, cells, slots } = SPANS[span];
+  return { letter: SPAN_LETTERS[span], ms, cells, slots };
+});
+
+export function constantsText(): string {
+  const defaults = Object.fromEntries(STORE_SETTINGS.map((name) => [name, DEFAULT_SETTINGS[name]]));
+  const values = {
+    EVENT: EVENT_LETTERS,
+    GAP_MS,
+    CLAMP_MS,
+    MAX_HISTORY,
+    MAX_LATE_ROWS,
+    MAX_NOTE_LENGTH,
+    MAX_OVERTAKEN,
+    MAX_PARKED,
+    REBASED_PIECES: Math.ceil(MAX_REBASED / SHORT_WAY.PIECE),
+    MAX_FOLDED,
+    PATIENCE_MS,
+    LOOK_MS,
+    MOST_NEEDS,
+    DRAFT_LIFE_MS,
+    WORKER_MEMORY_MS,
+    STRANGER_MEMORY_MS,
+    // What is said to expire is looked at so much later.
+    STRANGER_EXPIRY_MS: STRANGER_MEMORY_MS - WORKER_MEMORY_MS,
+    MAX_PARENTS,
+    MAX_DEPENDENTS,
+    MAX_WALKED,
+    MOST_LOOKED_AT,
+    RESULT_PRUNED,
+    HOOK_EVERY: DEFAULT_EVERY,
+  };
+  return [
+    `local K = ${luaLiteral(values)}`,
+    `function K.defaults() return ${luaLiteral(defaults)} end`,
+    `function K.spans() return ${luaLiteral(LUA_SPANS)} end`,
+    `function K.workEvents() return ${luaLiteral(Object.fromEntries(WORK_EVENTS.map((type) => [type, true])))} end`,
+    `function K.crashDelays() return ${luaLiteral(CRASH_DELAYS)} end\n`,
+  ].join('\n');
+}
+
+/** Jobs of one call that an everyday case takes; and seqs in one piece of the index by insertion, as the prelude has it. */
+const SHORT_WAY = { MOST: 1_000, PIECE: 64 };
+
+/** The few that lua/tally.lua and the everyday cases need, which come before the others are made. */
+export function everydayText(): string {
+  const { state, priority, leaseMs, onLost, lostGraceMs } = DEFAULT_SETTINGS;
+  const settings = { state, priority, leaseMs, onLost, lostGraceMs };
+  const values = { ...settings, ...SHORT_WAY, GAP_MS, MAX_HISTORY, MAX_CELLS, SPANS: LUA_SPANS };
+  return `local EVERYDAY = ${luaLiteral(values)}\n`;
+}
+
+/** Null becomes nil: an entry that is not there. */
+function luaLiteral(value: unknown): string {
+  if (value === null) return 'nil';
+  if (Array.isArray(value)) return `{ ${value.map(luaLiteral).join(', ')} }`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const entries = Object.entries(value).map(([name, entry]) => `[${JSON.stringify(name)}] = ${luaLiteral(entry)}`);
+  return `{ ${entries.join(', ')} }`;
+}

@@ -1,0 +1,79 @@
+/** The keys of another system in a Redis, to be read and never written: only commands that look are sent. */
+import { LonghaulError } from '../../../core/ports/errors.ts';
+import { loadLibrary, type Wire, wiresOf } from '../client/client-library.ts';
+import { settingsOf } from '../client/options.ts';
+import { toProblem } from '../client/problem.ts';
+
+export interface KeyReader {
+  hash(key: string): Promise<Readonly<Record<string, string>>>;
+  list(key: string): Promise<readonly string[]>;
+  /** A list of what is no text. */
+  bytes(key: string): Promise<readonly Uint8Array[]>;
+  set(key: string): Promise<readonly string[]>;
+  /** Members with their scores. */
+  sorted(key: string): Promise<readonly (readonly [string, number])[]>;
+  /** All keys that begin so, by name. */
+  keys(prefix: string): Promise<readonly string[]>;
+  close(): void;
+}
+
+export async function openKeyReader(url: string): Promise<KeyReader> {
+  const settings = settingsOf({ url });
+  const library = await loadLibrary();
+  const [place] = settings.address.places;
+  if (place === undefined) throw new LonghaulError('bad-input', 'the address names no server');
+  try {
+    return readerOver(await wiresOf(library, settings)(place, settings.address));
+  } catch (error) {
+    throw toProblem(error, library, 'opening');
+  }
+}
+
+/** Over the bare wire: a store would look whether it may write, and that is none of ours. */
+function readerOver(wire: Wire): KeyReader {
+  const ask = (...words: readonly string[]): Promise<unknown> => wire.send(words);
+  const texts = async (...words: readonly string[]) => textsOf(await ask(...words));
+  return {
+    hash: async (key) => Object.fromEntries(pairsOf(await texts('HGETALL', key))),
+    list: (key) => texts('LRANGE', key, '0', '-1'),
+    bytes: async (key) => (await wire.sendForBytes(['LRANGE', key, '0', '-1'])) as readonly Uint8Array[],
+    set: async (key) => [...(await texts('SMEMBERS', key))].sort(),
+    sorted: async (key) =>
+      pairsOf(await texts('ZRANGE', key, '0', '-1', 'WITHSCORES')).map(([member, score]) => [member, Number(score)]),
+    keys: (prefix) => scan(ask, prefix),
+    close: () => wire.destroy(),
+  };
+}
+
+async function scan(
+  ask: (...words: readonly string[]) => Promise<unknown>,
+  prefix: string,
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, keys] = (await ask(
+      'SCAN',
+      cursor,
+      'MATCH',
+      `${prefix.replaceAll(/[*?[\]\\]/g, '\\$&')}*`,
+      'COUNT',
+      '1000',
+    )) as [unknown, unknown];
+    for (const key of textsOf(keys)) found.add(key);
+    cursor = String(next);
+  } while (cursor !== '0');
+  return [...found].sort();
+}
+
+/** A hash comes as a list of names and values, or by name, as the protocol has it. */
+function textsOf(answer: unknown): readonly string[] {
+  if (Array.isArray(answer)) return answer.flat().map(String);
+  if (answer instanceof Map) return [...answer].flat().map(String);
+  if (typeof answer === 'object' && answer !== null) return Object.entries(answer).flat().map(String);
+  throw new LonghaulError('store-incompatible', `Redis answered ${typeof answer} where a list was expected`);
+}
+
+function pairsOf(all: readonly string[]): readonly (readonly [string, string])[] {
+  return Array.from({ length: all.length / 2 }, (_, at) => [all[2 * at] ?? '', all[2 * at + 1] ?? ''] as const);
+}

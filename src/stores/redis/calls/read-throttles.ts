@@ -1,0 +1,30 @@
+/** Reads what the scripts say of throttles. */
+
+import { byText } from '../../../core/input/text-order.ts';
+import type { Brake } from '../../../core/limits/throttle.ts';
+import type { ThrottleUse } from '../../../core/ports/insight.ts';
+import { FIELD, PART, unescapeText } from '../encoding/layout.ts';
+import { linesOf } from './answers.ts';
+import type { ScriptAnswer } from './script-runner.ts';
+
+export function readThrottles(answer: ScriptAnswer): ThrottleUse[] {
+  const uses = linesOf(answer, PART).map((line) => {
+    const [address = '', max = '', held = '', waiting = '', holders = ''] = line.split(FIELD);
+    return {
+      address: unescapeText(address),
+      max: max === '' ? null : Number(max),
+      held: Number(held),
+      waiting: Number(waiting),
+      holders: linesOf(holders, ' '),
+    };
+  });
+  return uses.sort((a, b) => byText(a.address, b.address));
+}
+
+export function readBrake(words: string): Brake | null {
+  const [by = '', held = '', max = '', address = ''] = words.split(FIELD);
+  if (by === 'needs') return { by, needs: held };
+  if (by === 'rate') return { by, until: Number(held) };
+  if (by === 'queue') return { by, held: Number(held), max: Number(max) };
+  return by === 'throttle' ? { by, address: unescapeText(address), held: Number(held), max: Number(max) } : null;
+}

@@ -1,0 +1,230 @@
+/** The MigrationPort port over the scripts: rows in bounded batches, each written with its indexes in one step. */
+
+import { sameJson } from '../../../core/input/same-json.ts';
+import { byText } from '../../../core/input/text-order.ts';
+import type { ClockSource } from '../../../core/lifecycle/clock.ts';
+import { LonghaulError } from '../../../core/ports/errors.ts';
+import type {
+  MigrationPort,
+  MovedBatch,
+  MovedDay,
+  MovedPage,
+  MovedPart,
+  MovedRow,
+  MovedValues,
+  Standing,
+} from '../../../core/ports/migration.ts';
+import {
+  byBytes,
+  canonicalCells,
+  closedWords,
+  keyOfDay,
+  keyOfRecord,
+  notInMove,
+  partsOfKey,
+  STAYING_RECORDS,
+} from '../../../core/ports/migration.ts';
+import type { SeriesPage } from '../../../core/statistics/series.ts';
+import { countsText, inPageOrder, readCounts, SPAN_NAMES, slotOf } from '../../../core/statistics/series.ts';
+import { CELL_KINDS } from '../../../core/statistics/statistics.ts';
+import { escapeText, FIELD, PART, SPAN_LETTERS, unescapeText } from '../encoding/layout.ts';
+import { movedJobArguments, readMovedJobs } from '../encoding/migrated-job.ts';
+import { KIND_LETTERS } from './read-statistics.ts';
+import { readRecord } from './redis-records.ts';
+import { listOf, type ScriptAnswer } from './script-runner.ts';
+import type { ScriptName } from './scripts.ts';
+
+export interface RedisMigrationOptions {
+  readonly clock: ClockSource;
+  run(name: ScriptName, args: readonly string[]): Promise<ScriptAnswer>;
+}
+
+/** What one script is asked to read or write at the most, so that nobody waits long behind it. */
+const MOST_BYTES = 1_000_000;
+
+type Run = RedisMigrationOptions['run'];
+type Read = (...words: readonly string[]) => Promise<readonly string[]>;
+
+export function createRedisMigration({ clock, run }: RedisMigrationOptions): MigrationPort {
+  const read: Read = async (...words) => listOf(await run('moving-read', [clock, ...words]));
+  const standing = async (): Promise<Standing | null> => readStanding((await read('standing'))[0] ?? '');
+  return {
+    standing,
+    numbers: async () => {
+      const [, seq, token, version] = (await read('standing')).map(Number);
+      return { seq: seq ?? 0, token: token ?? 0, version: version ?? 0 };
+    },
+    stand: async (next, before) => {
+      const known = (await read('standing'))[0] ?? '';
+      if (!sameJson(readStanding(known), before)) return false;
+      const text = next === null ? '' : JSON.stringify(next);
+      return (await run('moving-stand', [clock, known, text, closedWords(next) ?? ''])) === 'yes';
+    },
+    read: <Part extends MovedPart>(part: Part, after: string | null, limit: number) =>
+      READERS[part](read, after, limit) as Promise<MovedPage<Part>>,
+    write: async (batch) => {
+      const before = await standing();
+      if (before?.move !== batch.move) throw notInMove(batch.move);
+      await writeSlices((args) => run('moving-write', [clock, ...args]), batch, before);
+    },
+    clear: (move) => clearAll((args) => run('moving-clear', [clock, ...args]), move),
+  };
+}
+
+const readStanding = (text: string): Standing | null => (text === '' ? null : (JSON.parse(text) as Standing));
+
+const READERS: {
+  readonly [Part in MovedPart]: (read: Read, after: string | null, limit: number) => Promise<MovedPage>;
+} = {
+  records: readRecords,
+  queues: readQueues,
+  statistics: readDays,
+  jobs: async (read, after, limit) => {
+    const { last, jobs } = readMovedJobs(await read('jobs', after ?? '-1', String(limit), String(MOST_BYTES)));
+    return { rows: jobs.map((value) => ({ key: String(value.job.seq), value })), next: last === '' ? null : last };
+  },
+};
+
+async function readRecords(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+  const [fromKind, fromKey] = after === null ? ['', ''] : partsOfKey(after);
+  const kinds = (await kindsOf(read)).filter((kind) => byBytes(kind, fromKind) >= 0);
+  const rows: MovedRow[] = [];
+  for (const kind of kinds) {
+    const from = kind === fromKind ? `=${fromKey}` : '';
+    const answer = await read('records', kind, from, String(limit - rows.length));
+    for (let at = 0; at < answer.length; at += 2) {
+      const value = readRecord(kind, answer[at] ?? '', answer[at + 1] ?? '');
+      rows.push({ key: keyOfRecord(value), value });
+    }
+    if (rows.length >= limit) return { rows, next: rows.at(-1)?.key ?? null };
+  }
+  return { rows, next: null };
+}
+
+async function kindsOf(read: Read): Promise<readonly string[]> {
+  const kinds = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next = '0', ...found] = await read('kinds', cursor);
+    for (const kind of found) kinds.add(kind);
+    cursor = next;
+  } while (cursor !== '0');
+  return [...kinds].filter((kind) => !STAYING_RECORDS.includes(kind)).sort(byBytes);
+}
+
+async function readQueues(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+  const answer = await read('queues', after ?? '', String(limit));
+  const rows: MovedRow<'queues'>[] = [];
+  for (let at = 0; at < answer.length; at += 5) {
+    const [name = '', turn = '', rateAt = '', words = '', pages = ''] = answer.slice(at, at + 5);
+    const turns = pairsOf(words).map(([key, given]) => [unescapeText(key), Number(given)] as const);
+    const sorted = turns.sort(([a], [b]) => byText(a, b));
+    const series = inPageOrder(pages === '' ? [] : pages.split(PART).map(readPage));
+    rows.push({ key: name, value: { name, turn: Number(turn), rateAt: Number(rateAt), turns: sorted, series } });
+  }
+  return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
+}
+
+function readPage(words: string): SeriesPage {
+  const [page = '', counts = ''] = words.slice(1).split(FIELD);
+  const span = SPAN_NAMES.find((each) => SPAN_LETTERS[each] === words[0]) ?? 'minute';
+  return { span, page: Number(page), counts: readCounts(counts) };
+}
+
+function pairsOf(words: string): readonly (readonly [string, string])[] {
+  const all = words === '' ? [] : words.split(FIELD);
+  return Array.from({ length: all.length / 2 }, (_, at) => [all[2 * at] ?? '', all[2 * at + 1] ?? ''] as const);
+}
+
+/** Queue by queue: only those that had a job have statistics. */
+async function readDays(read: Read, after: string | null, limit: number): Promise<MovedPage> {
+  const [fromQueue, fromDay] = after === null ? ['', ''] : partsOfKey(after);
+  const rows: MovedRow[] = [];
+  let queue: string | null = fromQueue;
+  let day = fromDay === '' ? '-1' : fromDay;
+  while (queue !== null && rows.length < limit) {
+    const days: readonly MovedDay[] = queue === '' ? [] : await daysOf(read, queue, day, limit - rows.length);
+    rows.push(...days.map((value) => ({ key: keyOfDay(value), value })));
+    const next: readonly string[] = await read('queues', queue, '1');
+    queue = next[0] ?? null;
+    day = '-1';
+  }
+  return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
+}
+
+async function daysOf(read: Read, queue: string, after: string, limit: number): Promise<readonly MovedDay[]> {
+  const answer = await read('statistics', queue, after, String(limit));
+  const days = new Map<string, { kind: (typeof CELL_KINDS)[number]; name: string; figures: string }[]>();
+  for (let at = 0; at < answer.length; at += 3) {
+    const [day = '', named = '', figures = ''] = answer.slice(at, at + 3);
+    const kind = CELL_KINDS.find((each) => KIND_LETTERS[each] === named[0]) ?? 'queue';
+    const cells = days.get(day) ?? [];
+    days.set(day, [...cells, { kind, name: unescapeText(named.slice(1)), figures }]);
+  }
+  return [...days].map(([day, cells]) => ({ queue, day: Number(day), cells: canonicalCells(cells) }));
+}
+
+const WRITERS: { readonly [Part in MovedPart]: (value: MovedValues[Part]) => string[] } = {
+  records: ({ kind, key, version, expiresAt, updatedAt, value }) => [
+    kind,
+    key,
+    [version, expiresAt ?? '', updatedAt, value].join(FIELD),
+  ],
+  queues: ({ name, turn, rateAt, turns, series }) => [
+    name,
+    String(turn),
+    String(rateAt),
+    turns.map(([key, given]) => `${escapeText(key)}${FIELD}${given}${FIELD}`).join(''),
+    series
+      .map(({ span, page, counts }) => `${SPAN_LETTERS[span]}${slotOf(span, page)} ${page} ${countsText(counts)}`)
+      .join(PART),
+  ],
+  statistics: ({ queue, day, cells }) =>
+    cells.flatMap(({ kind, name, figures }) => {
+      const at = figures.indexOf(';');
+      const [numbers, buckets] = at < 0 ? [figures, ''] : [figures.slice(0, at), figures.slice(at)];
+      return [queue, String(day), KIND_LETTERS[kind] + escapeText(name), numbers, buckets];
+    }),
+  jobs: movedJobArguments,
+};
+
+/** In slices that one script can take; the last says how far it came. */
+async function writeSlices(run: (args: readonly string[]) => ReturnType<Run>, batch: MovedBatch, before: Standing) {
+  const { move, part, numbers, done } = batch;
+  const write = WRITERS[part] as (value: unknown) => string[];
+  const gone = batch.gone.map((key) => [...partsOfKey(key), '']);
+  const slices = slicesBySize([...gone, ...batch.rows.map(({ value }) => write(value))]);
+  const given = [numbers.seq, numbers.token, numbers.version].map(String);
+  for (const [place, slice] of slices.entries()) {
+    const isLast = place === slices.length - 1;
+    const after = isLast && done !== null ? JSON.stringify({ ...before, done }) : '';
+    const word = await run([move, after, ...given, part, ...slice]);
+    if (word === 'no') throw notInMove(move);
+    if (word !== 'ok') throw new LonghaulError('store-incompatible', `the store answered ${String(word)} to a move`);
+  }
+}
+
+const MOST_ARGUMENTS = 2_000;
+
+function slicesBySize(items: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const slices: string[][] = [[]];
+  let size = 0;
+  for (const item of items) {
+    const length = item.reduce((sum, word) => sum + word.length, 0);
+    const last = slices.at(-1) as string[];
+    const isFull = last.length > 0 && (size + length > MOST_BYTES || last.length + item.length > MOST_ARGUMENTS);
+    if (isFull) slices.push([...item]);
+    else last.push(...item);
+    size = isFull ? length : size + length;
+  }
+  return slices;
+}
+
+async function clearAll(run: (args: readonly string[]) => ReturnType<Run>, move: string): Promise<void> {
+  let cursor = '0';
+  do {
+    const next = await run([move, cursor, ` ${STAYING_RECORDS.join(' ')} `]);
+    if (next === 'no') throw notInMove(move);
+    cursor = String(next);
+  } while (cursor !== '0');
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { Job } from '../../../core/job/job.ts';
+import type { MovedJob } from '../../../core/ports/migration.ts';
+import { movedJobArguments, readMovedJobs } from './migrated-job.ts';
+
+const LONG = 'l\u001f'.repeat(600);
+
+/** Every part that a job may have, each unlike its default: whoever adds one says here what it looks like. */
+const FULL: Job = {
+  id: 'full',
+  queue: 'q',
+  name: 'a name\u001e',
+  data: '{"a":"\u001f"}',
+  state: 'waiting',
+  priority: -3,
+  tags: ['t', 'u\u001f'],
+  policy: { retries: 2, maxResends: 3, onDependencyFailed: 'run', throttles: ['x'], key: 'k' },
+  unique: { key: 'u\u001d', scope: 'store', until: 'period', periodMs: 9 },
+  parents: { of: 3, open: 1, bad: 1 },
+  dependents: 4,
+  createdAt: 1_000,
+  seq: 77,
+  runAt: 1_500,
+  delayMs: 12,
+  freedAt: 1_400,
+  returnedAt: 1_400,
+  turn: 5,
+  coalesceKey: 'e\u001f',
+  foldedInto: 'leader',
+  folded: 6,
+  slots: [],
+  attempt: 7,
+  failures: 8,
+  resends: 9,
+  crashes: 10,
+  interruptions: 11,
+  lease: null,
+  progress: { percent: 40.5, text: 'half\u001e', at: 1_300 },
+  checkpoint: '1',
+  result: '2',
+  failure: { group: 'g\u001f', message: 'm', detail: 'd' },
+  forwardedTo: 'http://there',
+  endedAt: 1_600,
+};
+const HISTORY: MovedJob['history'] = [
+  { at: 1_000, event: 'added', state: 'draft', attempt: 0, token: null, by: null, note: null },
+  { at: 1_100, event: 'folded', state: 'waiting', attempt: 0, token: null, by: null, note: 'n\u001f' },
+  { at: 1_200, event: 'failed', state: 'failed', attempt: 7, token: 9, by: 'w\u001e', note: null },
+];
+const MOVED: MovedJob = {
+  job: FULL,
+  history: HISTORY,
+  parents: [
+    { seq: 3, isOpen: true },
+    { seq: 90, isOpen: false },
+  ],
+  holds: { until: null },
+};
+
+const throughRedis = (moved: MovedJob): MovedJob | undefined => {
+  const [id = '', record = '', count = '', ...rest] = movedJobArguments(moved);
+  const [texts, [edges, until]] = [rest.slice(0, Number(count)), rest.slice(Number(count))];
+  return readMovedJobs(['', '1', `${edges}\u001f${until}`, id, record, ...texts]).jobs[0];
+};
+
+test('A job with everything in it is written and read the same.', () => {
+  expect(throughRedis(MOVED)).toEqual(MOVED);
+});
+
+test('So is one whose texts stand apart, one with nothing in it, and one that holds no key.', () => {
+  const failure = { group: 'g', message: 'm', detail: LONG };
+  const long = { ...MOVED, job: { ...FULL, data: LONG, result: LONG, checkpoint: LONG, failure }, holds: null };
+  expect(throughRedis(long)).toEqual(long);
+  const bare = Object.fromEntries(
+    Object.entries(FULL).map(([name, value]) => [name, typeof value === 'number' ? 0 : null]),
+  ) as unknown as Job;
+  const { id, queue, data, state } = FULL;
+  const job: Job = { ...bare, id, queue, data, state, tags: [], policy: {}, slots: [], createdAt: 5, runAt: 5 };
+  const [first] = HISTORY as [MovedJob['history'][number]];
+  const plain: MovedJob = { job, history: [{ ...first, at: 5, state: 'waiting' }], parents: [], holds: null };
+  expect(throughRedis(plain)).toEqual(plain);
+});

@@ -1,0 +1,208 @@
+/**
+ * Opening the database file, or making a new one.
+ *
+ * A new one is made under another name and put in place whole. Invariant: a file that stands under the store's
+ * name was whole once, so an empty or damaged one is a loss to be told and never a store to be started.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { LonghaulError } from '../../../core/ports/errors.ts';
+import { readHeader } from './file-header.ts';
+import { applySchema, refuseHeader, refuseSchema, upgradeSchema } from './schema.ts';
+import type { Database } from './sqlite-database.ts';
+import { firstRow, openDatabase } from './sqlite-database.ts';
+import { explain, isUnreadable } from './sqlite-problem.ts';
+
+export type Durability = 'full' | 'relaxed';
+
+/** Older ones can damage a log that several connections write. */
+export const OLDEST_SQLITE = '3.51.3';
+/** Long enough for another process that opens, upgrades or recovers the file at this moment. */
+export const OPENING_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 10;
+const CACHE_KB = 32_768;
+/** After so many pages the log is put into the database. The ballast must hold them: see there. */
+const CHECKPOINT_PAGES = 1_000;
+const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
+
+export interface OpeningOptions {
+  readonly path: string;
+  readonly durability: Durability;
+  /** False: a folder without a store is refused and nothing is created. */
+  readonly create?: boolean;
+}
+
+export function openConnection({ path, durability, create = true }: OpeningOptions): Database {
+  try {
+    if (existsSync(path)) checkHeader(path);
+    else if (create) createIn(dirname(path), path);
+    else throw noStore(path);
+    return openExisting(path, durability);
+  } catch (error) {
+    throw whyNotOpened(error, path);
+  }
+}
+
+function openExisting(path: string, durability: Durability): Database {
+  const db = openDatabase(path, OPENING_TIMEOUT_MS);
+  try {
+    checkVersion(db);
+    // Before the write-ahead log is turned on, which changes the file.
+    refuseSchema(db, path);
+    setUp(db, durability);
+    upgradeSchema(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+export function waitForOthers(db: Database): void {
+  db.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
+}
+
+/** From here on a writer waits for others in the engine, which goes on reading meanwhile. */
+export function stopWaiting(db: Database): void {
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+}
+
+function createIn(folder: string, path: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw noStore(path);
+  makeFolder(folder);
+  create(path);
+}
+
+/** With `recursive`, Node says ENOENT for a read-only file system: the reason is asked for at the nearest folder that exists. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    accessSync(nearestFolder(folder), constants.W_OK);
+    throw error;
+  }
+}
+
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+function noStore(path: string): LonghaulError {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+    return new LonghaulError('store-incompatible', `${folder} is a file: name the folder that holds ${basename(path)}`);
+  if (existsSync(`${path}-wal`)) return logAlone(path);
+  return new LonghaulError(
+    'store-incompatible',
+    `${folder} holds no store (there is no ${basename(path)}): name the folder of a store; longhaul serve --home ${folder} creates one there`,
+  );
+}
+
+function logAlone(path: string): LonghaulError {
+  return new LonghaulError(
+    'store-incompatible',
+    `${path} is gone, but its log ${path}-wal is there; put the file back, or remove the log to start anew`,
+  );
+}
+
+/** Two that make it at once: the second one's link fails, and both open the first one's. */
+function create(path: string): void {
+  // Looked at last: whoever has made the file in the meantime may have begun a log.
+  if (existsSync(`${path}-wal`) && !existsSync(path)) throw logAlone(path);
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
+  closeSync(openSync(draft, 'wx', 0o600));
+  try {
+    fill(draft);
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
+  }
+  sync(dirname(path));
+}
+
+/** Without any care until the end: nobody sees the draft before it is whole and on the disk. */
+function fill(draft: string): void {
+  const db = openDatabase(draft, OPENING_TIMEOUT_MS);
+  try {
+    // So that a disk that was full can have back what the database no longer needs: shrink() of a session.
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
+    applySchema(db);
+    db.exec('PRAGMA journal_mode = WAL');
+  } finally {
+    db.close();
+  }
+  sync(draft);
+}
+
+/** Throws when a file is not a store that can be opened. SQLite would put a log and an index beside it first. */
+export function checkHeader(path: string): void {
+  const header = readHeader(path);
+  if (header === null) refuseEmpty(path);
+  else refuseHeader(header, path);
+}
+
+function refuseEmpty(path: string): void {
+  if (statSync(path).size > 0) return;
+  throw new LonghaulError(
+    'store-incompatible',
+    `${path} is empty: it was a store, or something else, that lost its content; restore it, or remove it to start anew`,
+  );
+}
+
+function setUp(db: Database, durability: Durability): void {
+  const mode = firstRow<readonly [string]>(db.prepare('PRAGMA journal_mode = WAL'))?.[0];
+  if (mode !== 'wal')
+    throw new LonghaulError(
+      'store-incompatible',
+      `the folder's file system does not allow a write-ahead log (${mode})`,
+    );
+  db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+  db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.exec(`PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
+  db.exec('PRAGMA temp_store = MEMORY');
+}
+
+function checkVersion(db: Database): void {
+  const version = firstRow<readonly [string]>(db.prepare('SELECT sqlite_version()'))?.[0] ?? '0';
+  if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) >= 0) return;
+  throw new LonghaulError(
+    'store-incompatible',
+    `SQLite ${version} is too old: ${OLDEST_SQLITE} is the first that is safe here; install a newer @photostructure/sqlite`,
+  );
+}
+
+function whyNotOpened(error: unknown, path: string): unknown {
+  if (!isUnreadable(error)) return explain(error, path);
+  const words = error instanceof Error ? error.message : String(error);
+  return new LonghaulError(
+    'store-incompatible',
+    `${path} is damaged, is no database, or cannot be read (${words}); check the disk, restore a backup, or move the file away to start anew`,
+    { cause: error },
+  );
+}
+
+/** A file, or what a folder lists. */
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * What changed, for the other engines: one row for each transaction that changed something while others were
+ * there. Each engine reads on from where it was; the rows are few, since whoever is late has the slow poll.
+ */
+import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { Database, Statement } from './sqlite-database.ts';
+import { allRows, firstRow } from './sqlite-database.ts';
+
+const MAX_ROWS = 1_000;
+/** Old rows go once in so many. */
+const TRIM_EVERY = 100;
+
+type Packed = readonly [type: StoreEvent['type'], id: string, queue: string, state: StoreEvent['state']];
+
+export class EventLog {
+  readonly #peer: string;
+  readonly #last: Statement;
+  readonly #read: Statement;
+  readonly #write: Statement;
+  readonly #trim: Statement;
+  #heard = 0;
+
+  constructor(db: Database, peer: string) {
+    this.#peer = peer;
+    this.#last = db.prepare('SELECT max(id) FROM events');
+    this.#read = db.prepare('SELECT id, peer, events FROM events WHERE id > ? ORDER BY id');
+    this.#write = db.prepare('INSERT INTO events (peer, events) VALUES (?, ?)');
+    // Never all of them: the newest row is what keeps the numbers growing.
+    this.#trim = db.prepare('DELETE FROM events WHERE id <= ?');
+  }
+
+  /** Goes on from here: what was before is known by looking at the jobs. */
+  skip(): readonly StoreEvent[] {
+    this.#heard = firstRow<readonly [number | null]>(this.#last)?.[0] ?? 0;
+    return [];
+  }
+
+  write(events: readonly StoreEvent[]): void {
+    const packed = events.map(({ type, id, queue, state }): Packed => [type, id, queue, state]);
+    const row = Number(this.#write.run(this.#peer, JSON.stringify(packed)).lastInsertRowid);
+    if (row % TRIM_EVERY === 0) this.#trim.run(row - MAX_ROWS);
+  }
+
+  /** What others did since the last time. */
+  hear(): readonly StoreEvent[] {
+    const rows = allRows<readonly [number, string, string]>(this.#read, this.#heard);
+    this.#heard = rows.at(-1)?.[0] ?? this.#heard;
+    return rows.filter(([, peer]) => peer !== this.#peer).flatMap(([, , events]) => unpack(events));
+  }
+}
+
+function unpack(events: string): readonly StoreEvent[] {
+  const packed = JSON.parse(events) as readonly Packed[];
+  return packed.map(([type, id, queue, state]) => ({ type, id, queue, state }));
+}

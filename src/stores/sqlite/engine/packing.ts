@@ -1,0 +1,144 @@
+/**
+ * The hot calls and their answers in as few objects as possible, for the way between two threads: what is copied
+ * there costs by its keys and objects more than by its bytes.
+ *
+ * Invariant: unpacking what was packed gives an equal argument or answer. What is not as usual travels as it is.
+ */
+import type { Job } from '../../../core/job/job.ts';
+import type {
+  AddResult,
+  ClaimResult,
+  NewJob,
+  Settlement,
+  SettleResult,
+  StoreEvent,
+} from '../../../core/ports/job-store.ts';
+import type { JobRow } from '../tables/job-row.ts';
+import { readJob, rowOf } from '../tables/job-row.ts';
+import type { RequestName } from './messages.ts';
+
+export function packArgument(name: RequestName, argument: unknown): unknown {
+  if (name === 'add') return packJobs(argument as readonly NewJob[]);
+  return name === 'settle' ? packSettlements(argument as readonly Settlement[]) : argument;
+}
+
+export function unpackArgument(name: RequestName, packed: unknown): unknown {
+  if (name === 'add') return unpackJobs(packed as PackedJobs | readonly NewJob[]);
+  return name === 'settle' ? unpackSettlements(packed as PackedSettlements | readonly Settlement[]) : packed;
+}
+
+export function packAnswer(name: RequestName, answer: unknown): unknown {
+  if (name === 'claim') return packClaim(answer as ClaimResult);
+  if (name === 'settle' && (answer as readonly SettleResult[]).every(isDone)) return 'done';
+  return name === 'add' && (answer as readonly AddResult[]).every(isAdded) ? 'added' : answer;
+}
+
+/** `argument`: of the call that is answered. */
+export function unpackAnswer(name: RequestName, packed: unknown, argument: unknown): unknown {
+  if (name === 'claim') return unpackClaim(packed as PackedClaim);
+  if (name === 'settle' && packed === 'done') return (argument as readonly Settlement[]).map(done);
+  return name === 'add' && packed === 'added' ? (argument as readonly NewJob[]).map(added) : packed;
+}
+
+/** The queue, then id and data of each job. */
+type PackedJobs = readonly [queue: string, ...idsAndData: string[]];
+
+function packJobs(jobs: readonly NewJob[]): PackedJobs | readonly NewJob[] {
+  const queue = jobs[0]?.queue;
+  if (typeof queue !== 'string') return jobs;
+  const packed: [string, ...string[]] = [queue];
+  for (const job of jobs) {
+    if (job.queue !== queue || !isUsual(job)) return jobs;
+    packed.push(job.id, job.data);
+  }
+  return packed;
+}
+
+function isUsual(job: NewJob): boolean {
+  const isUnnamed =
+    job.name === undefined && job.tags === undefined && job.unique === undefined && job.onTaken === undefined;
+  const isForNow = job.runAt === undefined && job.delayMs === undefined && job.draft === undefined;
+  const isAlone = job.dependsOn === undefined;
+  return isUnnamed && isForNow && isAlone && job.priority === undefined && job.policy === undefined;
+}
+
+function unpackJobs(packed: PackedJobs | readonly NewJob[]): readonly NewJob[] {
+  const [queue] = packed;
+  if (typeof queue !== 'string') return packed as readonly NewJob[];
+  const jobs: NewJob[] = [];
+  for (let at = 1; at < packed.length; at += 2)
+    jobs.push({ id: packed[at] as string, queue, data: packed[at + 1] as string });
+  return jobs;
+}
+
+/** Id, token and result of each; all of them completions. */
+type PackedSettlements = readonly (string | number | undefined)[];
+
+function packSettlements(settlements: readonly Settlement[]): PackedSettlements | readonly Settlement[] {
+  const packed: (string | number | undefined)[] = [];
+  for (const said of settlements) {
+    const isUsual = said.kind === 'complete' && said.data === undefined && said.next === undefined;
+    if (!isUsual || typeof said.id !== 'string') return settlements;
+    packed.push(said.id, said.token, said.result);
+  }
+  return packed;
+}
+
+function unpackSettlements(packed: PackedSettlements | readonly Settlement[]): readonly Settlement[] {
+  if (typeof packed[0] !== 'string') return packed as readonly Settlement[];
+  const settlements: Settlement[] = [];
+  for (let at = 0; at < packed.length; at += 3) {
+    const [id, token, result] = [packed[at] as string, packed[at + 1] as number, packed[at + 2] as string | undefined];
+    settlements.push({ id, token, kind: 'complete', ...(result !== undefined && { result }) });
+  }
+  return settlements;
+}
+
+type PackedClaim = readonly [now: number, nextAt: number | null, ...jobs: JobRow[]];
+
+function packClaim({ jobs, now, nextAt }: ClaimResult): PackedClaim {
+  return [now, nextAt, ...jobs.map(rowOf)];
+}
+
+function unpackClaim([now, nextAt, ...rows]: PackedClaim): ClaimResult {
+  const jobs: readonly Job[] = rows.map(readJob);
+  return { jobs, now, nextAt };
+}
+
+function isDone(answer: SettleResult): boolean {
+  return answer.ok && answer.state === 'done';
+}
+
+function done(): SettleResult {
+  return { ok: true, state: 'done' };
+}
+
+function isAdded(answer: AddResult): boolean {
+  return answer.ok && answer.outcome === 'added' && answer.state === 'waiting';
+}
+
+function added({ id, queue }: NewJob): AddResult {
+  return { ok: true, outcome: 'added', id, queue, state: 'waiting' };
+}
+
+/** Events that differ in nothing but the job stand together. */
+export type PackedEvents = readonly [
+  type: StoreEvent['type'],
+  queue: string,
+  state: StoreEvent['state'],
+  ...ids: string[],
+];
+
+export function packEvents(events: readonly StoreEvent[]): readonly PackedEvents[] {
+  const packed: [StoreEvent['type'], string, StoreEvent['state'], ...string[]][] = [];
+  for (const { type, id, queue, state } of events) {
+    const last = packed.at(-1);
+    if (last !== undefined && last[0] === type && last[1] === queue && last[2] === state) last.push(id);
+    else packed.push([type, queue, state, id]);
+  }
+  return packed;
+}
+
+export function unpackEvents(packed: readonly PackedEvents[]): readonly StoreEvent[] {
+  return packed.flatMap(([type, queue, state, ...ids]) => ids.map((id): StoreEvent => ({ type, id, queue, state })));
+}

@@ -1,0 +1,145 @@
+/**
+ * A user's side of the way to the engine: calls go out in batches, replies come back by number.
+ *
+ * Everything that is called in one turn of the event loop travels in one message, so a settlement and the claim
+ * that follows it end in one commit. When the engine is gone, what was under way is unknown and nothing more
+ * is taken.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
+import type { EventListener, Unsubscribe } from '../../../core/ports/job-store.ts';
+import type { FromEngine, Reply, Request, RequestName, ToEngine } from './messages.ts';
+import { fromThrown } from './messages.ts';
+import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
+
+const ACKNOWLEDGE_EVERY = 50;
+
+/** What gathers in one turn is sent at the latest when there are so many: then the engine begins while the rest is made. */
+const MAX_OUTBOX = 100;
+
+interface Waiter {
+  readonly name: RequestName;
+  readonly argument: unknown;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class PortClient {
+  readonly #port: MessagePort;
+  readonly #waiters = new Map<number, Waiter>();
+  readonly #listeners = new Set<EventListener>();
+  #outbox: Request[] = [];
+  #lastId = 0;
+  #unacknowledged = 0;
+  #over: LonghaulError | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', (message: FromEngine) => this.#receive(message));
+    port.on('close', () => this.lose());
+  }
+
+  call(name: RequestName, argument: unknown, now: number | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#over !== undefined) return reject(this.#over);
+      this.#lastId += 1;
+      this.#waiters.set(this.#lastId, { name, argument, resolve, reject });
+      this.#outbox.push([this.#lastId, name, packArgument(name, argument), now]);
+      // After everything that is still to run in this turn.
+      if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
+      else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
+    });
+  }
+
+  subscribe(listener: EventListener): Unsubscribe {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#listen(true);
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#listen(false);
+    };
+  }
+
+  send(message: ToEngine, transfer: readonly MessagePort[] = []): void {
+    this.#port.postMessage(message, transfer);
+  }
+
+  /** Takes no more calls; resolved when those under way have their answers. */
+  async drain(): Promise<void> {
+    this.#over ??= new LonghaulError('store-closed', 'the store is closed');
+    this.#listeners.clear();
+    if (this.#waiters.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  /** The engine is gone. */
+  lose(cause?: unknown): void {
+    this.#over ??= new LonghaulError('store-closed', 'the engine of the store ended; open the store again', {
+      cause,
+    });
+    const waiters = [...this.#waiters.values()];
+    this.#waiters.clear();
+    for (const { reject } of waiters)
+      reject(new LonghaulError('outcome-unknown', 'the engine of the store ended before it answered', { cause }));
+    this.#drained?.();
+  }
+
+  #listen(isListening: boolean): void {
+    if (this.#over === undefined) this.send({ kind: 'listen', isListening });
+  }
+
+  #flush(): void {
+    const requests = this.#outbox;
+    if (requests.length === 0) return;
+    this.#outbox = [];
+    try {
+      this.send({ kind: 'requests', requests });
+    } catch (error) {
+      if (requests.length > 1) for (const request of requests) this.#flushOne(request);
+      else if (requests[0] !== undefined) this.#refuse(requests[0], error);
+    }
+  }
+
+  /** One of a batch could not be copied: it must not take the others with it. */
+  #flushOne(request: Request): void {
+    try {
+      this.send({ kind: 'requests', requests: [request] });
+    } catch (error) {
+      this.#refuse(request, error);
+    }
+  }
+
+  #refuse([id, name]: Request, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#settle([id, undefined], badInput(name, [{ path: '', message }]));
+  }
+
+  #receive(message: FromEngine): void {
+    if (message.kind === 'replies') {
+      for (const reply of message.replies) this.#settle(reply, reply[2] && fromThrown(reply[2]));
+    } else if (message.kind === 'events') {
+      this.#acknowledge();
+      const events = unpackEvents(message.events);
+      for (const listener of this.#listeners) listener(events);
+    }
+  }
+
+  /** Now and then, so that the engine knows that somebody still takes in what it sends. */
+  #acknowledge(): void {
+    this.#unacknowledged += 1;
+    if (this.#unacknowledged < ACKNOWLEDGE_EVERY || this.#over !== undefined) return;
+    this.send({ kind: 'heard', messages: this.#unacknowledged });
+    this.#unacknowledged = 0;
+  }
+
+  #settle([id, answer]: Reply, error: Error | undefined): void {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    if (error !== undefined) waiter?.reject(error);
+    else waiter?.resolve(unpackAnswer(waiter.name, answer, waiter.argument));
+    if (this.#waiters.size === 0) this.#drained?.();
+  }
+}

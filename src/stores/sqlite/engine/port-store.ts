@@ -1,0 +1,68 @@
+/**
+ * A store over a port to its engine. A keeper thread opens one through `openStore`: it speaks to the very engine
+ * that its process has, whatever its main thread is doing.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
+import type { CallAnswer, CallArgument, CallName } from '../../../core/operations/perform.ts';
+import { portOver } from '../../../core/operations/port.ts';
+import type { JobStore } from '../../../core/ports/job-store.ts';
+import { migrationOver } from '../../../core/ports/migration.ts';
+import type { Records } from '../../../core/ports/records.ts';
+import type { Store, StoreDescription } from '../../../core/ports/store.ts';
+import { PortClient } from './port-client.ts';
+
+export interface PortStoreOptions {
+  readonly port: MessagePort;
+}
+
+export async function openStore({ port }: PortStoreOptions): Promise<Store> {
+  const client = new PortClient(port);
+  return storeOver(client, async () => {
+    await client.drain();
+    client.close();
+  });
+}
+
+/** The store of whoever has opened the engine: its close ends the engine as well, of which `ended` tells. */
+export function ownStore(client: PortClient, ended: Promise<unknown>): Store {
+  return storeOver(client, async () => {
+    await client.drain();
+    client.send({ kind: 'close' });
+    await ended;
+  });
+}
+
+function storeOver(client: PortClient, close: () => Promise<void>): Store {
+  let closing: Promise<void> | undefined;
+  return {
+    jobs: jobsOver(client),
+    records: recordsOver(client),
+    migration: migrationOver((name, argument) => client.call(`moving.${name}`, argument, undefined)),
+    isShared: false,
+    describe: () => describe(client),
+    close: () => (closing ??= close()),
+  };
+}
+
+function jobsOver(client: PortClient): JobStore {
+  const carry = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
+    client.call(name, argument, options?.now) as Promise<CallAnswer<Name>>;
+  return portOver(carry, (listener) => client.subscribe(listener));
+}
+
+function recordsOver(client: PortClient): Records {
+  const carry = <Answer>(...call: Parameters<PortClient['call']>) => client.call(...call) as Promise<Answer>;
+  return {
+    get: (kind, key, options) => carry('records.get', { kind, key }, options?.now),
+    put: (record, options) => carry('records.put', record, options?.now),
+    list: (query, options) => carry('records.list', query, options?.now),
+    delete: (kind, key, { now, ...condition } = {}) => carry('records.delete', { kind, key, ...condition }, now),
+  };
+}
+
+function describe(client: PortClient): StoreDescription {
+  const { port1, port2 } = new MessageChannel();
+  client.send({ kind: 'join', port: port1 }, [port1]);
+  return { module: new URL('./port-store.js', import.meta.url).href, options: { port: port2 }, transfer: [port2] };
+}

@@ -1,0 +1,77 @@
+/**
+ * The schema of the database: numbered files that only ever go forward, applied in one transaction.
+ *
+ * Invariant: a database that is not ours, or of a newer schema, is left as it is.
+ */
+import { readFileSync } from 'node:fs';
+import { LonghaulError } from '../../../core/ports/errors.ts';
+import type { FileHeader } from './file-header.ts';
+import type { Database } from './sqlite-database.ts';
+import { firstRow } from './sqlite-database.ts';
+
+/** "LONG", by which a file says whose it is. */
+const APPLICATION_ID = 0x4c4f4e47;
+
+/** Schema 1 was never released, and nothing leads from it to here. */
+const OLDEST_VERSION = 2;
+const STEPS: readonly URL[] = ['002', '003', '004', '005', '006', '007', '008', '009', '010'].map(
+  (step) => new URL(`../schema/${step}.sql`, import.meta.url),
+);
+
+export const SCHEMA_VERSION = OLDEST_VERSION + STEPS.length - 1;
+
+export function applySchema(db: Database): void {
+  upgrade(db, OLDEST_VERSION - 1);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+}
+
+/** Upgrades a database of Longhaul to the newest schema, or throws why it cannot be used. */
+export function checkSchema(db: Database, path: string): void {
+  refuseSchema(db, path);
+  upgradeSchema(db);
+}
+
+/** Throws when the database is not a store of Longhaul, or has a schema that this version does not know. */
+export function refuseSchema(db: Database, path: string): void {
+  refuseHeader({ applicationId: number(db, 'application_id'), userVersion: number(db, 'user_version') }, path);
+}
+
+export function refuseHeader({ applicationId, userVersion: version }: FileHeader, path: string): void {
+  if (applicationId !== APPLICATION_ID)
+    throw new LonghaulError(
+      'store-incompatible',
+      `${path} is a database, but none of Longhaul; name another folder for the store`,
+    );
+  if (version > SCHEMA_VERSION || version < OLDEST_VERSION)
+    throw new LonghaulError(
+      'store-incompatible',
+      `${path} has schema ${version}, and this version of Longhaul knows schemas ${OLDEST_VERSION} to ${SCHEMA_VERSION}; ` +
+        'use the version of Longhaul that wrote it, or a newer one',
+    );
+}
+
+export function upgradeSchema(db: Database): void {
+  const version = number(db, 'user_version');
+  if (version < SCHEMA_VERSION) upgrade(db, version);
+}
+
+/** Whether the file says that it is a store of Longhaul. */
+export function isOurs(db: Database): boolean {
+  return number(db, 'application_id') === APPLICATION_ID;
+}
+
+function upgrade(db: Database, version: number): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of STEPS.slice(version + 1 - OLDEST_VERSION)) db.exec(readFileSync(step, 'utf8'));
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function number(db: Database, pragma: string): number {
+  return firstRow<readonly [number]>(db.prepare(`PRAGMA ${pragma}`))?.[0] ?? 0;
+}

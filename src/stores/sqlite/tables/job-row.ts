@@ -1,0 +1,190 @@
+/** A job as a row, read; and the rest: the parts that few jobs have, as one text. Parses only what is there. */
+import type { Job, JobPolicy, JobState, Lease } from '../../../core/job/job.ts';
+import { NO_SLOTS } from '../../../core/job/job.ts';
+
+/** In the order of JOB_COLUMNS; WAITING_COLUMNS are the same without the end. */
+export type JobRow = readonly [
+  seq: number,
+  id: string,
+  queue: string,
+  state: JobState,
+  priority: number,
+  runAt: number,
+  returnedAt: number | null,
+  createdAt: number,
+  attempt: number,
+  name: string | null,
+  rest: string | null,
+  result: string | null,
+  checkpoint: string | null,
+  data: string,
+  ...end: EndOfRow | readonly [],
+];
+
+type EndOfRow = readonly [
+  endedAt: number | null,
+  token: number | null,
+  worker: string | null,
+  leaseMs: number | null,
+  leaseUntil: number | null,
+  claimedAt: number | null,
+  startedAt: number | null,
+  pid: number | null,
+  cancelAskedAt: number | null,
+  pauseAskedAt: number | null,
+];
+
+const selected = (names: string): string => names.replaceAll(/\w+/g, 'jobs.$&');
+/** For rows that are known to have no lease and no end; fewer columns are read faster. */
+export const WAITING_COLUMNS = selected(
+  'seq, id, queue, state, priority, run_at, returned_at, created_at, attempt, name, rest, result, checkpoint, data',
+);
+export const JOB_COLUMNS = `${WAITING_COLUMNS}, ${selected(
+  'ended_at, token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at',
+)}`;
+
+type Rest = Pick<
+  Job,
+  | 'tags'
+  | 'policy'
+  | 'unique'
+  | 'parents'
+  | 'dependents'
+  | 'delayMs'
+  | 'freedAt'
+  | 'failures'
+  | 'resends'
+  | 'crashes'
+  | 'interruptions'
+  | 'turn'
+  | 'coalesceKey'
+  | 'foldedInto'
+  | 'folded'
+  | 'slots'
+  | 'progress'
+  | 'failure'
+  | 'forwardedTo'
+>;
+const NO_REST: Rest = Object.freeze({
+  tags: Object.freeze([]),
+  policy: Object.freeze({}),
+  unique: null,
+  parents: null,
+  dependents: 0,
+  delayMs: null,
+  freedAt: null,
+  failures: 0,
+  resends: 0,
+  crashes: 0,
+  interruptions: 0,
+  turn: 0,
+  coalesceKey: null,
+  foldedInto: null,
+  folded: 0,
+  slots: NO_SLOTS,
+  progress: null,
+  failure: null,
+  forwardedTo: null,
+});
+
+// biome-ignore format: one line a thought
+export function readJob(row: JobRow): Job {
+  const [
+    seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt,
+    name, rest, result, checkpoint, data,
+    endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
+  ] = row;
+  const {
+    tags, policy, unique, parents, dependents, delayMs, freedAt, failures, resends, crashes, interruptions, turn,
+    coalesceKey, foldedInto, folded, slots, progress, failure, forwardedTo,
+  } = rest === null ? NO_REST : readRest(rest);
+  return {
+    id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
+    createdAt, seq, runAt, delayMs, freedAt, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
+    lease: token === null ? null
+      : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
+    progress, checkpoint, result, failure, forwardedTo, endedAt,
+  };
+}
+
+/** The same the other way, for a job that is to be read elsewhere. */
+export function rowOf(job: Job): JobRow {
+  const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, name, result, checkpoint } = job;
+  const { token = null, worker = null, ms = null, until = null, claimedAt = null } = job.lease ?? {};
+  const { startedAt = null, pid = null, cancelAskedAt = null, pauseAskedAt = null } = job.lease ?? {};
+  // biome-ignore format: one line a thought
+  return [
+    seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt,
+    name, restText(job), result, checkpoint, job.data,
+    job.endedAt, token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
+  ];
+}
+
+function readRest(text: string): Rest {
+  return { ...NO_REST, ...(JSON.parse(text) as Partial<Rest>) };
+}
+
+/** Spelled out, as all that runs for every transition. */
+export function hasSameRest(a: Rest, b: Rest): boolean {
+  return (
+    a.tags === b.tags &&
+    a.policy === b.policy &&
+    a.unique === b.unique &&
+    a.parents === b.parents &&
+    a.dependents === b.dependents &&
+    a.delayMs === b.delayMs &&
+    a.freedAt === b.freedAt &&
+    a.failures === b.failures &&
+    a.resends === b.resends &&
+    a.crashes === b.crashes &&
+    a.interruptions === b.interruptions &&
+    a.turn === b.turn &&
+    a.coalesceKey === b.coalesceKey &&
+    a.foldedInto === b.foldedInto &&
+    a.folded === b.folded &&
+    a.slots === b.slots &&
+    a.progress === b.progress &&
+    a.failure === b.failure &&
+    a.forwardedTo === b.forwardedTo
+  );
+}
+
+/** Only what is not as in most jobs; null when everything is. */
+export function restText(job: Job): string | null {
+  const tags = job.tags.length === 0 ? NO_REST.tags : job.tags;
+  const policy = isEmpty(job.policy) ? NO_REST.policy : job.policy;
+  const slots = job.slots.length === 0 ? NO_SLOTS : job.slots;
+  if (hasSameRest({ ...job, tags, policy, slots }, NO_REST)) return null;
+  const rest: Record<string, unknown> = {
+    ...(tags === job.tags && { tags }),
+    ...(policy === job.policy && { policy }),
+  };
+  for (const part of REST_VALUES) if (job[part] !== NO_REST[part]) rest[part] = job[part];
+  if (slots === NO_SLOTS) delete rest['slots'];
+  return JSON.stringify(rest);
+}
+
+function isEmpty(policy: JobPolicy): boolean {
+  for (const _ in policy) return false;
+  return true;
+}
+
+const REST_VALUES = [
+  'unique',
+  'parents',
+  'dependents',
+  'delayMs',
+  'freedAt',
+  'failures',
+  'resends',
+  'crashes',
+  'interruptions',
+  'turn',
+  'coalesceKey',
+  'foldedInto',
+  'folded',
+  'slots',
+  'progress',
+  'failure',
+  'forwardedTo',
+] as const;

@@ -1,0 +1,180 @@
+/**
+ * The rows of jobs and their histories: found by id, inserted, updated, removed.
+ *
+ * Jobs that run are remembered, since their worker will speak of them again: most heartbeats and settlements
+ * need no reading. Invariant: what is remembered is what the open transaction sees; `forget` is called whenever
+ * somebody else wrote or a transaction was undone.
+ */
+import type { HistoryRow } from '../../../core/job/history.ts';
+import { MAX_HISTORY } from '../../../core/job/history.ts';
+import type { Job } from '../../../core/job/job.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { execute, firstRow } from '../engine/sqlite-database.ts';
+import { isForbidden } from '../engine/sqlite-problem.ts';
+import { packFirstRow, packRow, packRows, unpackRows } from './history-text.ts';
+import type { SqlValue } from './job-columns.ts';
+import {
+  assignmentsOf,
+  blockedColumn,
+  difference,
+  draftColumn,
+  failedColumns,
+  leaseColumns,
+  markColumns,
+  readyColumn,
+} from './job-columns.ts';
+import type { JobRow } from './job-row.ts';
+import { JOB_COLUMNS, readJob, restText } from './job-row.ts';
+
+const MAX_REMEMBERED = 20_000;
+/** What is longer is read again, so that what is remembered stays small. */
+const MAX_REMEMBERED_DATA = 4_096;
+
+/** Beyond the bits of a job's own columns. */
+const HISTORY = 1 << 24;
+
+const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt, turn,
+  token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, ended_at,
+  draft_at, failed_at, failure_group, blocked, name, rest, result, checkpoint, data, history`;
+
+export class JobRows {
+  readonly #db: Database;
+  readonly #byId: Statement;
+  readonly #history: Statement;
+  readonly #cutHistory: Statement;
+  readonly #insertPlain: Statement;
+  readonly #insert: Statement;
+  readonly #delete: Statement;
+  readonly #tag: Statement;
+  readonly #untag: Statement;
+  readonly #updates = new Map<number, Statement>();
+  readonly #running = new Map<string, Job>();
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#byId = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ?`);
+    this.#history = db.prepare('SELECT history, created_at FROM jobs WHERE id = ?');
+    this.#cutHistory = db.prepare('UPDATE jobs SET history = ?, history_rows = ? WHERE seq = ?');
+    this.#insertPlain = db.prepare(`INSERT INTO jobs (seq, id, queue, state, ready, priority, run_at, created_at, data)
+      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6)`);
+    this.#insert = db.prepare(`INSERT INTO jobs (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/g, '?')})`);
+    this.#delete = db.prepare('DELETE FROM jobs WHERE seq = ?');
+    this.#tag = db.prepare('INSERT OR IGNORE INTO tags (tag, seq) VALUES (?, ?)');
+    this.#untag = db.prepare('DELETE FROM tags WHERE tag = ? AND seq = ?');
+  }
+
+  forget(): void {
+    this.#running.clear();
+  }
+
+  get(id: string): Job | undefined {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
+    const row = firstRow<JobRow>(this.#byId, id);
+    return row === undefined ? undefined : readJob(row);
+  }
+
+  history(id: string): readonly HistoryRow[] {
+    const row = firstRow<readonly [string, number]>(this.#history, id);
+    return row === undefined ? [] : unpackRows(...row);
+  }
+
+  insert(job: Job, row: HistoryRow): void {
+    const { seq, id, queue, priority, createdAt, data } = job;
+    const rest = restText(job);
+    const history = packFirstRow(row, createdAt);
+    if (isPlain(job, row.at) && rest === null && history === '')
+      execute(this.#insertPlain, seq, id, queue, priority, createdAt, data);
+    else execute(this.#insert, ...allColumns(job, row.at), rest, job.result, job.checkpoint, data, history);
+    for (const tag of job.tags) this.#tag.run(tag, seq);
+    this.#remember(job);
+  }
+
+  /** With all its history; whatever there was of it must be gone. */
+  restore(job: Job, history: readonly HistoryRow[], at: number): void {
+    const text = packRows(history, job.createdAt);
+    execute(this.#insert, ...allColumns(job, at), restText(job), job.result, job.checkpoint, job.data, '');
+    execute(this.#cutHistory, text, history.length, job.seq);
+    for (const tag of job.tags) this.#tag.run(tag, job.seq);
+  }
+
+  update(before: Job, after: Job, row: HistoryRow | null): void {
+    const { key, values } = difference(before, after, row === null ? null : row.at);
+    if (row !== null) values.push(`,${packRow(row, after.createdAt)}`);
+    if (key !== 0 || row !== null) this.#run(row === null ? key : key | HISTORY, after, values);
+    if (before.tags !== after.tags) this.#retag(before, after);
+    this.#remember(after);
+  }
+
+  append(job: Job, row: HistoryRow): void {
+    this.#run(HISTORY, job, [`,${packRow(row, job.createdAt)}`]);
+  }
+
+  remove(job: Job): void {
+    this.#delete.run(job.seq);
+    for (const tag of job.tags) this.#untag.run(tag, job.seq);
+    this.#running.delete(job.id);
+  }
+
+  /** An update with a history row is forbidden while the history is full: then it is cut and tried again. */
+  #run(key: number, job: Job, values: SqlValue[]): void {
+    const statement = this.#updateFor(key);
+    values.push(job.seq);
+    try {
+      execute(statement, ...values);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.#cut(job);
+      execute(statement, ...values);
+    }
+  }
+
+  #cut({ id, seq, createdAt }: Job): void {
+    const rows = this.history(id);
+    const kept = [...rows.slice(0, 1), ...rows.slice(2 - MAX_HISTORY)];
+    this.#cutHistory.run(packRows(kept, createdAt), kept.length, seq);
+  }
+
+  #updateFor(key: number): Statement {
+    let statement = this.#updates.get(key);
+    if (statement === undefined) {
+      statement = this.#db.prepare(updateSql(key));
+      this.#updates.set(key, statement);
+    }
+    return statement;
+  }
+
+  #retag(before: Job, after: Job): void {
+    for (const tag of before.tags) this.#untag.run(tag, before.seq);
+    for (const tag of after.tags) this.#tag.run(tag, after.seq);
+  }
+
+  #remember(job: Job): void {
+    const isWorthwhile = job.lease !== null && job.data.length <= MAX_REMEMBERED_DATA;
+    if (isWorthwhile && this.#running.size < MAX_REMEMBERED) this.#running.set(job.id, job);
+    else if (this.#running.size > 0) this.#running.delete(job.id);
+  }
+}
+
+/** Waiting for a worker since it was made, and nothing but the usual: as nearly every job is born. */
+function isPlain(job: Job, at: number): boolean {
+  const isNew = job.attempt === 0 && job.lease === null && job.returnedAt === null && job.endedAt === null;
+  const isBare = job.name === null && job.result === null && job.checkpoint === null;
+  return isNew && isBare && job.state === 'waiting' && job.runAt === job.createdAt && job.runAt <= at;
+}
+
+const NO_LEASE = Array<null>(9).fill(null);
+
+/** As COLUMNS, up to the rest. */
+function allColumns(job: Job, at: number): readonly SqlValue[] {
+  const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, turn, lease, endedAt, name } = job;
+  const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
+  const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt, turn];
+  return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
+}
+
+function updateSql(key: number): string {
+  const sets = [...assignmentsOf(key)];
+  if (key & HISTORY) sets.push('history = history || ?', 'history_rows = history_rows + 1');
+  return `UPDATE jobs SET ${sets.join(', ')} WHERE seq = ?`;
+}

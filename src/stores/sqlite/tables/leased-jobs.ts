@@ -1,0 +1,39 @@
+/** Running jobs by the end of their lease. */
+import type { RunningJob } from '../../../core/job/job.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { allRows, firstRow } from '../engine/sqlite-database.ts';
+import type { JobRow } from './job-row.ts';
+import { JOB_COLUMNS, readJob } from './job-row.ts';
+
+export class LeasedJobs {
+  readonly #until: Statement;
+  readonly #all: Statement;
+  readonly #next: Statement;
+
+  constructor(db: Database) {
+    const leased = `SELECT ${JOB_COLUMNS} FROM jobs INDEXED BY jobs_leased WHERE lease_until IS NOT NULL`;
+    this.#until = db.prepare(`${leased} AND queue = ? AND lease_until <= ? ORDER BY lease_until, seq LIMIT +?`);
+    this.#all = db.prepare(leased);
+    this.#next = db.prepare(
+      'SELECT min(lease_until) FROM jobs INDEXED BY jobs_leased WHERE lease_until IS NOT NULL AND queue = ?',
+    );
+  }
+
+  /** Earliest end first. */
+  until(queue: string, time: number, limit: number): readonly RunningJob[] {
+    return allRows<JobRow>(this.#until, queue, time, limit).map(readRunning);
+  }
+
+  all(): readonly RunningJob[] {
+    return allRows<JobRow>(this.#all).map(readRunning);
+  }
+
+  nextEnd(queue: string): number | null {
+    return firstRow<readonly [number | null]>(this.#next, queue)?.[0] ?? null;
+  }
+}
+
+/** A row that has a lease is a running job: the two are written together. */
+function readRunning(row: JobRow): RunningJob {
+  return readJob(row) as RunningJob;
+}

@@ -1,0 +1,217 @@
+/**
+ * What moves house out of the SQLite store, and into it, as plain functions of the open transaction.
+ *
+ * Invariant: every table of the schema is named here, or is one of those that belong to processes and not to jobs.
+ */
+
+import { byText } from '../../../core/input/text-order.ts';
+import type { Job } from '../../../core/job/job.ts';
+import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
+import type { MigrationRows } from '../../../core/operations/migrate.ts';
+import type {
+  GivenNumbers,
+  MovedDay,
+  MovedEdge,
+  MovedPage,
+  MovedPart,
+  MovedRow,
+  MovedValues,
+  Standing,
+} from '../../../core/ports/migration.ts';
+import { canonicalCells, keyOfDay, keyOfRecord, partsOfKey, STAYING_RECORDS } from '../../../core/ports/migration.ts';
+import { inPageOrder, SPAN_NAMES } from '../../../core/statistics/series.ts';
+import type { CellKind } from '../../../core/statistics/statistics.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+import { unpackRows } from './history-text.ts';
+import type { JobRow } from './job-row.ts';
+import { JOB_COLUMNS, readJob } from './job-row.ts';
+import type { RecordRow, SqliteRecords } from './sqlite-records.ts';
+import { RECORD_COLUMNS, readRecord } from './sqlite-records.ts';
+import type { SqliteTable } from './sqlite-table.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+
+/** All that is emptied before a store is filled anew; of `records` and `meta` a part stays. */
+export const MOVED_TABLES = [
+  'jobs',
+  'tags',
+  'edges',
+  'keys',
+  'parked',
+  'slots',
+  'turns',
+  'paces',
+  'equals',
+  'folds',
+  'statistics',
+  'series',
+  'queues',
+] as const;
+
+export interface SqliteMigrationRowsOptions {
+  readonly numbers: StoreNumbers;
+  readonly records: SqliteRecords;
+  readonly table: SqliteTable;
+}
+
+const STAYING = STAYING_RECORDS.map((kind) => `'${kind}'`).join(', ');
+
+export class SqliteMigrationRows implements MigrationRows {
+  readonly #options: SqliteMigrationRowsOptions;
+  readonly #db: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(db: Database, options: SqliteMigrationRowsOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  standing(): Standing | null {
+    return this.#options.records.standing();
+  }
+
+  setStanding(standing: Standing | null, now: number): void {
+    this.#options.records.setStanding(standing, now);
+  }
+
+  numbers(): GivenNumbers {
+    return this.#options.numbers.given;
+  }
+
+  raise(numbers: GivenNumbers): void {
+    this.#options.numbers.raise(numbers);
+  }
+
+  page(part: MovedPart, after: string | null, limit: number): MovedPage {
+    const rows = this.#rows(part, after, limit);
+    return { rows, next: rows.length < limit ? null : (rows.at(-1)?.key ?? null) };
+  }
+
+  put(part: MovedPart, { value }: MovedRow, now: number): void {
+    const { records, table } = this.#options;
+    if (part === 'records') records.restore(value as MovedValues['records']);
+    if (part === 'jobs') table.restore(value as MovedValues['jobs'], now);
+    if (part === 'queues') this.#putQueue(value as MovedValues['queues']);
+    if (part === 'statistics') this.#putDay(value as MovedDay);
+  }
+
+  removeRecord(key: string): void {
+    this.#options.records.drop(...partsOfKey(key));
+  }
+
+  clear(): void {
+    for (const table of MOVED_TABLES) this.#db.exec(`DELETE FROM ${table}`);
+    this.#db.exec(`DELETE FROM records WHERE kind NOT IN (${STAYING})`);
+    this.#options.table.forget();
+    this.#options.records.forget();
+  }
+
+  /** Prepared when it is first needed: most engines never move. */
+  #sql(text: string): Statement {
+    const statement = this.#statements.get(text) ?? this.#db.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
+
+  #rows(part: MovedPart, after: string | null, limit: number): readonly MovedRow[] {
+    if (part === 'jobs') return this.#jobs(Number(after ?? -1), limit);
+    if (part === 'queues') return this.#queues(after ?? '', limit);
+    const from = after === null ? (['', ''] as const) : partsOfKey(after);
+    return part === 'records' ? this.#records(from, limit) : this.#days(from, limit);
+  }
+
+  #records(from: readonly [string, string], limit: number): readonly MovedRow[] {
+    const rows = allRows<RecordRow>(
+      this.#sql(`SELECT ${RECORD_COLUMNS} FROM records WHERE (kind, key) > (?, ?) AND kind NOT IN (${STAYING})
+        ORDER BY kind, key LIMIT +?`),
+      ...from,
+      limit,
+    );
+    return rows.map(readRecord).map((value) => ({ key: keyOfRecord(value), value }));
+  }
+
+  #queues(after: string, limit: number): readonly MovedRow[] {
+    const names = allRows<readonly [string]>(
+      this.#sql('SELECT name FROM queues WHERE name > ? ORDER BY name LIMIT +?'),
+      after,
+      limit,
+    );
+    const { table } = this.#options;
+    return names.map(([name]) => {
+      const turns = allRows<readonly [string, number]>(this.#sql('SELECT key, turn FROM turns WHERE queue = ?'), name);
+      const sorted = [...turns].sort(([a], [b]) => byText(a, b));
+      const series = inPageOrder(SPAN_NAMES.flatMap((span) => table.series(name, span, 0)));
+      const value = { name, turn: table.turnServed(name), rateAt: table.rateAt(name), turns: sorted, series };
+      return { key: name, value };
+    });
+  }
+
+  #putQueue({ name, turn, rateAt, turns, series }: MovedValues['queues']): void {
+    const { table } = this.#options;
+    table.knowQueue(name);
+    if (turn > 0) table.serveTurn(name, turn);
+    if (rateAt > 0) table.setRateAt(name, rateAt);
+    for (const [key, given] of turns) table.giveTurn(name, key, given);
+    for (const page of series) table.putPage(name, page);
+  }
+
+  #days([queue, day]: readonly [string, string], limit: number): readonly MovedRow[] {
+    const days = allRows<readonly [string, number]>(
+      this.#sql('SELECT DISTINCT queue, day FROM statistics WHERE (queue, day) > (?, ?) ORDER BY queue, day LIMIT +?'),
+      queue,
+      day === '' ? -1 : Number(day),
+      limit,
+    );
+    return days.map(([of, on]) => ({ key: keyOfDay({ queue: of, day: on }), value: this.#day(of, on) }));
+  }
+
+  #day(queue: string, day: number): MovedDay {
+    const rows = allRows<readonly [CellKind, string, string]>(
+      this.#sql('SELECT kind, name, figures FROM statistics WHERE queue = ? AND day = ?'),
+      queue,
+      day,
+    );
+    return { queue, day, cells: canonicalCells(rows.map(([kind, name, figures]) => ({ kind, name, figures }))) };
+  }
+
+  #putDay({ queue, day, cells }: MovedDay): void {
+    const write = this.#sql(
+      'INSERT OR REPLACE INTO statistics (queue, day, kind, name, figures) VALUES (?, ?, ?, ?, ?)',
+    );
+    for (const { kind, name, figures } of cells) execute(write, queue, day, kind, name, figures);
+  }
+
+  #jobs(after: number, limit: number): readonly MovedRow[] {
+    const rows = allRows<readonly [string, ...JobRow]>(
+      this.#sql(`SELECT jobs.history, ${JOB_COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT +?`),
+      after,
+      limit,
+    );
+    return rows.map(([history, ...row]) => {
+      const job = readJob(row);
+      const value = {
+        job,
+        history: unpackRows(history, job.createdAt),
+        parents: this.#parents(job),
+        holds: this.#holds(job),
+      };
+      return { key: String(job.seq), value };
+    });
+  }
+
+  #parents({ seq, parents }: Job): readonly MovedEdge[] {
+    if (parents === null) return [];
+    const edges = this.#sql('SELECT parent, open FROM edges WHERE child = ? ORDER BY parent');
+    return allRows<readonly [number, number]>(edges, seq).map(([parent, open]) => ({
+      seq: parent,
+      isOpen: open === 1,
+    }));
+  }
+
+  #holds({ id, unique, queue }: Job): { readonly until: number | null } | null {
+    if (unique === null) return null;
+    const held = this.#sql('SELECT until FROM keys WHERE address = ? AND job = ?');
+    const row = firstRow<readonly [number | null]>(held, keyAddress(unique, queue), id);
+    return row === undefined ? null : { until: row[0] };
+  }
+}

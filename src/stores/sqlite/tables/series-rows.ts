@@ -1,0 +1,75 @@
+/**
+ * Throughput over time in SQLite: a row a page (core/statistics/series.ts). What ended is gathered in memory and added to the rows once
+ * a transaction, however many jobs it was about.
+ */
+import type { Ends, SeriesPage, Span } from '../../../core/statistics/series.ts';
+import {
+  countsText,
+  endsIn,
+  pageAt,
+  readCounts,
+  SPAN_NAMES,
+  SPANS,
+  slotOf,
+  withEnds,
+} from '../../../core/statistics/series.ts';
+import type { Measurement } from '../../../core/statistics/statistics.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+
+type Gathered = Ends & { readonly queue: string; readonly at: number };
+
+export class SeriesRows {
+  readonly #read: Statement;
+  readonly #write: Statement;
+  readonly #pages: Statement;
+  #gathered = new Map<string, Gathered>();
+
+  constructor(db: Database) {
+    this.#read = db.prepare('SELECT page, counts FROM series WHERE queue = ? AND span = ? AND slot = ?');
+    this.#write = db.prepare('INSERT OR REPLACE INTO series (queue, span, slot, page, counts) VALUES (?, ?, ?, ?, ?)');
+    this.#pages = db.prepare('SELECT page, counts FROM series WHERE queue = ? AND span = ? AND page >= ?');
+  }
+
+  measure(measurement: Measurement): void {
+    const ends = endsIn(measurement);
+    if (ends === null) return;
+    const { queue, at } = measurement;
+    const key = `${queue} ${Math.floor(at / SPANS.minute.ms)}`;
+    const { done = 0, failed = 0 } = this.#gathered.get(key) ?? {};
+    this.#gathered.set(key, { queue, at, done: done + ends.done, failed: failed + ends.failed });
+  }
+
+  pages(queue: string, span: Span, first: number): readonly SeriesPage[] {
+    const rows = allRows<readonly [number, string]>(this.#pages, queue, span, first);
+    return rows.map(([page, counts]) => ({ span, page, counts: readCounts(counts) }));
+  }
+
+  put(queue: string, { span, page, counts }: SeriesPage): void {
+    execute(this.#write, queue, span, slotOf(span, page), page, countsText(counts));
+  }
+
+  save(): void {
+    for (const { queue, ...ends } of this.#gathered.values())
+      for (const span of SPAN_NAMES) this.put(queue, withEnds(this.#page(queue, span, ends.at), span, ends));
+    this.forget();
+  }
+
+  /** Drops what was gathered: it was written, or the transaction was undone. */
+  forget(): void {
+    this.#gathered.clear();
+  }
+
+  /** Answers how to go back to what was gathered by this moment. */
+  mark(): () => void {
+    const copy = [...this.#gathered];
+    return () => {
+      this.#gathered = new Map(copy);
+    };
+  }
+
+  #page(queue: string, span: Span, at: number): SeriesPage | undefined {
+    const row = firstRow<readonly [number, string]>(this.#read, queue, span, slotOf(span, pageAt(span, at)));
+    return row && { span, page: row[0], counts: readCounts(row[1]) };
+  }
+}

@@ -1,0 +1,424 @@
+// Long because a table is one thing to the operations; most of it hands a question on to the part that knows.
+/**
+ * The table of the SQLite store: what the operations of the core ask for, put together from its parts.
+ *
+ * Invariant: it decides nothing, and it opens no transaction: whoever calls it has one open, and calls `save`
+ * before its end or `forget` when it was undone.
+ */
+
+import type { HistoryRow } from '../../../core/job/history.ts';
+import type { EndedState, Job, JobState, RunningJob } from '../../../core/job/job.ts';
+import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
+import { keyAddress } from '../../../core/lifecycle/lifecycle.ts';
+import type { TagCount } from '../../../core/ports/insight.ts';
+import type { JobQuery, QueueCounts, StoreEvent } from '../../../core/ports/job-store.ts';
+import type { MovedJob } from '../../../core/ports/migration.ts';
+import type { Edge, LastClaim, LaterPage, Table, WorkerRow } from '../../../core/ports/table.ts';
+import type { QueueSettings } from '../../../core/settings/settings.ts';
+import type { LivingGroup } from '../../../core/statistics/failure-trend.ts';
+import type { SeriesPage, Span } from '../../../core/statistics/series.ts';
+import type { Measurement, StoredCell } from '../../../core/statistics/statistics.ts';
+import { type Held, type QueueStorage, storageOf } from '../../../core/statistics/storage.ts';
+import type { Database } from '../engine/sqlite-database.ts';
+import { CoalescedRows } from './coalesced-rows.ts';
+import { EndedJobs } from './ended-jobs.ts';
+import { JobEdges } from './job-edges.ts';
+import { JobRows } from './job-rows.ts';
+import { JobSearch } from './job-search.ts';
+import { LeasedJobs } from './leased-jobs.ts';
+import { PaceRows } from './pace-rows.ts';
+import { QueueCounters } from './queue-counters.ts';
+import { SeriesRows } from './series-rows.ts';
+import { StatisticsRows } from './statistics-rows.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+import { ThrottleRows } from './throttle-rows.ts';
+import { UniqueKeys } from './unique-keys.ts';
+import { WaitingJobs } from './waiting-jobs.ts';
+import { WorkerRows } from './worker-rows.ts';
+
+export interface SqliteTableOptions {
+  readonly numbers: StoreNumbers;
+  settings(queue: string): QueueSettings;
+  throttleMax(name: string): number | null;
+  closed(): string | null;
+  emit(event: StoreEvent): void;
+}
+
+export class SqliteTable implements Table {
+  readonly settings: (queue: string) => QueueSettings;
+  readonly throttleMax: (name: string) => number | null;
+  readonly closed: () => string | null;
+  readonly emit: (event: StoreEvent) => void;
+  readonly #numbers: StoreNumbers;
+  readonly #jobs: JobRows;
+  readonly #counters: QueueCounters;
+  readonly #waiting: WaitingJobs;
+  readonly #leased: LeasedJobs;
+  readonly #ended: EndedJobs;
+  readonly #search: JobSearch;
+  readonly #statistics: StatisticsRows;
+  readonly #series: SeriesRows;
+  readonly #edges: JobEdges;
+  readonly #folds: CoalescedRows;
+  readonly #keys: UniqueKeys;
+  readonly #throttles: ThrottleRows;
+  readonly #paces: PaceRows;
+  readonly #workers: WorkerRows;
+
+  constructor(db: Database, { numbers, settings, throttleMax, closed, emit }: SqliteTableOptions) {
+    this.settings = settings;
+    this.throttleMax = throttleMax;
+    this.closed = closed;
+    this.emit = emit;
+    this.#numbers = numbers;
+    this.#jobs = new JobRows(db);
+    this.#counters = new QueueCounters(db);
+    this.#waiting = new WaitingJobs(db, numbers);
+    this.#leased = new LeasedJobs(db);
+    this.#ended = new EndedJobs(db, this.#counters);
+    this.#search = new JobSearch(db, this.#counters);
+    this.#statistics = new StatisticsRows(db);
+    this.#series = new SeriesRows(db);
+    this.#edges = new JobEdges(db);
+    this.#folds = new CoalescedRows(db);
+    this.#keys = new UniqueKeys(db);
+    this.#throttles = new ThrottleRows(db);
+    this.#paces = new PaceRows(db);
+    this.#workers = new WorkerRows(db);
+  }
+
+  /** Writes what was summed up; the last thing before a commit. */
+  save(clock: ClockMemory): void {
+    this.#counters.save();
+    this.#statistics.save();
+    this.#series.save();
+    this.#numbers.save(clock);
+  }
+
+  /** Drops what is known by heart: somebody else wrote, or the transaction was undone. */
+  forget(): void {
+    this.#jobs.forget();
+    this.#counters.forget();
+    this.#statistics.forget();
+    this.#series.forget();
+  }
+
+  /** Before a savepoint: answers what to do when it is undone. */
+  mark(): () => void {
+    const [restoreCounts, restoreStatistics] = [this.#counters.mark(), this.#statistics.mark()];
+    const restoreSeries = this.#series.mark();
+    return () => {
+      this.#jobs.forget();
+      restoreCounts();
+      restoreStatistics();
+      restoreSeries();
+    };
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  rows(id: string): readonly HistoryRow[] {
+    return this.#jobs.history(id);
+  }
+
+  insert(job: Job, row: HistoryRow): void {
+    this.#numbers.readyAt(row.at);
+    this.#jobs.insert(job, row);
+    this.#folds.follow(null, job);
+    this.#counters.enter(job);
+  }
+
+  replace(before: Job, after: Job, row: HistoryRow | null): void {
+    if (row !== null) this.#numbers.readyAt(row.at);
+    this.#jobs.update(before, after, row);
+    this.#folds.follow(before, after);
+    if (before.slots !== after.slots) this.#throttles.follow(before.slots, after.slots, after.seq);
+    this.#counters.move(before, after);
+  }
+
+  append(job: Job, row: HistoryRow): void {
+    this.#jobs.append(job, row);
+  }
+
+  remove(job: Job): void {
+    this.#jobs.remove(job);
+    this.#folds.follow(job, null);
+    this.#counters.leave(job);
+  }
+
+  /** A job as another store had it, whatever there was of it here. */
+  restore({ job, history, parents, holds }: MovedJob, now: number): void {
+    const known = this.get(job.id);
+    const address = (of: Job) => (of.unique === null ? '' : keyAddress(of.unique, of.queue));
+    if (known !== undefined) {
+      this.remove(known);
+      this.removeEdges(known);
+      this.releaseKey(address(known), known.id);
+    }
+    this.#numbers.readyAt(now);
+    this.#jobs.restore(job, history, now);
+    this.#counters.enter(job);
+    this.#folds.follow(null, job);
+    for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
+    if (holds !== null) this.takeKey(address(job), job.id, holds.until);
+  }
+
+  knowQueue(queue: string): void {
+    this.#counters.know(queue);
+  }
+
+  clockStep(): ClockStep | null {
+    return this.#numbers.clockStep;
+  }
+
+  setClockStep(step: ClockStep | null): void {
+    this.#numbers.clockStep = step;
+  }
+
+  waitingLater(page: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
+    return this.#waiting.laterAmong(page);
+  }
+
+  takeSeq(): number {
+    return this.#numbers.takeSeq();
+  }
+
+  takeToken(): number {
+    return this.#numbers.takeToken();
+  }
+
+  queues(): readonly string[] {
+    return this.#counters.queues();
+  }
+
+  ready(queue: string, now: number, page: { limit: number; offset: number; forClaim: boolean }): readonly Job[] {
+    return page.forClaim ? this.#waiting.forClaim(queue, now, page.limit) : this.#waiting.peek(queue, now, page);
+  }
+
+  leasesUntil(queue: string, until: number, limit: number): readonly RunningJob[] {
+    return this.#leased.until(queue, until, limit);
+  }
+
+  allRunning(): readonly RunningJob[] {
+    return this.#leased.all();
+  }
+
+  nextRunAt(queue: string, now: number): number | null {
+    return this.#waiting.nextRunAt(queue, now);
+  }
+
+  nextLeaseEnd(queue: string): number | null {
+    return this.#leased.nextEnd(queue);
+  }
+
+  equals(queue: string, key: string, due: { now: number; limit: number }): readonly Job[] {
+    return this.#folds.equals(queue, key, due);
+  }
+
+  foldedInto(id: string): readonly Job[] {
+    return this.#folds.into(id);
+  }
+
+  running(queue: string): number {
+    return this.#counters.of(queue).running;
+  }
+
+  held(address: string): number {
+    return this.#throttles.held(address);
+  }
+
+  park(job: Job, address: string): void {
+    this.#throttles.park(job, address);
+  }
+
+  parkedQueues(address: string): readonly string[] {
+    return this.#throttles.queues(address);
+  }
+
+  parkedCount(address: string): number {
+    return this.#throttles.count(address);
+  }
+
+  parkedNeeds(queue: string, look: number): readonly string[] {
+    return this.#throttles.needs(queue, look);
+  }
+
+  firstParked(address: string, queue: string): Job | undefined {
+    return this.#throttles.firstJob(address, queue);
+  }
+
+  unpark(address: string, queue: string, limit: number): number {
+    return this.#throttles.unpark(address, queue, limit);
+  }
+
+  /** A queue's settings changed: what its jobs were parked for may no longer be so, and what is not limited is forgotten. */
+  queueChanged(queue: string): void {
+    const { keys, rate } = this.settings(queue);
+    this.#throttles.unparkAll(queue);
+    if (keys === null) this.#paces.forgetTurns(queue);
+    if (rate === null) this.#paces.setRateAt(queue, 0);
+  }
+
+  turnServed(queue: string): number {
+    return this.#paces.served(queue);
+  }
+
+  lastTurn(queue: string, key: string): number {
+    return this.#paces.last(queue, key);
+  }
+
+  serveTurn(queue: string, turn: number): void {
+    this.#paces.serve(queue, turn);
+  }
+
+  giveTurn(queue: string, key: string, turn: number): void {
+    this.#paces.give(queue, key, turn);
+  }
+
+  rateAt(queue: string): number {
+    return this.#paces.rateAt(queue);
+  }
+
+  setRateAt(queue: string, at: number): void {
+    this.#paces.setRateAt(queue, at);
+  }
+
+  keyHolder(address: string, now: number): string | undefined {
+    return this.#keys.holder(address, now);
+  }
+
+  takeKey(address: string, id: string, until: number | null): void {
+    this.#keys.take(address, id, until);
+  }
+
+  releaseKey(address: string, id: string): void {
+    this.#keys.release(address, id);
+  }
+
+  openChildren(parent: Job): readonly Job[] {
+    return this.#edges.openChildren(parent);
+  }
+
+  openParents(child: Job): readonly Job[] {
+    return this.#edges.openParents(child);
+  }
+
+  edge(parent: Job, child: Job): Edge | null {
+    return this.#edges.get(parent, child);
+  }
+
+  setEdge(parent: Job, child: Job, edge: Edge | null): void {
+    this.#edges.set(parent, child, edge);
+  }
+
+  removeEdges(child: Job): void {
+    this.#edges.remove(child);
+  }
+
+  lastClaim(worker: string): LastClaim | undefined {
+    return this.#workers.lastClaim(worker);
+  }
+
+  rememberClaim(worker: string, claim: LastClaim): void {
+    this.#workers.rememberClaim(worker, claim);
+  }
+
+  forgetStrangers(until: number): void {
+    this.#workers.forgetStrangers(until);
+  }
+
+  worker(id: string): WorkerRow | undefined {
+    return this.#workers.get(id);
+  }
+
+  putWorker(worker: WorkerRow): void {
+    this.#workers.put(worker);
+  }
+
+  removeWorker(id: string): void {
+    this.#workers.remove(id);
+  }
+
+  workers(): readonly WorkerRow[] {
+    return this.#workers.all();
+  }
+
+  scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {
+    return this.#search.scan(query, belowSeq, limit);
+  }
+
+  count(queue: string, now: number): QueueCounts {
+    return { ...this.#counters.of(queue), queue, scheduled: this.#waiting.countLater(queue, now) };
+  }
+
+  storage(queue: string): QueueStorage {
+    return storageOf(queue, this.#counters.of(queue), this.#counters.kept(queue));
+  }
+
+  topTags(limit: number): readonly TagCount[] {
+    return this.#search.topTags(limit);
+  }
+
+  failures(queue: string): readonly LivingGroup[] {
+    return this.#ended.failures(queue);
+  }
+
+  draftsBefore(time: number, limit: number): readonly Job[] {
+    return this.#ended.draftsBefore(time, limit);
+  }
+
+  countBefore(queue: string, state: JobState, time: number): number {
+    return this.#ended.countBefore(queue, state, time);
+  }
+
+  endedBefore(queue: string, state: JobState, time: number, limit: number): readonly Job[] {
+    return this.#ended.before(queue, state, { time, limit });
+  }
+
+  endedBeyond(queue: string, state: JobState, count: number, limit: number): readonly Job[] {
+    return this.#ended.beyond(queue, state, { count, limit });
+  }
+
+  oldestEnded(queue: string, state: EndedState, page: { from: number; limit: number }): readonly Job[] {
+    return this.#ended.oldest(queue, state, page);
+  }
+
+  oldestResults(queue: string, page: { from: number; limit: number }): readonly Job[] {
+    return this.#ended.results(queue, page);
+  }
+
+  resultsFrom(queue: string): number {
+    return this.#ended.resultsFrom(queue);
+  }
+
+  setResultsFrom(queue: string, endedAt: number): void {
+    this.#ended.setResultsFrom(queue, endedAt);
+  }
+
+  measure(measurement: Measurement): void {
+    this.#statistics.measure(measurement);
+    this.#series.measure(measurement);
+  }
+
+  statistics(queue: string, from: number, to: number): readonly StoredCell[] {
+    return this.#statistics.statistics(queue, from, to);
+  }
+
+  series(queue: string, span: Span, first: number): readonly SeriesPage[] {
+    return this.#series.pages(queue, span, first);
+  }
+
+  putPage(queue: string, page: SeriesPage): void {
+    this.#series.put(queue, page);
+  }
+
+  statisticsBefore(queue: string, day: number): Held {
+    return this.#statistics.before(queue, day);
+  }
+
+  forgetStatistics(queue: string, kept: { day: number; histogramDay: number }, limit: number): void {
+    this.#statistics.forgetDays(queue, kept, limit);
+  }
+}

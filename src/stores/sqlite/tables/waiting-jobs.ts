@@ -1,0 +1,124 @@
+/**
+ * Waiting jobs in the order of claims. A job whose time has not come is not marked `ready` and stands in another
+ * index; the claim that comes after its time marks it. So a claim never looks at what cannot be claimed.
+ *
+ * The clock of a claim may be behind that of an earlier one (it was set back, or callers bring their own): then
+ * marks that are too early are taken away first.
+ */
+import type { Job } from '../../../core/job/job.ts';
+import { claimOrder } from '../../../core/lifecycle/lifecycle.ts';
+import type { LaterPage } from '../../../core/ports/table.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { allRows, firstRow } from '../engine/sqlite-database.ts';
+import type { JobRow } from './job-row.ts';
+import { readJob, WAITING_COLUMNS } from './job-row.ts';
+import type { StoreNumbers } from './store-numbers.ts';
+
+export class WaitingJobs {
+  readonly #numbers: StoreNumbers;
+  readonly #mark: Statement;
+  readonly #unpark: Statement;
+  readonly #unmark: readonly Statement[];
+  readonly #returned: Statement;
+  readonly #ready: Statement;
+  readonly #parked: Statement;
+  readonly #parkedReturned: Statement;
+  readonly #due: Statement;
+  readonly #next: Statement;
+  readonly #later: Statement;
+  readonly #tooEarly: Statement;
+  readonly #page: Statement;
+
+  constructor(db: Database, numbers: StoreNumbers) {
+    const select = `SELECT ${WAITING_COLUMNS} FROM jobs`;
+    const isReturned = 'ready = 1 AND returned_at IS NOT NULL';
+    const isReady = 'ready = 1 AND returned_at IS NULL';
+    this.#numbers = numbers;
+    this.#mark = db.prepare(
+      'UPDATE jobs INDEXED BY jobs_later SET ready = 1 WHERE ready = 0 AND queue = ? AND run_at <= ?',
+    );
+    this.#unpark = db.prepare('UPDATE jobs INDEXED BY jobs_parked SET ready = 1 WHERE ready = 2');
+    this.#unmark = [
+      db.prepare(`UPDATE jobs INDEXED BY jobs_returned SET ready = 0 WHERE ${isReturned} AND run_at > ?`),
+      db.prepare(`UPDATE jobs INDEXED BY jobs_ready SET ready = 0 WHERE ${isReady} AND run_at > ?`),
+    ];
+    this.#returned = db.prepare(`${select} INDEXED BY jobs_returned
+      WHERE ${isReturned} AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
+    this.#ready = db.prepare(`${select} INDEXED BY jobs_ready
+      WHERE ${isReady} AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
+    this.#parked = db.prepare(`${select} INDEXED BY jobs_parked
+      WHERE ready = 2 AND returned_at IS NULL AND queue = ? AND run_at <= ? ORDER BY priority, turn, run_at, seq LIMIT +?`);
+    this.#parkedReturned = db.prepare(`${select} INDEXED BY jobs_parked
+      WHERE ready = 2 AND returned_at IS NOT NULL AND queue = ? AND run_at <= ? ORDER BY returned_at, seq LIMIT +?`);
+    this.#due = db.prepare(`${select} INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at <= ?
+      ORDER BY returned_at IS NULL, returned_at, iif(returned_at IS NULL, priority, 0),
+        iif(returned_at IS NULL, turn, 0), iif(returned_at IS NULL, run_at, 0), seq LIMIT +?`);
+    this.#next = db.prepare(
+      'SELECT min(run_at) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
+    );
+    this.#later = db.prepare(
+      'SELECT count(*) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
+    );
+    // Data, which may be long, is the end of a row: it is not read here.
+    const isLater = `state = 'waiting' AND run_at > ?1 AND (run_at = created_at OR rest LIKE '%"delayMs":%')`;
+    this.#page = db.prepare(
+      `SELECT seq, iif(${isLater}, id, NULL) FROM jobs NOT INDEXED WHERE seq > ?2 ORDER BY seq LIMIT +?3`,
+    );
+    this.#tooEarly = db.prepare(
+      `SELECT (SELECT count(*) FROM jobs INDEXED BY jobs_returned WHERE ${isReturned} AND queue = ?1 AND run_at > ?2)
+        + (SELECT count(*) FROM jobs INDEXED BY jobs_ready WHERE ${isReady} AND queue = ?1 AND run_at > ?2)
+        + (SELECT count(*) FROM jobs INDEXED BY jobs_parked WHERE ready = 2 AND queue = ?1 AND run_at > ?2)`,
+    );
+  }
+
+  forClaim(queue: string, now: number, limit: number): readonly Job[] {
+    this.#unmarkAfter(now);
+    this.#mark.run(queue, now);
+    this.#numbers.readyAt(now);
+    return this.#marked(queue, now, limit);
+  }
+
+  /** The same order with those that are parked, but nothing is marked: what is due and not yet marked is sorted in here. */
+  peek(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
+    const marked = this.#marked(queue, now, offset + limit);
+    const others = [this.#due, this.#parked, this.#parkedReturned].flatMap((statement) =>
+      allRows<JobRow>(statement, queue, now, offset + limit).map(readJob),
+    );
+    const jobs = others.length === 0 ? marked : [...marked, ...others].sort(claimOrder);
+    return jobs.slice(offset, offset + limit);
+  }
+
+  nextRunAt(queue: string, now: number): number | null {
+    this.#unmarkAfter(now);
+    return firstRow<readonly [number | null]>(this.#next, queue, now)?.[0] ?? null;
+  }
+
+  countLater(queue: string, now: number): number {
+    const [later] = firstRow<readonly [number]>(this.#later, queue, now) ?? [0];
+    if (now >= this.#numbers.readyUntil) return later;
+    const [tooEarly] = firstRow<readonly [number]>(this.#tooEarly, queue, now) ?? [0];
+    return later + tooEarly;
+  }
+
+  /** Those whose time the store computed, of a page of all jobs. */
+  laterAmong({ afterSeq, limit, now }: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
+    const rows = allRows<readonly [number, string | null]>(this.#page, now, afterSeq, limit);
+    const ids = rows.map(([, id]) => id).filter((id) => id !== null);
+    return { ids, afterSeq: rows.length < limit ? null : (rows.at(-1)?.[0] ?? null) };
+  }
+
+  #marked(queue: string, now: number, limit: number): readonly Job[] {
+    const returned = allRows<JobRow>(this.#returned, queue, now, limit);
+    if (returned.length >= limit) return returned.map(readJob);
+    const ready = allRows<JobRow>(this.#ready, queue, now, limit - returned.length);
+    return [...returned, ...ready].map(readJob);
+  }
+
+  #unmarkAfter(now: number): void {
+    if (now >= this.#numbers.readyUntil) return;
+    // What stood for others among the ready ones may not be due now: all that are parked come back, and are seen anew.
+    this.#unpark.run();
+    for (const statement of this.#unmark) statement.run(now);
+    this.#numbers.lowerReadyUntil(now);
+  }
+}

@@ -1,0 +1,94 @@
+/** Who works, and what each worker claimed last. Kept and found, nothing more. */
+import type { LastClaim, WorkerRow } from '../../../core/ports/table.ts';
+import type { Database, Statement } from '../engine/sqlite-database.ts';
+import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+
+type StoredWorker = readonly [
+  id: string,
+  host: string,
+  pid: number,
+  queues: string,
+  info: string,
+  registeredAt: number,
+  seenAt: number,
+  until: number,
+];
+const COLUMNS = 'id, host, pid, queues, info, registered_at, seen_at, until';
+
+export class WorkerRows {
+  readonly #get: Statement;
+  readonly #all: Statement;
+  readonly #put: Statement;
+  readonly #remove: Statement;
+  readonly #claim: Statement;
+  readonly #leases: Statement;
+  readonly #remember: Statement;
+  readonly #forgetClaim: Statement;
+  readonly #forgetStrangers: Statement;
+
+  constructor(db: Database) {
+    this.#get = db.prepare(`SELECT ${COLUMNS} FROM workers WHERE id = ?`);
+    this.#all = db.prepare(`SELECT ${COLUMNS} FROM workers`);
+    this.#put = db.prepare(`INSERT OR REPLACE INTO workers (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#remove = db.prepare('DELETE FROM workers WHERE id = ?');
+    this.#claim = db.prepare('SELECT request, at, first_token, last_token FROM claims WHERE worker = ?');
+    this.#leases = db.prepare(`SELECT id, token FROM jobs INDEXED BY jobs_leased
+      WHERE lease_until IS NOT NULL AND token BETWEEN ? AND ? ORDER BY token`);
+    this.#remember = db.prepare(
+      'INSERT OR REPLACE INTO claims (worker, request, at, first_token, last_token) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#forgetClaim = db.prepare('DELETE FROM claims WHERE worker = ?');
+    this.#forgetStrangers = db.prepare('DELETE FROM claims WHERE at <= ? AND worker NOT IN (SELECT id FROM workers)');
+  }
+
+  get(id: string): WorkerRow | undefined {
+    const row = firstRow<StoredWorker>(this.#get, id);
+    return row === undefined ? undefined : readWorker(row);
+  }
+
+  all(): readonly WorkerRow[] {
+    return allRows<StoredWorker>(this.#all)
+      .map(readWorker)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  put({ id, host, pid, queues, info, registeredAt, seenAt, until }: WorkerRow): void {
+    this.#put.run(id, host, pid, JSON.stringify(queues), info, registeredAt, seenAt, until);
+  }
+
+  remove(id: string): void {
+    this.#remove.run(id);
+    this.#forgetClaim.run(id);
+  }
+
+  /** Of its leases only those that are still held: a repeated claim asks for no others. */
+  lastClaim(worker: string): LastClaim | undefined {
+    const row = firstRow<readonly [string, number, number, number]>(this.#claim, worker);
+    if (row === undefined) return undefined;
+    const [requestId, at, first, last] = row;
+    const leases = () => allRows<readonly [string, number]>(this.#leases, first, last);
+    return {
+      requestId,
+      at,
+      // Worked out only for the rare claim that is repeated: every claim asks for the request id.
+      get leases() {
+        return leases().map(([id, token]) => ({ id, token }));
+      },
+    };
+  }
+
+  rememberClaim(worker: string, { requestId, at, leases }: LastClaim): void {
+    const first = leases[0]?.token ?? 0;
+    const last = leases.at(-1)?.token ?? 0;
+    execute(this.#remember, worker, requestId, at, first, last);
+  }
+
+  /** The claims up to this time of workers that are not registered: nobody else would ever remove them. */
+  forgetStrangers(until: number): void {
+    execute(this.#forgetStrangers, until);
+  }
+}
+
+function readWorker([id, host, pid, queues, info, registeredAt, seenAt, until]: StoredWorker): WorkerRow {
+  return { id, host, pid, queues: JSON.parse(queues) as string[], info, registeredAt, seenAt, until };
+}

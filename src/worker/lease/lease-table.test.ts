@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { BoardLease } from './lease-table.ts';
+import { BoardReader, LeaseTable } from './lease-table.ts';
+
+const aLease = (token: number, id = `job-${token}`): BoardLease => ({
+  id,
+  token,
+  ms: 1_000,
+  beatMs: 250,
+  validUntil: 5.25,
+});
+
+const read = (reader: BoardReader): readonly (BoardLease | null)[] => {
+  const found: (BoardLease | null)[] = [];
+  reader.each((_token, lease) => found.push(lease()));
+  return found;
+};
+
+describe('the table of leases', () => {
+  it('shows the renewer what the main thread wrote, and no longer what it erased', () => {
+    const table = new LeaseTable(3);
+    const reader = new BoardReader(table.memory);
+    const first = table.write(aLease(2 ** 40));
+    table.write(aLease(8));
+    expect(read(reader)).toEqual([aLease(2 ** 40), aLease(8)]);
+    table.erase(first);
+    expect(read(reader)).toEqual([aLease(8)]);
+    table.write(aLease(9, 'x'.repeat(128)));
+    expect(read(reader)).toEqual([aLease(9, 'x'.repeat(128)), aLease(8)]);
+  });
+
+  it('says how much room is left, and refuses more', () => {
+    const table = new LeaseTable(2);
+    expect(table.room).toBe(2);
+    const entry = table.write(aLease(1));
+    table.hide(entry);
+    table.write(aLease(2));
+    expect(table.room).toBe(0);
+    expect(() => table.write(aLease(3))).toThrow('full');
+    table.erase(entry);
+    expect(table.room).toBe(1);
+  });
+
+  it('hides a lease that nobody is to renew, and keeps its place', () => {
+    const table = new LeaseTable(1);
+    table.hide(table.write(aLease(1)));
+    expect(read(new BoardReader(table.memory))).toEqual([]);
+    expect(table.room).toBe(0);
+  });
+
+  it('refuses an id that does not fit', () => {
+    expect(() => new LeaseTable(1).write(aLease(1, 'x'.repeat(129)))).toThrow('longer than 128');
+  });
+
+  it('never shows half of two leases: one that changes under the look is left for the next', () => {
+    const table = new LeaseTable(1);
+    const entry = table.write(aLease(1));
+    const seen: (BoardLease | null)[] = [];
+    new BoardReader(table.memory).each((_token, lease) => {
+      table.erase(entry);
+      table.write(aLease(2));
+      seen.push(lease());
+    });
+    expect(seen).toEqual([null]);
+  });
+
+  it('counts rounds and claims for the renewer', () => {
+    const table = new LeaseTable(1);
+    const reader = new BoardReader(table.memory);
+    table.countRound();
+    table.countRound();
+    table.countClaim();
+    expect([reader.rounds, reader.claims]).toEqual([2, 1]);
+  });
+});

@@ -1,0 +1,137 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
+import { faultyStore } from '../../../test/support/faulty-store.ts';
+import { startWorker, trialWorker } from '../../../test/support/trial-worker.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
+import type { RunAttempt } from '../attempt/run-outcome.ts';
+
+const untilStopped: RunAttempt = (_job, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+const ports: MessagePort[] = [];
+afterEach(() => {
+  for (const port of ports.splice(0)) port.close();
+});
+
+/** A memory store that another thread can open: its calls come back here over a port. */
+function openedTwice(options: { refuse?: boolean } = {}) {
+  const memory = openMemoryStore();
+  const said: string[] = [];
+  const serve = async (
+    port: MessagePort,
+    { number, name, argument }: { number: number; name: string; argument: never },
+  ) => {
+    said.push(name);
+    if (name === 'heartbeat') port.postMessage({ number, answer: await memory.jobs.heartbeat(argument) });
+    if (name === 'keepWorker') port.postMessage({ number, answer: await memory.jobs.keepWorker(argument) });
+  };
+  const store: Store = {
+    ...memory,
+    describe: () => {
+      const { port1, port2 } = new MessageChannel();
+      ports.push(port1);
+      port1.on('message', (call) => void serve(port1, call));
+      const module = new URL('../../../test/fixtures/keeper-store.mjs', import.meta.url).href;
+      return { module, options: { port: port2, ...options }, transfer: [port2] };
+    },
+  };
+  return { store, said, crash: () => ports.at(-1)?.postMessage({ crash: true }) };
+}
+
+describe('a renewer in its own thread', () => {
+  it('registers the worker, renews its leases, and carries what attempts say', async () => {
+    const { store, said } = openedTwice();
+    const { add, next, find } = await startWorker({
+      store,
+      leaseMs: 400,
+      run: async (job, context) => {
+        await context.checkpoint('"half"');
+        return await untilStopped(job, context);
+      },
+    });
+    await add('a');
+    const { job } = await next('started');
+    await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
+    await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
+    await expect.poll(async () => (await find('a')).lease?.pid, { timeout: 3_000 }).toBe(process.pid);
+    expect(said.slice(0, 2)).toEqual(['opened', 'keepWorker']);
+  });
+
+  it('has the store keep a checkpoint before its attempt is settled', async () => {
+    const { store } = openedTwice();
+    const found: (string | null)[] = [];
+    const { add, next } = await startWorker({
+      store,
+      run: async ({ checkpoint, failures }, context) => {
+        found.push(checkpoint);
+        for (const step of [1, 2, 3]) void context.checkpoint(`${failures}.${step}`);
+        throw new Error('on purpose');
+      },
+    });
+    const backoff = { kind: 'fixed', delayMs: 0, maxMs: 0, jitter: 0, delaysMs: [] } as const;
+    await add('a', { policy: { retries: 2, backoff } });
+    for (const _ of [1, 2, 3]) await next('ended');
+    expect(found).toEqual([null, '0.3', '1.3']);
+  });
+
+  it('tells of a cancel and of a loss', async () => {
+    const { store } = openedTwice();
+    const { add, next } = await startWorker({ store, concurrency: 2, run: untilStopped });
+    await add('a');
+    await add('b');
+    await next('started', ({ job }) => job.id === 'b');
+    await store.jobs.cancel([{ id: 'a' }]);
+    expect(await next('stopping')).toMatchObject({ job: { id: 'a' }, reason: 'cancel' });
+    await store.jobs.move([{ id: 'b', queue: 'elsewhere', steal: true }]);
+    expect(await next('stopping')).toMatchObject({ job: { id: 'b' }, reason: 'lease-lost' });
+  });
+
+  it('goes on under the new id of a worker that was failed', async () => {
+    const { store } = openedTwice();
+    const { next, worker } = await startWorker({ store, leaseMs: 400 });
+    await expect.poll(() => store.jobs.workers()).toHaveLength(1);
+    await store.jobs.endWorker({ id: worker.id, kind: 'fail' });
+    await next('restarted');
+    await expect.poll(() => store.jobs.workers()).toMatchObject([{ id: worker.id }]);
+  });
+
+  it('is started again when it dies, and keeps the leases as before', async () => {
+    const { store, said, crash } = openedTwice();
+    const { add, next, find, worker } = await startWorker({ store, leaseMs: 2_000, run: untilStopped });
+    await add('a');
+    await next('started');
+    crash();
+    expect(await next('trouble')).toMatchObject({ what: 'the lease renewer' });
+    await expect.poll(() => said.filter((name) => name === 'opened').length, { timeout: 3_000 }).toBe(2);
+    const { lease } = await find('a');
+    await expect
+      .poll(async () => (await find('a')).lease?.until ?? 0, { timeout: 3_000 })
+      .toBeGreaterThan(lease?.until ?? 0);
+    expect(worker.running()).toHaveLength(1);
+  });
+
+  it('says why it cannot open the store', async () => {
+    const { store } = openedTwice({ refuse: true });
+    const { worker } = trialWorker({ store });
+    await expect(worker.start()).rejects.toMatchObject({ code: 'store-unavailable', message: 'it is not there' });
+    await worker.stop();
+  });
+
+  it('is one for all workers of a store, and closes it when the last of them stops', async () => {
+    const { store, said } = openedTwice();
+    const shared = faultyStore(store);
+    const [one, other] = [
+      await startWorker({ store: shared }),
+      await startWorker({ store: shared, run: untilStopped }),
+    ];
+    await expect.poll(() => store.jobs.workers()).toHaveLength(2);
+    await one.worker.stop();
+    await other.add('a');
+    await other.next('started');
+    expect(said.filter((name) => name === 'opened')).toHaveLength(1);
+    expect(said).not.toContain('closed');
+    await other.worker.stop({ force: true });
+    await expect.poll(() => said.at(-1)).toBe('closed');
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * Queue settings as the library reads and writes them, with a copy at hand for workers, which need them at once. Under
+ * the name EVERY_QUEUE stand those that are global.
+ *
+ * Invariant: a change by two people at the same time loses neither's: a write names the version it saw.
+ */
+
+import { LonghaulError } from '../../core/ports/errors.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { liveSettings } from '../../core/settings/delete-queue.ts';
+import type { ExplainedSetting, SettingLayers, SettingName } from '../../core/settings/global-settings.ts';
+import { explainSettings, mergeGlobal, mustSuitQueue, withoutSetting } from '../../core/settings/global-settings.ts';
+import type { QueueSettings, SetSettings } from '../../core/settings/settings.ts';
+import { DEFAULT_SETTINGS, EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
+import type { SettingsInput } from '../../core/settings/settings-input.ts';
+import { mergeSettings } from '../../core/settings/settings-input.ts';
+
+const MOST_TRIES = 20;
+const PAGE = 500;
+
+export class SettingsCache {
+  readonly #store: Store;
+  readonly #known = new Map<string, QueueSettings>();
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async read(queue: string): Promise<QueueSettings> {
+    const { own, shared } = await this.layers(queue);
+    return settingsOf(own, shared);
+  }
+
+  async explain(queue: string): Promise<readonly ExplainedSetting[]> {
+    return explainSettings(await this.layers(queue));
+  }
+
+  /** What is set, and by whom. Of every queue there is nothing of its own. */
+  async layers(queue: string): Promise<SettingLayers> {
+    const { records } = this.#store;
+    const [own, shared] = await Promise.all([
+      queue === EVERY_QUEUE ? null : records.get(QUEUE_RECORD, queue),
+      records.get(QUEUE_RECORD, EVERY_QUEUE),
+    ]);
+    return { own: settingsIn(own), shared: settingsIn(shared) };
+  }
+
+  change(queue: string, input: SettingsInput): Promise<QueueSettings> {
+    return this.#write(queue, (before, shared) =>
+      queue === EVERY_QUEUE ? mergeGlobal(before, input) : mergeSettings(before, input, shared),
+    );
+  }
+
+  /** It is inherited again. */
+  unset(queue: string, name: SettingName): Promise<QueueSettings> {
+    return this.#write(queue, (before) => withoutSetting(before, name));
+  }
+
+  /** Keeps a fresh copy of these queues' settings for `at`. */
+  async follow(queues: readonly string[]): Promise<void> {
+    this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
+      const changed = new Set(events.filter(({ type }) => type === 'queue').map(({ queue }) => queue));
+      for (const queue of this.#known.keys()) if (changed.has(queue) || changed.has(EVERY_QUEUE)) this.#refresh(queue);
+    }, 'work');
+    await Promise.all(queues.map(async (queue) => this.#known.set(queue, await this.read(queue))));
+  }
+
+  at(queue: string): QueueSettings {
+    return this.#known.get(queue) ?? DEFAULT_SETTINGS;
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+  }
+
+  async #write(queue: string, next: (before: SetSettings, shared: SetSettings | undefined) => SetSettings) {
+    const { records } = this.#store;
+    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+      const [record, { shared }] = await Promise.all([records.get(QUEUE_RECORD, queue), this.layers(EVERY_QUEUE)]);
+      const set = next(liveSettings(record) ?? {}, shared);
+      await this.#mustSuit(queue, set, shared);
+      const put = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(set), ifVersion: record?.version ?? 0 };
+      const answer = await records.put(put);
+      if (answer.ok) return queue === EVERY_QUEUE ? settingsOf(undefined, set) : settingsOf(set, shared);
+    }
+    throw new LonghaulError(
+      'store-unavailable',
+      `the settings of queue ${queue} are being changed by too many at once`,
+    );
+  }
+
+  /** A queue that is changed at this very moment is not seen: its writer looked at the global ones as they were. */
+  async #mustSuit(queue: string, set: SetSettings, shared: SetSettings | undefined): Promise<void> {
+    if (queue !== EVERY_QUEUE) return mustSuitQueue(queue, { own: set, shared });
+    for (let after = EVERY_QUEUE; ; ) {
+      const page = await this.#store.records.list({ kind: QUEUE_RECORD, after, limit: PAGE });
+      for (const record of page) mustSuitQueue(record.key, { own: settingsIn(record), shared: set });
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      after = last.key;
+    }
+  }
+
+  /** A copy that could not be refreshed stays as it was: the store itself always goes by the record. */
+  #refresh(queue: string): void {
+    this.read(queue).then(
+      (settings) => this.#known.set(queue, settings),
+      () => undefined,
+    );
+  }
+}

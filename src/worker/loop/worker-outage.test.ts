@@ -1,0 +1,162 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startWorker } from '../../../test/support/trial-worker.ts';
+import type { ClaimRequest } from '../../core/ports/job-store.ts';
+import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
+import type { RunAttempt } from '../attempt/run-outcome.ts';
+
+const untilStopped: RunAttempt = (_job, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'longhaul-outage-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('when an answer is lost', () => {
+  it('a claim is repeated under its own id, so that no lease is held by nobody', async () => {
+    const { store, add, next, find } = await startWorker();
+    store.break(['claim'], 'lost-reply', 2);
+    await add('a');
+    await next('ended');
+    const requests = store.callsOf('claim') as ClaimRequest[];
+    const ids = requests.map(({ requestId }) => requestId);
+    const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);
+    expect(repeated.length).toBeGreaterThan(0);
+    expect(await find('a')).toMatchObject({ state: 'done', attempt: 1 });
+  });
+
+  it('a settlement is repeated, and answered as the first time', async () => {
+    const { store, add, next, find } = await startWorker();
+    store.break(['settle'], 'lost-reply', 1);
+    await add('a');
+    expect(await next('ended')).toMatchObject({ answer: { ok: true, state: 'done' } });
+    expect(store.callsOf('settle')).toHaveLength(2);
+    expect((await store.jobs.history('a')).map(({ event }) => event)).toEqual(['added', 'claimed', 'completed']);
+    expect(await find('a')).toMatchObject({ attempt: 1 });
+  });
+});
+
+describe('when the store is away', () => {
+  it('says so once, and once that it is back', async () => {
+    const { store, next, events, worker } = await startWorker();
+    store.break(['claim', 'keepWorker'], 'unavailable');
+    worker.wake();
+    await next('store-away');
+    await expect.poll(() => store.callsOf('claim').length).toBeGreaterThan(4);
+    store.heal();
+    await next('store-back');
+    expect(events.filter(({ type }) => type === 'store-away')).toHaveLength(1);
+  });
+
+  it('an attempt goes on where nobody else could take its job', async () => {
+    const { store, add, next, find, worker } = await startWorker({ leaseMs: 200, run: untilStopped });
+    await add('a');
+    await next('started');
+    store.break(['claim', 'keepWorker', 'heartbeat'], 'unavailable');
+    await next('store-away');
+    await expect(next('stopping', undefined, 400)).rejects.toThrow('no event');
+    store.heal();
+    await next('store-back');
+    expect(worker.running()).toHaveLength(1);
+    expect(await find('a')).toMatchObject({ state: 'running', attempt: 1 });
+  });
+
+  it('an attempt is stopped before its lease ends where somebody else could', async () => {
+    let stoppedAt = Number.POSITIVE_INFINITY;
+    const { store, add, next, find } = await startWorker({
+      leaseMs: 2_000,
+      onUnreachable: 'stop',
+      run: (job, context) => {
+        context.signal.addEventListener('abort', () => (stoppedAt = Date.now()));
+        return untilStopped(job, context);
+      },
+    });
+    await add('a');
+    await next('started');
+    store.break(['claim', 'keepWorker', 'heartbeat', 'settle'], 'unavailable');
+    expect(await next('stopping')).toMatchObject({ reason: 'unreachable' });
+    expect(stoppedAt).toBeLessThan((await find('a')).lease?.until ?? 0);
+    store.heal();
+    expect(await next('ended')).toMatchObject({ settlement: { kind: 'release' }, answer: { ok: true } });
+    expect(await find('a')).toMatchObject({ interruptions: 1, failures: 0 });
+  });
+
+  it('a heartbeat that hangs does not keep the next from going out', async () => {
+    const { store, add, next, find } = await startWorker({ leaseMs: 1_000, run: untilStopped });
+    await add('a');
+    const { job } = await next('started');
+    store.break(['heartbeat'], 'hang', 1);
+    await next('store-away', undefined, 3_000);
+    await next('store-back', undefined, 3_000);
+    expect((await find('a')).lease?.until).toBeGreaterThan(job.lease.until);
+  });
+
+  it('settlements wait on disk, and are delivered when it is back', async () => {
+    const path = join(folder, 'journal');
+    const { store, add, next, find } = await startWorker({ journalPath: path, concurrency: 3 });
+    store.break(['settle'], 'unavailable');
+    for (const id of ['a', 'b', 'c']) await add(id);
+    await expect.poll(() => readdir(folder)).toHaveLength(1);
+    store.heal();
+    for (const _ of 'abc') await next('ended');
+    expect(await find('b')).toMatchObject({ state: 'done' });
+    await expect.poll(() => readdir(folder)).toEqual([]);
+  });
+
+  it('what a worker could not deliver before it stopped, another delivers', async () => {
+    const path = join(folder, 'journal');
+    const shared = openMemoryStore();
+    const gone = await startWorker({ store: shared, journalPath: path });
+    gone.store.break(['settle'], 'unavailable');
+    await gone.add('a');
+    await expect.poll(() => readdir(folder)).toHaveLength(1);
+    await gone.worker.stop({ force: true });
+    const { next } = await startWorker({ store: shared, journalPath: path, queues: ['other'] });
+    expect(await next('journal-found')).toMatchObject({ settlements: 1 });
+    expect(await next('delivered')).toMatchObject({ answer: { ok: true, state: 'done' } });
+    await expect.poll(() => readdir(folder)).toEqual([]);
+  });
+
+  it('claims no more than it can keep account of', async () => {
+    const { store, add, next, events } = await startWorker({ concurrency: 1 });
+    store.break(['settle'], 'unavailable');
+    for (let index = 0; index < 10; index += 1) await add(`job-${index}`);
+    await expect.poll(() => events.filter(({ type }) => type === 'started').length).toBe(4);
+    await expect(next('started', ({ job }) => job.id === 'job-4', 100)).rejects.toThrow('no event');
+    store.heal();
+    await next('ended', ({ job }) => job.id === 'job-9');
+  });
+});
+
+describe('a settlement that the store cannot read', () => {
+  it('fails its own job and no other', async () => {
+    const real = openMemoryStore();
+    const picky = {
+      ...real,
+      jobs: {
+        ...real.jobs,
+        settle: async (...args: Parameters<typeof real.jobs.settle>) => {
+          const isBad = args[0].some((each) => each.kind === 'complete' && each.result === 'unreadable');
+          if (isBad) throw Object.assign(new Error('the result is too long'), { code: 'bad-input' });
+          return await real.jobs.settle(...args);
+        },
+      },
+    };
+    const { add, next, find } = await startWorker({
+      store: picky,
+      concurrency: 3,
+      run: async ({ data }) => ({ kind: 'complete', result: data }),
+    });
+    await add('a', { data: '1' });
+    await add('b', { data: 'unreadable' });
+    await add('c', { data: '3' });
+    for (const _ of 'abc') await next('ended');
+    expect(await find('a')).toMatchObject({ state: 'done' });
+    expect(await find('b')).toMatchObject({ state: 'failed', failure: { message: 'the result is too long' } });
+    expect(await find('c')).toMatchObject({ state: 'done' });
+  });
+});

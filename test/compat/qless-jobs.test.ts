@@ -1,0 +1,342 @@
+/** qless's commands about one job, each named after it, over every store. */
+import { expect, test } from 'vitest';
+import type { Qless } from '../../src/compat/qless/index.ts';
+import { openQless } from '../../src/compat/qless/index.ts';
+import { connect } from '../../src/library/index.ts';
+import { overStores } from './over-stores.ts';
+
+interface Seen {
+  readonly [field: string]: unknown;
+  readonly jid: string;
+}
+
+test('qless now: a store that goes by its own clock is refused', async () => {
+  await using longhaul = await connect('memory:');
+  await expect(openQless(longhaul.store).call('get', 0, 'a')).rejects.toThrow("clock: 'caller'");
+});
+
+overStores(
+  'qless jobs',
+  (open) => {
+    const qless = async (): Promise<Qless> => openQless((await open()).store);
+    const put = (door: Qless, now: number, jid: string, ...options: unknown[]) =>
+      door.call('put', now, '', 'q', jid, 'Klass', '{"a":1}', 0, ...options);
+    const get = async (door: Qless, now: number, jid: string) => (await door.call('get', now, jid)) as Seen;
+    const pop = async (door: Qless, now: number, worker = 'w', count = 10) =>
+      (await door.call('pop', now, 'q', worker, count)) as readonly Seen[];
+    const popped = async (door: Qless, now: number, worker = 'w') =>
+      (await pop(door, now, worker)).map(({ jid }) => jid);
+
+    test('qless put: a job as it was put, with its defaults, in its own words', async () => {
+      const door = await qless();
+      expect(await door.call('put', 10, 'w', 'q', 'a', 'Klass', '{"a": 1}', 0, 'tags', '["x"]')).toBe('a');
+      expect(await get(door, 10, 'a')).toEqual({
+        jid: 'a',
+        klass: 'Klass',
+        state: 'waiting',
+        queue: 'q',
+        worker: '',
+        tracked: false,
+        priority: 0,
+        expires: 0,
+        retries: 5,
+        remaining: 5,
+        data: '{"a": 1}',
+        tags: ['x'],
+        history: [{ when: 10, what: 'put', q: 'q' }],
+        failure: {},
+        spawned_from_jid: false,
+        dependents: [],
+        dependencies: [],
+        throttles: [],
+      });
+      await door.call('put', 10, '', 'q', 'b', 'Klass', '{}', 5);
+      expect((await get(door, 10, 'b'))['state']).toBe('scheduled');
+      expect(await popped(door, 14)).toEqual(['a']);
+      expect(await popped(door, 15)).toEqual(['b']);
+    });
+
+    test('qless put: arguments that are wrong are told with their names', async () => {
+      const door = await qless();
+      await expect(door.call('put', 0, '', 'q', 'a', 'Klass', '{no', 0)).rejects.toThrow(
+        'Put(): Arg "data" missing or not JSON',
+      );
+      await expect(door.call('put', 0, '', 'q', 'a', 'Klass', '{}', 'soon')).rejects.toThrow(
+        'Put(): Arg "delay" missing or not a number',
+      );
+      await expect(put(door, 0, 'a', 'priority')).rejects.toThrow('Odd number of additional args');
+      await expect(put(door, 0, 'a', 'urgency', 1)).rejects.toThrow('Unknown option "urgency"');
+      await expect(door.call('put', 0, '', 'q')).rejects.toThrow('Put(): Arg "jid" missing');
+      await expect(door.call('shout', 0)).rejects.toThrow('Unknown command shout');
+      expect(await door.call('get', 0, 'a')).toBeNull();
+    });
+
+    test('qless bad input: is told in words, and nothing of it is kept', async () => {
+      const door = await qless();
+      const says = (words: string, command: string, ...args: unknown[]) =>
+        expect(door.call(command, 0, ...args)).rejects.toThrow(words);
+      await says('Pop(): Arg "count" must be a whole number from 0: 1.5', 'pop', 'q', 'w', 1.5);
+      await says('queue name', 'pop', 'no queue', 'w', 1);
+      await says('queue name', 'queues', '../q');
+      await says('jid', 'put', '', 'q', 'no id', 'Klass', '{}', 0);
+      await says('Put(): Arg "delay" is too long', 'put', '', 'q', 'a', 'Klass', '{}', 1e15);
+      await says('more than 262144 bytes', 'put', '', 'q', 'a', 'Klass', JSON.stringify('x'.repeat(262_144)), 0);
+      await says('tags', 'put', '', 'q', 'a', 'Klass', '{}', 0, 'tags', '{"a":1}');
+      await says('priority', 'put', '', 'q', 'a', 'Klass', '{}', 0, 'priority', 1e12);
+      await says('must be at least a second', 'recur', 'q', 'r', 'Klass', '{}', 'interval', 0.5, 0);
+      await says('Unknown command constructor', 'constructor');
+      await expect(door.call('pop', Number.NaN, 'q', 'w', 1)).rejects.toThrow('a number of seconds');
+      expect([await door.call('get', 0, '@clock'), await door.call('get', 0, 'no id')]).toEqual([null, null]);
+      await put(door, 0, 'a');
+      await says('more than 4096 characters', 'log', 'a', 'x'.repeat(5_000));
+      expect((await get(door, 0, 'a'))['history']).toHaveLength(1);
+    });
+
+    test('qless put: an existing job moves and starts anew, and its worker has lost it', async () => {
+      const door = await qless();
+      await put(door, 0, 'a', 'retries', 3);
+      await pop(door, 1);
+      await door.call('retry', 2, 'a', 'q', 'w');
+      await pop(door, 3);
+      await door.call('put', 4, 'other', 'next', 'a', 'Other', '{"b":2}', 0, 'priority', 7);
+      await expect(door.call('complete', 5, 'a', 'w', 'q', '{}')).rejects.toThrow(
+        'Complete(): Job is not currently running: waiting',
+      );
+      expect(await get(door, 5, 'a')).toMatchObject({
+        state: 'waiting',
+        queue: 'next',
+        klass: 'Other',
+        data: '{"b":2}',
+        priority: 7,
+        retries: 3,
+        remaining: 3,
+        worker: '',
+      });
+      expect((await get(door, 5, 'a'))['history']).toEqual([
+        { when: 0, what: 'put', q: 'q' },
+        { when: 1, what: 'popped', worker: 'w' },
+        { when: 2, what: 'retried', worker: 'w' },
+        { when: 3, what: 'popped', worker: 'w' },
+        { when: 4, what: 'put', q: 'next' },
+      ]);
+    });
+
+    test('qless requeue: as put, for a job that exists', async () => {
+      const door = await qless();
+      await expect(door.call('requeue', 0, 'w', 'q', 'a', 'Klass', '{}', 0)).rejects.toThrow(
+        'Requeue(): Job a does not exist',
+      );
+      await put(door, 0, 'a');
+      await pop(door, 1);
+      await door.call('complete', 2, 'a', 'w', 'q', '{}');
+      expect(await door.call('requeue', 3, 'w', 'again', 'a', 'Klass', '{}', 0)).toBe('a');
+      expect(await get(door, 3, 'a')).toMatchObject({ state: 'waiting', queue: 'again' });
+    });
+
+    test('qless priority direction: a higher number is more urgent, in put and in priority', async () => {
+      const door = await qless();
+      await put(door, 0, 'low', 'priority', -1);
+      await put(door, 0, 'none');
+      await put(door, 0, 'high', 'priority', 10);
+      await put(door, 0, 'raised');
+      expect(await door.call('priority', 0, 'raised', 20)).toBe(20);
+      expect((await get(door, 0, 'raised'))['priority']).toBe(20);
+      expect(await popped(door, 1)).toEqual(['raised', 'high', 'none', 'low']);
+      await expect(door.call('priority', 0, 'gone', 1)).rejects.toThrow('Priority(): Job gone does not exist');
+    });
+
+    test('qless complete: done, and only by its worker in its queue', async () => {
+      const door = await qless();
+      await expect(door.call('complete', 0, 'a', 'w', 'q', '{}')).rejects.toThrow('Complete(): Job does not exist');
+      await put(door, 0, 'a');
+      await pop(door, 1);
+      const by = (worker: string, queue: string) => door.call('complete', 2, 'a', worker, queue, '{"done":true}');
+      await expect(by('other', 'q')).rejects.toThrow('Complete(): Job has been handed out to another worker: w');
+      await expect(by('w', 'r')).rejects.toThrow('Complete(): Job running in another queue: q');
+      expect(await by('w', 'q')).toBe('complete');
+      expect(await get(door, 2, 'a')).toMatchObject({
+        state: 'complete',
+        queue: '',
+        worker: '',
+        data: '{"done":true}',
+        history: [{ what: 'put' }, { what: 'popped' }, { when: 2, what: 'done' }],
+      });
+    });
+
+    test('qless complete: with next, delay and depends it goes on to another queue, its retries whole again', async () => {
+      const door = await qless();
+      for (const jid of ['a', 'b', 'c', 'parent']) await put(door, 0, jid);
+      await pop(door, 1, 'w', 3);
+      const next = (jid: string, ...more: unknown[]) =>
+        door.call('complete', 2, jid, 'w', 'q', '{}', 'next', 'n', ...more);
+      expect(await next('a')).toBe('waiting');
+      expect(await next('b', 'delay', 60)).toBe('scheduled');
+      expect((await get(door, 2, 'b'))['state']).toBe('scheduled');
+      expect(await next('c', 'depends', '["parent"]')).toBe('depends');
+      expect(await get(door, 2, 'c')).toMatchObject({ state: 'depends', dependencies: ['parent'], remaining: 5 });
+      expect((await get(door, 2, 'a'))['history']).toEqual([
+        { when: 0, what: 'put', q: 'q' },
+        { when: 1, what: 'popped', worker: 'w' },
+        { when: 2, what: 'done' },
+        { when: 2, what: 'put', q: 'n' },
+      ]);
+      await pop(door, 3);
+      await expect(door.call('complete', 4, 'parent', 'w', 'q', '{}', 'delay', 5)).rejects.toThrow(
+        'Complete(): "delay" cannot be used without a "next".',
+      );
+    });
+
+    test('qless fail: failed in its group, with a message, at once and whatever retries are left', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await expect(door.call('fail', 1, 'a', 'w', 'g', 'm')).rejects.toThrow(
+        'Fail(): Job not currently running: waiting',
+      );
+      await pop(door, 1);
+      await expect(door.call('fail', 2, 'a', 'x', 'g', 'm')).rejects.toThrow(
+        'Fail(): Job running with another worker: w',
+      );
+      expect(await door.call('fail', 2, 'a', 'w', 'group', 'message', '{"seen":1}')).toBe('a');
+      expect(await get(door, 3, 'a')).toMatchObject({
+        state: 'failed',
+        data: '{"seen":1}',
+        failure: { group: 'group', message: 'message', when: 2, worker: 'w' },
+        history: [{ what: 'put' }, { what: 'popped' }, { when: 2, what: 'failed', worker: 'w', group: 'group' }],
+      });
+    });
+
+    test('qless retry: counts down, and fails in failed-retries-<queue> or in the group that is said', async () => {
+      const door = await qless();
+      await put(door, 0, 'a', 'retries', 1);
+      await put(door, 0, 'b', 'retries', 0);
+      await pop(door, 1);
+      expect(await door.call('retry', 2, 'a', 'q', 'w', 5)).toBe(0);
+      expect(await get(door, 2, 'a')).toMatchObject({ state: 'scheduled', remaining: 0, failure: {} });
+      expect(await popped(door, 7)).toEqual(['a']);
+      await expect(door.call('retry', 8, 'a', 'q', 'x')).rejects.toThrow(
+        'Retry(): Job has been given to another worker: w',
+      );
+      expect(await door.call('retry', 8, 'a', 'q', 'w')).toBe(-1);
+      const words = 'Job exhausted retries in queue "q"';
+      expect(await get(door, 8, 'a')).toMatchObject({
+        state: 'failed',
+        failure: { group: 'failed-retries-q', message: words, when: 8, worker: 'w' },
+      });
+      expect(await door.call('retry', 8, 'b', 'q', 'w', 0, 'own', 'why')).toBe(-1);
+      expect(await get(door, 8, 'b')).toMatchObject({ failure: { group: 'own', message: 'why' } });
+    });
+
+    test('qless heartbeat: gives the new expiration and takes new data, from its worker alone', async () => {
+      const door = await qless();
+      await expect(door.call('heartbeat', 0, 'a', 'w')).rejects.toThrow('Heartbeat(): Job does not exist');
+      await put(door, 0, 'a');
+      await expect(door.call('heartbeat', 0, 'a', 'w')).rejects.toThrow(
+        'Heartbeat(): Job not currently running: waiting',
+      );
+      const [job] = await pop(door, 1);
+      expect(job).toMatchObject({ state: 'running', worker: 'w', expires: 61 });
+      expect(await door.call('heartbeat', 30, 'a', 'w', '{"half":true}')).toBe(90);
+      expect(await get(door, 30, 'a')).toMatchObject({ data: '{"half":true}', expires: 90 });
+      await expect(door.call('heartbeat', 31, 'a', 'x')).rejects.toThrow(
+        'Heartbeat(): Job given out to another worker: w',
+      );
+      expect(await door.call('heartbeat', 31, 'a', '')).toBe(91);
+    });
+
+    test('qless grace-period: a lock that ran out is handed over after the grace period, and counts', async () => {
+      const door = await qless();
+      await put(door, 0, 'a', 'retries', 1);
+      await put(door, 0, 'later');
+      expect(await popped(door, 0, 'first')).toEqual(['a', 'later']);
+      await door.call('heartbeat', 59, 'later', 'first');
+      expect((await get(door, 60, 'a'))['state']).toBe('stalled');
+      expect(await popped(door, 60, 'second')).toEqual([]);
+      expect(await popped(door, 69.999, 'second')).toEqual([]);
+      expect(await popped(door, 70, 'second')).toEqual(['a']);
+      expect(await get(door, 70, 'a')).toMatchObject({
+        state: 'running',
+        worker: 'second',
+        remaining: 0,
+        expires: 130,
+      });
+      await expect(door.call('complete', 71, 'a', 'first', 'q', '{}')).rejects.toThrow('another worker: second');
+      expect(await popped(door, 140, 'third')).toEqual(['later']);
+      expect(await get(door, 140, 'a')).toMatchObject({
+        state: 'failed',
+        failure: { group: 'failed-retries-q', message: 'Job exhausted retries in queue "q"', worker: 'second' },
+      });
+    });
+
+    test('qless grace-period: within it the old worker can still say how it went', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await pop(door, 0);
+      expect(await popped(door, 65, 'second')).toEqual([]);
+      expect(await door.call('fail', 66, 'a', 'w', 'slow', 'took too long')).toBe('a');
+    });
+
+    test('qless timeout: takes a job from its worker, and it is the next to be popped', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await put(door, 0, 'b', 'priority', 9);
+      await pop(door, 1);
+      await door.call('timeout', 2, 'a');
+      expect(await get(door, 2, 'a')).toMatchObject({ state: 'stalled', worker: '', remaining: 5 });
+      await put(door, 2, 'c', 'priority', 9);
+      expect(await popped(door, 3)).toEqual(['a', 'c']);
+      await expect(door.call('timeout', 4, 'none')).rejects.toThrow('Timeout(): Job does not exist');
+      await put(door, 4, 'd');
+      await expect(door.call('timeout', 4, 'd')).rejects.toThrow('Timeout(): Job not running');
+    });
+
+    test('qless cancel: a job is gone, also from under its worker; dependents must be named too', async () => {
+      const door = await qless();
+      for (const jid of ['waiting', 'running', 'failed']) await put(door, 0, jid);
+      await put(door, 0, 'child', 'depends', '["waiting"]');
+      await expect(door.call('cancel', 1, 'waiting')).rejects.toThrow(
+        'Cancel(): waiting is a dependency of child but is not mentioned to be canceled',
+      );
+      await door.call('priority', 0, 'waiting', -1);
+      await pop(door, 1, 'w', 2);
+      await door.call('fail', 1, 'failed', 'w', 'g', 'm');
+      const jids = ['waiting', 'running', 'failed', 'child'];
+      expect(await door.call('cancel', 2, ...jids)).toEqual(jids);
+      for (const jid of jids) expect(await door.call('get', 2, jid)).toBeNull();
+      await expect(door.call('heartbeat', 3, 'running', 'w')).rejects.toThrow('Heartbeat(): Job does not exist');
+      await put(door, 4, 'running');
+      expect(await get(door, 4, 'running')).toMatchObject({ state: 'waiting', history: [{ when: 4, what: 'put' }] });
+    });
+
+    test('qless depends: a job waits for others, and is told to wait for more or for fewer', async () => {
+      const door = await qless();
+      for (const jid of ['a', 'b', 'c']) await put(door, 0, jid);
+      await put(door, 0, 'child', 'depends', '["a","b","never-put"]');
+      expect(await get(door, 0, 'child')).toMatchObject({ state: 'depends', dependencies: ['b', 'a'] });
+      expect((await get(door, 0, 'a'))['dependents']).toEqual(['child']);
+      expect(await popped(door, 1)).toEqual(['a', 'b', 'c']);
+      await door.call('complete', 2, 'a', 'w', 'q', '{}');
+      expect(await door.call('depends', 2, 'child', 'on', 'c')).toBe(true);
+      expect(await door.call('depends', 2, 'child', 'off', 'b')).toBe(true);
+      expect((await get(door, 2, 'child'))['dependencies']).toEqual(['c']);
+      expect(await door.call('depends', 2, 'child', 'off', 'all')).toBe(true);
+      expect(await popped(door, 3)).toEqual(['child']);
+      await expect(door.call('depends', 3, 'child', 'on', 'c')).rejects.toThrow(
+        'Depends(): Job child not in the depends state: running',
+      );
+    });
+
+    test('qless log: words of a worker stand in the history', async () => {
+      const door = await qless();
+      await put(door, 0, 'a');
+      await door.call('log', 5, 'a', 'looked at it', '{"found":3}');
+      await door.call('log', 6, 'a', 'track', '{"from":"elsewhere","when":1}');
+      expect((await get(door, 5, 'a'))['history']).toEqual([
+        { when: 0, what: 'put', q: 'q' },
+        { when: 5, what: 'looked at it', found: 3 },
+        { when: 6, what: 'track', from: 'elsewhere' },
+      ]);
+      await expect(door.call('log', 5, 'none', 'x')).rejects.toThrow('Log(): Job none does not exist');
+    });
+  },
+  { clock: 'caller' },
+);

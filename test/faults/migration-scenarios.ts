@@ -1,0 +1,68 @@
+/** Calls of the scripts by which a store moves house, for lua-abort.test.ts. */
+import {
+  type MigrationPort,
+  MOVED_PARTS,
+  type MovedBatch,
+  type MovedPart,
+  type Standing,
+} from '../../src/core/ports/migration.ts';
+import { START, type Workbench } from '../contract/workbench.ts';
+import type { Scenario } from './abort-scenarios.ts';
+
+const TARGET: Standing = {
+  move: 'm',
+  role: 'target',
+  other: 'elsewhere',
+  state: 'moving',
+  at: START,
+  done: null,
+  left: [],
+};
+
+/** What was read of a store before it was emptied, to be written back. */
+const batches = new WeakMap<Workbench, readonly MovedBatch[]>();
+
+async function readAll(migration: MigrationPort): Promise<readonly MovedBatch[]> {
+  const numbers = await migration.numbers();
+  const read = async (part: MovedPart) => (await migration.read(part, null, 1_000)).rows;
+  const parts = await Promise.all(MOVED_PARTS.map(async (part) => ({ part, rows: await read(part) })));
+  return parts.map((each) => ({ move: 'm', gone: [], numbers, done: null, ...each }));
+}
+
+/** Over a store that has something of everything. */
+export function movingScenarios(fill: Scenario['prepare']): readonly Scenario[] {
+  const asTarget: Scenario['prepare'] = async (bench) => {
+    await fill(bench);
+    batches.set(bench, await readAll(bench.store.migration));
+    await bench.store.migration.stand(TARGET, null);
+  };
+  return [
+    {
+      name: 'moving-stand',
+      prepare: fill,
+      call: (bench) => bench.store.migration.stand(TARGET, null),
+      answersAlike: true,
+      isClosed: true,
+    },
+    {
+      name: 'moving-clear',
+      prepare: asTarget,
+      call: (bench) => bench.store.migration.clear('m').then(() => null),
+      answersAlike: true,
+      isClosed: true,
+    },
+    {
+      name: 'moving-write',
+      prepare: async (bench) => {
+        await asTarget(bench);
+        await bench.store.migration.clear('m');
+      },
+      call: async (bench) => {
+        for (const batch of batches.get(bench) ?? []) await bench.store.migration.write(batch);
+        return null;
+      },
+      answersAlike: true,
+      isClosed: true,
+    },
+  ];
+}

@@ -1,0 +1,324 @@
+/**
+ * A store and the model, given the same calls at the same time. Throws where they disagree: on an answer, on what
+ * became of the jobs, or, at the end, on histories, counts, groups, lists, workers or events.
+ *
+ * Tokens and insertion numbers are each one's own: tokens are translated, insertion numbers show in the order of lists.
+ */
+
+import type { Job } from '../../src/core/job/job.ts';
+import type { Moment } from '../../src/core/lifecycle/clock.ts';
+import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
+import { isReadOnly } from '../../src/core/operations/perform.ts';
+import type { FailureGroup, JobQuery, NewJob, StoreEvent } from '../../src/core/ports/job-store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import { EVERY_QUEUE, QUEUE_RECORD } from '../../src/core/settings/settings.ts';
+import { dayOf, dayText } from '../../src/core/statistics/statistics.ts';
+import { Model } from './model.ts';
+import * as calls from './model-calls.ts';
+import * as chores from './model-maintenance.ts';
+import * as looks from './model-reads.ts';
+import { hourly, nearly, statistics } from './model-statistics.ts';
+import { ALL_QUEUES, FUTURE_TOKEN, type Profile, type Program, QUEUES, THROTTLES, WORKERS } from './program.ts';
+import { type Call, type PortCall, prepare, resolve } from './resolve.ts';
+
+/** What is compared with what, in words for whoever reads the failure. */
+export class Disagreement extends Error {}
+
+/** Every answer is compared; the jobs themselves after every third step, since what went wrong mostly stays so. */
+const LOOK_EVERY = 3;
+const PROBES: readonly NewJob[] = ['k', 'l'].flatMap((key) =>
+  [...QUEUES, 'anywhere'].map((queue) => {
+    const unique = { key, scope: queue === 'anywhere' ? 'store' : 'queue', until: 'ended', periodMs: 0 } as const;
+    return { id: `${key}-${queue}`, queue, data: '0', unique };
+  }),
+);
+
+let requests = 0;
+const freshRequest = (): string => {
+  requests += 1;
+  return `request-${requests}`;
+};
+
+export class Differential {
+  readonly #store: Store;
+  readonly #model: Model;
+  readonly #isGuarded: boolean;
+  readonly #firstDay: string;
+  /** The store's tokens, at the places that the model counts from one. */
+  readonly #tokens: number[] = [];
+
+  constructor(store: Store, { clock, ids }: Profile, startAt: number) {
+    this.#store = store;
+    this.#model = new Model({ clock, ids, startAt });
+    this.#isGuarded = clock === 'guarded';
+    // A store is not emptied of statistics, but the program before this one was days ago.
+    this.#firstDay = dayText(dayOf(startAt) - 1);
+  }
+
+  get now(): number {
+    return this.#model.now;
+  }
+
+  get expectedEvents(): readonly StoreEvent[] {
+    return this.#model.events;
+  }
+
+  async run(program: Program): Promise<void> {
+    for (const [index, { wait, times, step }] of program.entries()) {
+      this.#model.now += wait;
+      const before = prepare(step, this.#model, freshRequest);
+      if (before !== null) await this.#perform(before, `before step ${index + 1}, ${step.call}`);
+      const call = resolve(step, this.#model, freshRequest);
+      for (let time = 1; time <= times; time += 1) await this.#perform(call, `step ${index + 1}, ${step.call}`);
+      if (index % LOOK_EVERY === 0) await this.#compareJobs(`after step ${index + 1}, ${step.call}`);
+    }
+    await this.#compareJobs('at the end');
+    await this.#compareAll();
+    await this.#compareKeys();
+  }
+
+  /** Empties the store for the next program, and looks whether it is empty. */
+  async clear(): Promise<void> {
+    const { jobs, records } = this.#store;
+    const time = { now: this.now };
+    const found = (await jobs.find(this.#model.ids, time)).filter((job) => job !== null);
+    const running = found.filter(({ state }) => state === 'running');
+    if (running.length > 0)
+      await jobs.move(
+        running.map(({ id, queue }) => ({ id, queue, steal: true })),
+        time,
+      );
+    await Promise.all([
+      jobs.delete(
+        found.map(({ id }) => id),
+        time,
+      ),
+      ...WORKERS.map((id) => jobs.endWorker({ id, kind: 'deregister' }, time)),
+      ...[...ALL_QUEUES, EVERY_QUEUE].map((queue) => records.delete(QUEUE_RECORD, queue, time)),
+      ...THROTTLES.map((name) => records.delete(THROTTLE_RECORD, name, time)),
+    ]);
+    // What failed because another was deleted may have been told of.
+    const told = await jobs.list({ queue: 'hooks', order: 'newest', limit: 1_000 }, time);
+    await jobs.delete(
+      told.jobs.map(({ id }) => id),
+      time,
+    );
+    const left = await jobs.count(ALL_QUEUES, time);
+    const isEmpty = left.every(({ queue: _queue, ...counts }) => Object.values(counts).every((count) => count === 0));
+    if (!isEmpty) throw new Disagreement(`all jobs were deleted, and these are counted: ${JSON.stringify(left)}`);
+  }
+
+  async #perform(call: Call, where: string): Promise<void> {
+    if (call.name === 'settings') return this.#setQueue(call.queue, call.settings);
+    if (call.name === 'throttle') return this.#setThrottle(call.throttle, call.max);
+    if (call.name === 'list') return this.#compareList(call.argument, where);
+    const moment = this.#model.moment(isReadOnly(call.name) ? 'look' : 'call');
+    const expected = expectedOf(this.#model, call, moment);
+    const actual = await this.#ask(call);
+    if (call.name === 'claim') this.#learnTokens(expected, actual, where);
+    this.#compare(() => `${where} ${JSON.stringify(call)}`, expected, actual);
+  }
+
+  #ask({ name, argument }: PortCall): Promise<unknown> {
+    const own = rename(argument, (token) => this.#storeToken(token));
+    const port = this.#store.jobs[name] as (argument: unknown, options: { now: number }) => Promise<unknown>;
+    return port(own, { now: this.now });
+  }
+
+  /** Whether a put is a call that ends a gap is each store's own affair; here another call has just ended it. */
+  async #setQueue(queue: string, settings: object): Promise<void> {
+    if (this.#isGuarded) await this.#perform({ name: 'maintain', argument: { limit: 0 } }, 'before settings');
+    this.#model.setQueue(queue, settings);
+    const record = { kind: QUEUE_RECORD, key: queue, value: JSON.stringify(settings) };
+    await this.#store.records.put(record, { now: this.now });
+  }
+
+  async #setThrottle(name: string, max: number | null): Promise<void> {
+    const { records } = this.#store;
+    if (this.#isGuarded) await this.#perform({ name: 'maintain', argument: { limit: 0 } }, 'before a throttle');
+    if (max === null) {
+      delete this.#model.maxima[name];
+      await records.delete(THROTTLE_RECORD, name, { now: this.now });
+    } else {
+      this.#model.maxima[name] = max;
+      await records.put({ kind: THROTTLE_RECORD, key: name, value: JSON.stringify({ max }) }, { now: this.now });
+    }
+  }
+
+  #learnTokens(expected: unknown, actual: unknown, where: string): void {
+    const given = (actual as { jobs: readonly Job[] }).jobs.map(({ lease }) => lease?.token ?? 0);
+    for (const [index, { lease }] of (expected as { jobs: readonly Job[] }).jobs.entries()) {
+      const [own, theirs] = [lease?.token ?? 0, given[index]];
+      if (own <= this.#tokens.length || theirs === undefined) continue;
+      if (theirs <= (this.#tokens.at(-1) ?? 0)) throw new Disagreement(`${where}: token ${theirs} did not grow`);
+      this.#tokens.push(theirs);
+    }
+  }
+
+  /** Zero for one that the model gave and the store did not: then they have disagreed already. */
+  #storeToken(token: number): number {
+    return token === FUTURE_TOKEN ? token : (this.#tokens[token - 1] ?? 0);
+  }
+
+  #modelToken(token: number): number {
+    return token === FUTURE_TOKEN ? token : this.#tokens.indexOf(token) + 1;
+  }
+
+  /** What it is called is worked out only when it is wrong. */
+  #compare(what: string | (() => string), expected: unknown, actual: unknown): void {
+    const named = (token: number): number => this.#modelToken(token);
+    if (isSame(expected, actual, named)) return;
+    const [ours, theirs] = [rename(expected, (token) => token), rename(actual, named)];
+    const where = typeof what === 'string' ? what : what();
+    throw new Disagreement(`${where}\n  expected ${JSON.stringify(ours)}\n  received ${JSON.stringify(theirs)}`);
+  }
+
+  async #compareJobs(where: string): Promise<void> {
+    const expected = this.#model.ids.map((id) => this.#model.get(id) ?? null);
+    this.#compare(`the jobs ${where}`, expected, await this.#store.jobs.find(this.#model.ids, { now: this.now }));
+  }
+
+  async #compareAll(): Promise<void> {
+    const { jobs } = this.#store;
+    const time = { now: this.now };
+    const { now } = this.#model.moment('look');
+    const model = this.#model;
+    const histories = this.#model.ids.map(async (id) => {
+      const rows = await jobs.history(id, time);
+      this.#compare(`the history of ${id}`, model.rows(id), rows);
+      const told = rows.findLast(({ event }) => event !== 'late' && event !== 'changed')?.state;
+      this.#compare(`the state that the history of ${id} tells`, model.get(id)?.state, told);
+    });
+    const counts = ALL_QUEUES.map((queue) => looks.count(model, queue, now));
+    await Promise.all([
+      ...histories,
+      jobs.count(ALL_QUEUES, time).then((actual) => this.#compare('the counts', counts, actual)),
+      ...ALL_QUEUES.map(async (queue) => {
+        const actual = await jobs.insight({ kind: 'storage', queue }, time);
+        this.#compare(`what ${queue} keeps`, [looks.storage(model, queue)], actual);
+      }),
+      jobs.insight({ kind: 'failures' }, time).then((actual) => {
+        const daysOf = (groups: readonly FailureGroup[]) => groups.map((group) => withDays(group, this.#firstDay));
+        this.#compare('the failure groups', daysOf(looks.failures(model, ALL_QUEUES, now)), daysOf(actual));
+      }),
+      // Each program has a day of its own, and so one of the two besides the whole.
+      ...(['queue', dayOf(now) % 2 === 0 ? 'tag' : 'worker'] as const).map(async (by) => {
+        const expected = statistics(model, by, now);
+        const actual = await jobs.insight({ kind: 'statistics', by, from: this.#firstDay }, time);
+        this.#compare(`the statistics by ${by}`, expected, nearly(expected, actual));
+      }),
+      jobs.insight({ kind: 'series', span: 'hour', from: Date.parse(this.#firstDay) }, time).then((actual) => {
+        this.#compare('the throughput by hour', hourly(model, Date.parse(this.#firstDay), now), actual);
+      }),
+      jobs.workers(time).then((actual) => {
+        const sorted = actual.map((worker) => ({ ...worker, running: [...worker.running].sort() }));
+        this.#compare('the workers', looks.workers(model, now), sorted);
+      }),
+      this.#compareList({ order: 'newest', limit: 2 }, 'the newest'),
+      ...ALL_QUEUES.map((queue) => this.#compareList({ queue, order: 'claim', limit: 2 }, `a peek into ${queue}`)),
+    ]);
+  }
+
+  /** Who holds a key shows only when somebody wants it: so somebody wants every key, everywhere. */
+  async #compareKeys(): Promise<void> {
+    await this.#perform({ name: 'add', argument: PROBES }, 'who holds the keys');
+    const free = PROBES.filter(({ id }) => this.#model.get(id) !== undefined);
+    await this.#perform({ name: 'delete', argument: free.map(({ id }) => id) }, 'after the keys');
+  }
+
+  async #compareList(query: JobQuery, where: string): Promise<void> {
+    const expected = looks.list(this.#model, query, this.#model.moment('look').now);
+    const actual: Job[] = [];
+    let after: string | null = null;
+    do {
+      const page = await this.#store.jobs.list(after === null ? query : { ...query, after }, { now: this.now });
+      if (page.jobs.length > query.limit) throw new Disagreement(`${where}: a page is longer than its limit`);
+      actual.push(...page.jobs);
+      after = page.next;
+    } while (after !== null && actual.length <= expected.length);
+    this.#compare(() => `${where} ${JSON.stringify(query)}`, expected, actual);
+  }
+}
+
+function expectedOf(model: Model, call: PortCall, moment: Moment): unknown {
+  switch (call.name) {
+    case 'add':
+      return call.argument.map((item) => calls.add(model, item, moment));
+    case 'commit':
+      return call.argument.map((id) => calls.commit(model, id, moment));
+    case 'claim':
+      return calls.claim(model, call.argument, moment);
+    case 'heartbeat':
+      return call.argument.map((item) => calls.heartbeat(model, item, moment));
+    case 'settle':
+      return call.argument.map((item) => calls.settle(model, item, moment));
+    case 'cancel':
+      return call.argument.map((item) => calls.cancel(model, item, moment));
+    case 'requeue':
+      return call.argument.map((item) => calls.requeue(model, item, moment));
+    case 'move':
+      return call.argument.map((item) => calls.move(model, item, moment));
+    case 'change':
+      return call.argument.map((item) => calls.change(model, item, moment));
+    case 'delete':
+      return call.argument.map((id) => calls.remove(model, id, moment));
+    case 'keepWorker':
+      return chores.keepWorker(model, call.argument, moment);
+    case 'endWorker':
+      return chores.endWorker(model, call.argument, moment);
+    case 'maintain':
+      return chores.maintain(model, call.argument.limit, ALL_QUEUES, moment);
+    default:
+      throw new Error(`${call.name} is compared elsewhere`);
+  }
+}
+
+/** Whether the two are deeply equal once the store's tokens are renamed and insertion numbers are left out. */
+function isSame(ours: unknown, theirs: unknown, named: (token: number) => number): boolean {
+  if (typeof ours !== 'object' || ours === null) return Object.is(ours, theirs);
+  if (typeof theirs !== 'object' || theirs === null || Array.isArray(ours) !== Array.isArray(theirs)) return false;
+  if (Array.isArray(ours)) {
+    const others = theirs as readonly unknown[];
+    return ours.length === others.length && ours.every((item, at) => isSame(item, others[at], named));
+  }
+  return hasSameFields(ours as Fields, theirs as Fields, named);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function hasSameFields(ours: Fields, theirs: Fields, named: (token: number) => number): boolean {
+  let left = fieldsIn(theirs);
+  for (const name in ours) {
+    const [own, other] = [ours[name], theirs[name]];
+    if (name === 'seq' || own === undefined) continue;
+    if (other === undefined) return false;
+    left -= 1;
+    const isToken = name === 'token' && typeof other === 'number';
+    if (isToken ? !Object.is(own, named(other)) : !isSame(own, other, named)) return false;
+  }
+  return left === 0;
+}
+
+function fieldsIn(value: Fields): number {
+  let count = 0;
+  for (const name in value) if (name !== 'seq' && value[name] !== undefined) count += 1;
+  return count;
+}
+
+/** The same value with every token renamed and without insertion numbers. */
+function rename(value: unknown, token: (token: number) => number): unknown {
+  if (Array.isArray(value)) return value.map((item) => rename(item, token));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([name, item]) => name !== 'seq' && item !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      name,
+      name === 'token' && typeof item === 'number' ? token(item) : rename(item, token),
+    ]),
+  );
+}
+
+/** The days of a group in this program: a store still knows those of the programs before. */
+function withDays({ trend, ...group }: FailureGroup, firstDay: string): object {
+  return { ...group, days: (trend?.days ?? []).filter(({ day }) => day >= firstDay) };
+}

@@ -1,0 +1,89 @@
+/** Workers and maintenance, on the model. Must never import from core/operations, as its neighbour must not. */
+
+import { ENDED_STATES, type Job } from '../../src/core/job/job.ts';
+import type { Moment } from '../../src/core/lifecycle/clock.ts';
+import { lost } from '../../src/core/lifecycle/lifecycle.ts';
+import type { EndWorker, EndWorkerResult, MaintenanceResult, WorkerBeat } from '../../src/core/ports/job-store.ts';
+import { type Refused, refuse } from '../../src/core/ports/refusal.ts';
+import { DRAFT_LIFE_MS, WORKER_MEMORY_MS } from '../../src/core/settings/settings.ts';
+import type { Model } from './model.ts';
+import { forget, overtake, turn } from './model-calls.ts';
+
+export function keepWorker(model: Model, beat: WorkerBeat, { now }: Moment): { ok: true; until: number } | Refused {
+  const known = model.workers.find(({ id }) => id === beat.id);
+  if (beat.kind === 'renew' && known === undefined) return refuse('worker-lost', `worker ${beat.id}`);
+  const { kind: _kind, leaseMs, ...said } = beat;
+  const until = now + leaseMs;
+  const worker = { ...said, registeredAt: known?.registeredAt ?? now, seenAt: now, until };
+  model.workers = [...model.workers.filter(({ id }) => id !== beat.id), worker];
+  return { ok: true, until };
+}
+
+export function endWorker(model: Model, { id, kind }: EndWorker, { now }: Moment): EndWorkerResult {
+  const held = kind === 'fail' ? model.running().filter((job) => job.lease.worker === id) : [];
+  const isKnown = model.workers.some((worker) => worker.id === id);
+  if (!isKnown && held.length === 0) return refuse('worker-lost', `worker ${id}`);
+  for (const job of held) turn(model, lost(job, model.settings(job.queue), now, 'its worker was failed'), now);
+  forgetWorker(model, id);
+  return { ok: true, returned: held.length };
+}
+
+function forgetWorker(model: Model, id: string): void {
+  model.workers = model.workers.filter((worker) => worker.id !== id);
+  model.claims = model.claims.filter(({ worker }) => worker !== id);
+}
+
+export function maintain(model: Model, limit: number, queues: readonly string[], moment: Moment): MaintenanceResult {
+  const { now } = moment;
+  let left = limit;
+  const upTo = (jobs: readonly Job[]): number => {
+    const before = left;
+    for (const { id, state } of jobs.slice(0, left)) {
+      // One that waited for another of them has failed with it, and is no longer what was to go.
+      const job = model.get(id);
+      if (job?.state !== state) continue;
+      forget(model, job, now);
+      left -= 1;
+    }
+    return before - left;
+  };
+  let overtaken = 0;
+  for (const queue of queues) {
+    const returned = overtake(model, queue, left, moment);
+    overtaken += returned;
+    left -= returned;
+  }
+  const drafts = model.jobs.filter((job) => job.state === 'draft' && job.createdAt < now - DRAFT_LIFE_MS);
+  const expiredDrafts = upTo(drafts.sort((a, b) => a.createdAt - b.createdAt || a.seq - b.seq));
+  const pruned = queues.reduce((sum, queue) => sum + pruneQueue(model, queue, now, upTo), 0);
+  const gone = model.workers.filter((worker) => worker.until + WORKER_MEMORY_MS <= now);
+  for (const worker of gone) forgetWorker(model, worker.id);
+  return { overtaken, expiredDrafts, pruned, results: 0, forgottenWorkers: gone.length, more: left === 0 };
+}
+
+/** The newest that fit together stay. */
+function overBytes(ended: readonly Job[], most: number): readonly Job[] {
+  const bytes = (jobs: readonly Job[]): number =>
+    jobs.reduce(
+      (sum, { data, result, checkpoint }) => sum + Buffer.byteLength(`${data}${result ?? ''}${checkpoint ?? ''}`),
+      0,
+    );
+  const first = ended.findIndex((_, place) => bytes(ended.slice(place)) <= most);
+  return ended.slice(0, first === -1 ? ended.length : first);
+}
+
+/** Too old goes first; only when nothing is too old does what is too many go, and then what is too large together. */
+function pruneQueue(model: Model, queue: string, now: number, upTo: (jobs: readonly Job[]) => number): number {
+  let pruned = 0;
+  for (const state of ENDED_STATES) {
+    const { ms, count, bytes } = model.settings(queue).retention[state];
+    const ended = [...model.in(queue, state)].sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq);
+    const old = ms === null ? [] : ended.filter((job) => endOf(job) < now - ms);
+    const many = count === null ? [] : ended.slice(0, Math.max(0, ended.length - count));
+    const large = bytes === null ? [] : overBytes(ended, bytes);
+    pruned += upTo([old, many, large].find((jobs) => jobs.length > 0) ?? []);
+  }
+  return pruned;
+}
+
+const endOf = (job: Job): number => job.endedAt ?? 0;
