@@ -61,13 +61,6 @@ export const outcomes = [
     suites: outage,
   },
   {
-    name: 'outcomes: a worker that waits for its store cannot be stopped',
-    file: 'src/worker/loop/queue-worker.ts',
-    find: '    this.#waiting.abort();\n',
-    replace: '',
-    suites: outage,
-  },
-  {
     name: 'outcomes: a journal of another store is delivered',
     file: 'src/worker/outcome/outcome-journal.ts',
     find: 'if (store !== null && this.#store !== null && store !== this.#store) {',
