@@ -75,6 +75,13 @@ export const runner = [
     suites: shims,
   },
   {
+    name: 'a process that holds nothing but fd 3 is not found',
+    file: 'src/runner/belonging.ts',
+    find: ' || place === record.saidPipe',
+    replace: '',
+    suites: ['test/processes/runner-terminate.test.ts'],
+  },
+  {
     name: 'a deadline spares what a script left behind',
     file: 'src/runner/process/deadline.sh',
     find: "trap '' USR1",

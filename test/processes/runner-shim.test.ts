@@ -215,6 +215,7 @@ describe('the shim itself', () => {
       (left) => left.length === 0,
     );
     expect(readdirSync(attempt.folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
+    expect(pids).toHaveProperty('saidPipe');
     expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
   });
 
@@ -267,6 +268,7 @@ describe('the shim itself', () => {
     expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
     expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
     expect(logOf({ folder })).toContain(`${folder}/3 (deleted)`);
+    expect(readPid(folder)).not.toHaveProperty('saidPipe');
     expect(readdirSync(folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
   });
 
@@ -280,7 +282,7 @@ describe('the shim itself', () => {
     const order = join(home, 'order');
     writeFileSync(order, aShimText(folder, script));
     const run =
-      'mount -t tmpfs -o size=256k tmpfs "$1" && mkdir "$1/attempt" && timeout 5 sh -s <"$2"; cat "$1/attempt/exit"';
+      'mount -t tmpfs -o size=256k tmpfs "$1" && mkdir "$1/attempt" && timeout -s KILL 5 sh -s <"$2"; cat "$1/attempt/exit"';
     mkdirSync(join(home, 'disk'));
     const exit = execFileSync('unshare', ['-m', 'sh', '-c', run, 'sh', join(home, 'disk'), order], {
       encoding: 'utf8',

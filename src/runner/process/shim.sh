@@ -27,20 +27,21 @@ claim_attempt() { read_stat $$; set -C; echo "$$ $start $place" >"$folder/pid" |
 # Race with a disk that fills up: room for `exit` is taken now, and write_exit overwrites it in place.
 reserve_exit() { printf '%128s' '' >"$folder/exit"; }
 
+# The number of the pipe behind fd 3, by which processes that hold it are found (belonging.ts). Old kernels do not tell.
+# A FIFO needs none: it is found by its folder, and its number may be that of a pipe elsewhere.
+read_pipe() { while read -r key value; do [ "$key" != ino: ] || pipe=$value; done </proc/self/fdinfo/3; }
+
 # An empty here-document is a pipe in most shells and takes no process; where it is a file, FIFOs take its place. A pipe
 # that is opened for reading and writing waits for no other process, and does not end while the shim holds it.
 open_pipes() {
   exec 3<<. 4<<.
 .
 .
-  if [ -p /dev/fd/3 ]; then exec 3<>/dev/fd/3 4<>/dev/fd/4; return; fi
+  if [ -p /dev/fd/3 ]; then exec 3<>/dev/fd/3 4<>/dev/fd/4; read_pipe; return; fi
   command -p mkfifo "$folder/3" "$folder/4" || exit 1
   exec 3<>"$folder/3" 4<>"$folder/4"
   command -p rm "$folder/3" "$folder/4"
 }
-
-# The number of the pipe behind fd 3, by which processes that hold it are found (belonging.ts). Old kernels tell none.
-read_pipe() { while read -r key value; do [ "$key" != ino: ] || pipe=$value; done </proc/self/fdinfo/3; }
 
 keep_said() { command -p cat </dev/fd/3 >>"$folder/said" 3>&- 4>&- & cat=$!; }
 
@@ -54,7 +55,7 @@ watch_deadline() {
 run_script() (
   trap - HUP INT QUIT TERM
   # Race with a stop (terminate.ts): the process is on record before it becomes the script.
-  read_stat self; read_pipe; echo "${stat%% *} $start $pipe" >>"$folder/pid"
+  read_stat self; echo "${stat%% *} $start $pipe" >>"$folder/pid"
   [ -z "$group" ] || echo 0 >"$group/cgroup.procs"
   exec 2>>"$folder/log" >&2 3>/dev/fd/3 4</dev/fd/4 <"$stdin"
   cd "$cwd" || exit 126
