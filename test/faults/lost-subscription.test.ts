@@ -1,5 +1,6 @@
 /** What is heard of a Redis store when the connection that listens is cut off, or there is no way to the server yet. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { followTracked, track, untrack } from '../../src/core/job/tracked-jobs.ts';
 import type { LonghaulError } from '../../src/core/ports/errors.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { openRedisStore } from '../../src/stores/redis/index.ts';
@@ -62,6 +63,25 @@ describeWithRedis('listening to a Redis store', () => {
     proxy.mode = 'open';
     const before = events;
     await speakUntil(() => events > before);
+  });
+
+  it('says that events may be missing, and follows the jobs that were tracked meanwhile', async () => {
+    const { proxy, store } = await aStore();
+    await truth.jobs.add(['before', 'meanwhile'].map((id) => ({ id, queue: 'tracked', data: '{}' })));
+    await track(truth, 'before');
+    const heard: string[] = [];
+    const unsubscribe = await followTracked(store, (events) => {
+      for (const { type, id } of events) heard.push(`${type} ${id}`);
+    });
+    onTestFinished(unsubscribe);
+    proxy.mode = 'down';
+    await track(truth, 'meanwhile');
+    await untrack(truth, 'before');
+    proxy.mode = 'open';
+    await until('the gap is told', HEARD_MS, () => (heard.includes('gap ') ? true : null));
+    await truth.jobs.cancel([{ id: 'before' }, { id: 'meanwhile' }]);
+    await until('the tracked job is heard of', HEARD_MS, () => (heard.includes('cancelled meanwhile') ? true : null));
+    expect(heard).not.toContain('cancelled before');
   });
 
   it('keeps no call waiting while there is no way to the server', async () => {

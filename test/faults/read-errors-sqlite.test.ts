@@ -26,7 +26,7 @@ describe.skipIf(!canCompile)('a disk whose reads fail for moments', () => {
     execFileSync('cc', ['-shared', '-fPIC', '-o', shim, source, '-ldl']);
     await addJobs(path);
     // The worker has read nothing yet, so that it reads page after page from the disk.
-    const worker = await startFixture('read-errors.mjs', [folder], { LD_PRELOAD: shim, READ_ERRORS: flag });
+    const worker = await startFixture('read-errors.mjs', [folder], { env: { LD_PRELOAD: shim, READ_ERRORS: flag } });
     const runs = () => worker.messages.filter(({ type }) => type === 'run').length;
     await worker.next(({ type }) => type === 'ready');
     while (runs() < JOBS) {

@@ -76,7 +76,7 @@ export const runner = [
   },
   {
     name: 'a process that holds nothing but fd 3 is not found',
-    file: 'src/runner/belonging.ts',
+    file: 'src/runner/process-tree/membership.ts',
     find: ' || place === record.saidPipe',
     replace: '',
     suites: ['test/processes/runner-terminate.test.ts'],

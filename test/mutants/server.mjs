@@ -38,6 +38,13 @@ export const server = [
     suites: ['test/node/stop.test.ts'],
   },
   {
+    name: 'server: tracked jobs are not read again after a gap',
+    file: 'src/core/job/tracked-jobs.ts',
+    find: 'if (events.some(isGap)) isStale = true;',
+    replace: '',
+    suites: ['test/server/http-store.test.ts'],
+  },
+  {
     name: 'worker: an unanswered claim is repeated after the stop',
     file: 'src/worker/loop/claim-loop.ts',
     find: ' && !this.#isGivenUp',

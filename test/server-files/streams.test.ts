@@ -104,6 +104,26 @@ it('tells of tracked jobs alone where that is asked for: also of those marked me
   expect(await bench.ask('GET', '/api/events?tracked=perhaps')).toMatchObject({ status: 400 });
 });
 
+it('who was away gets every change of a job that was tracked then, also when its mark was taken away meanwhile', async () => {
+  const all = await bench.read('/api/events?queue=marked');
+  await all.next(isReady);
+  const mark = (how: string) => bench.ask('POST', `/api/jobs/marked-1/${how}`, { json: {} });
+  await bench.add('marked', 'marked-1');
+  await mark('track');
+  await all.next(of('marked-1', 'tracked'));
+  const before = await bench.read('/api/events?tracked=true');
+  await before.next(isReady);
+  before.close();
+  await bench.call('cancel', [{ id: 'marked-1' }]);
+  await all.next(of('marked-1', 'cancelled'));
+  await mark('untrack');
+  await all.next(of('marked-1', 'untracked'));
+  const after = await bench.read('/api/events?tracked=true', { 'last-event-id': before.lastId ?? '' });
+  await after.next(isReady);
+  const told = after.messages.filter(of('marked-1')).map(({ data }) => data['types']);
+  expect(told).toEqual([['cancelled'], ['untracked']]);
+});
+
 it('tells of one queue, or of one job beginning with how it is', async () => {
   const queue = await bench.read('/api/events?queue=mine');
   await queue.next(isReady);

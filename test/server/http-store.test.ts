@@ -1,6 +1,7 @@
 /** The http store when the way to its server is bad: what it says of calls whose fate nobody knows, and how it comes back. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { followTracked, track } from '../../src/core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../src/core/ports/job-store.ts';
 import { connect } from '../../src/library/connect.ts';
 import { openHttpStore } from '../../src/stores/http/open-http-store.ts';
@@ -102,6 +103,23 @@ describe('the http store', () => {
       return heard.some(({ id }) => id.startsWith('again'));
     };
     await expect.poll(speak, { timeout: 10_000, interval: 100 }).toBe(true);
+  });
+
+  it('follows jobs that were tracked while its server was away', async () => {
+    const kept = openMemoryStore();
+    onTestFinished(() => kept.close());
+    const first = await openTrial({ store: { ...kept, close: async () => undefined }, role: 'admin' });
+    const store = await openHttpStore({ address: `http://127.0.0.1:${first.port}` });
+    onTestFinished(() => store.close());
+    await kept.jobs.add([aJob]);
+    const heard: string[] = [];
+    onTestFinished(await followTracked(store, (events) => void heard.push(...events.map(({ type }) => type))));
+    await first.stop();
+    await track(kept, 'a');
+    await startTrial({ store: { ...kept, close: async () => undefined }, port: first.port, role: 'admin' });
+    await expect.poll(() => heard).toContain('gap');
+    await kept.jobs.cancel([{ id: 'a' }]);
+    await expect.poll(() => heard).toEqual(['gap', 'cancelled']);
   });
 
   it('is shared over TCP, where others may take a lost job, and not over the socket', async () => {

@@ -11,7 +11,7 @@ const isAlive = (pid: number) => {
 
 describe('a fixture process', () => {
   it('says its pid, gets its arguments and environment, and speaks in lines of JSON', async () => {
-    const fixture = await startFixture('echo.mjs', ['one', 'two'], { GREETING: 'hello' });
+    const fixture = await startFixture('echo.mjs', ['one', 'two'], { env: { GREETING: 'hello' } });
     const ready = await fixture.next(({ type }) => type === 'ready');
     expect(ready).toEqual({ type: 'ready', pid: fixture.pid, args: ['one', 'two'], greeting: 'hello' });
     fixture.send({ a: 1 });

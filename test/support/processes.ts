@@ -47,12 +47,18 @@ export async function endFixtures(): Promise<void> {
   await Promise.all([...running].map((child) => child.ended));
 }
 
+export interface FixtureOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node itself. */
+  readonly execArgv?: readonly string[];
+}
+
 export async function startFixture(
   file: string,
   args: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, execArgv = [] }: FixtureOptions = {},
 ): Promise<Fixture> {
-  const child = await spawnGuarded(process.execPath, [pathOfFixture(file), ...args], {
+  const child = await spawnGuarded(process.execPath, [...execArgv, pathOfFixture(file), ...args], {
     env: { ...process.env, ...env },
   });
   running.add(child);

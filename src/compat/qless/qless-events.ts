@@ -62,6 +62,7 @@ export class QlessEvents {
   }
 
   async #tellAll(events: readonly StoreEvent[], tracked: TrackedIds): Promise<void> {
+    if (events.some(({ type }) => type === 'gap')) tracked.forget();
     await tracked.load(this.#store.records);
     for (const event of events) {
       if (event.id === '' || event.type === 'progress') continue;

@@ -65,14 +65,22 @@ export function markEvent(id: string, isMarked: boolean, job: Job | undefined): 
 
 /** The ids of tracked jobs: those there are at first, and from then on as the events say. */
 export class TrackedIds {
-  readonly #ids = new Set<string>();
+  #ids = new Set<string>();
   #isLoaded = false;
 
-  /** To be called when one listens already, and before the first event is taken in: what came meanwhile is said again by it. */
+  /**
+   * Reads the marks, unless they are known. To be called when one listens already, and before the first event is taken in,
+   * or the first one after a gap: what came meanwhile is said again by it.
+   */
   async load(records: Records): Promise<void> {
     if (this.#isLoaded) return;
-    for (const { id } of await marksIn(records)) this.#ids.add(id);
+    this.#ids = new Set((await marksIn(records)).map(({ id }) => id));
     this.#isLoaded = true;
+  }
+
+  /** Marks may have come and gone without an event: the next `load` reads them again. */
+  forget(): void {
+    this.#isLoaded = false;
   }
 
   /** Takes in an event, in the order of events. Answers whether it is of a tracked job; the last is that it is none any more. */
@@ -83,26 +91,53 @@ export class TrackedIds {
   }
 }
 
-/** Hears of every change of a tracked job, and of the marks. The answer comes when nothing will be missed any more. */
+/**
+ * Hears of every change of a tracked job, of the marks, and of gaps. The answer comes when nothing will be missed any more.
+ * After a gap the marks are read again; where that fails, the next event tries it once more.
+ */
 export async function followTracked(
   { jobs, records }: Pick<Store, 'jobs' | 'records'>,
   listener: EventListener,
 ): Promise<Unsubscribe> {
   const ids = new TrackedIds();
-  let early: StoreEvent[] | null = [];
+  /** Events that wait until the marks are known. */
+  let waiting: StoreEvent[] | null = [];
+  let isStale = true;
+  const readMarks = async (): Promise<void> => {
+    while (isStale) {
+      ids.forget();
+      isStale = false;
+      await ids.load(records).catch((error: unknown) => {
+        isStale = true;
+        throw error;
+      });
+    }
+  };
+  const tellWaiting = (): void => {
+    const events = waiting ?? [];
+    waiting = null;
+    tell(events);
+  };
   const tell = (events: readonly StoreEvent[]): void => {
-    const told = events.filter((event) => ids.concerns(event));
+    const told = events.filter((event) => isGap(event) || ids.concerns(event));
     if (told.length > 0) listener(told);
   };
-  const unsubscribe = jobs.subscribe((events) => (early === null ? tell(events) : void early.push(...events)));
+  const hear = (events: readonly StoreEvent[]): void => {
+    if (events.some(isGap)) isStale = true;
+    if (waiting !== null) return void waiting.push(...events);
+    if (!isStale) return tell(events);
+    waiting = [...events];
+    void readMarks().then(tellWaiting, tellWaiting);
+  };
+  const unsubscribe = jobs.subscribe(hear);
   try {
-    await ids.load(records);
+    await readMarks();
   } catch (error) {
     unsubscribe();
     throw error;
   }
-  const missed = early;
-  early = null;
-  tell(missed);
+  tellWaiting();
   return unsubscribe;
 }
+
+const isGap = ({ type }: StoreEvent): boolean => type === 'gap';

@@ -280,17 +280,28 @@ export interface MaintenanceResult {
   readonly more: boolean;
 }
 
-export type StoreEventType = HistoryRow['event'] | 'progress' | 'deleted' | 'queue' | 'freed' | 'tracked' | 'untracked';
+export type StoreEventType =
+  | HistoryRow['event']
+  | 'progress'
+  | 'deleted'
+  | 'queue'
+  | 'freed'
+  | 'tracked'
+  | 'untracked'
+  | 'gap';
 export interface StoreEvent {
   readonly type: StoreEventType;
   /**
    * Empty for type `queue`, which says that a queue's settings changed, and for `freed`: jobs of the queue that
-   * waited for a limit may be claimed.
+   * waited for a limit may be claimed. Id and queue are empty for `gap`: the connection was lost, and events of that time
+   * are missing. Every listener hears of it, and reads again what it follows.
    */
   readonly id: string;
   readonly queue: string;
   readonly state: JobState | null;
 }
+/** What a store tells its listeners when it listens again after its connection was lost. */
+export const GAP_EVENT: StoreEvent = { type: 'gap', id: '', queue: '', state: null };
 export type EventListener = (events: readonly StoreEvent[]) => void;
 /**
  * What a listener must hear of. `work`: what may be a reason to claim, or concerns whoever runs the job, and settings

@@ -137,7 +137,7 @@ export class ScriptNode {
     const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
     this.#watch.start(0);
     const unsubscribe = this.#options.store.jobs.subscribe((events) => {
-      if (events.some(({ type }) => type === 'queue')) this.#recordQueuesChanged();
+      if (events.some(({ type }) => type === 'queue' || type === 'gap')) this.#recordQueuesChanged();
     });
     this.files.start();
     this.#undo.push(

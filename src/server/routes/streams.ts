@@ -1,8 +1,6 @@
 /** What happens, as it happens: of all jobs, of a queue's, of one. The messages are described in wire/job-event.ts. */
 import { jobId, queueName } from '../../core/job/names.ts';
-import { TrackedIds } from '../../core/job/tracked-jobs.ts';
 import { refuse } from '../../core/ports/refusal.ts';
-import type { Store } from '../../core/ports/store.ts';
 import type { JobEvent } from '../../wire/job-event.ts';
 import { refusedReply } from '../http/problem.ts';
 import { queryFlag } from '../http/query-checks.ts';
@@ -14,6 +12,9 @@ import type { EventFeed } from '../streams/event-feed.ts';
 import type { RingEvent } from '../streams/event-ring.ts';
 import type { EventStream } from '../streams/event-stream.ts';
 
+/** Something was lost on the way: that concerns every reader. */
+const RESET = 'reset';
+
 export const streamRoutes: readonly Route[] = [
   route({
     name: 'events.all',
@@ -24,12 +25,11 @@ export const streamRoutes: readonly Route[] = [
     role: 'read',
     query: { queue: queueName, tracked: queryFlag },
     answer: 'events',
-    handle: async ({ query: { queue, tracked }, context, request }) => {
-      const { events: feed, store } = context;
+    handle: ({ query: { queue, tracked }, context, request }) => {
+      const { events: feed } = context;
       const lastId = lastIdOf(request) ?? feed.lastId;
-      const isMeant = tracked === true ? await trackedOnly(store) : () => true;
-      const wants = (event: RingEvent): boolean =>
-        isReset(event) || (isMeant(event) && (queue === undefined || event.queues.includes(queue)));
+      const wants = ({ event, queues, isTracked }: RingEvent): boolean =>
+        event === RESET || ((isTracked || tracked !== true) && (queue === undefined || queues.includes(queue)));
       return events((stream) => tell(stream, feed, { lastId, wants }));
     },
   }),
@@ -53,22 +53,12 @@ async function ofJob({ params: { id }, context, request }: Call<{ readonly id: s
   if (job === null || job === undefined) return refusedReply(refuse('not-found', `job ${id}`).refusal);
   const { queue, state } = job;
   const now: JobEvent = { type: 'changed', types: [], id, queue, state, row: await feed.rowOf(job) };
-  const wants = (event: RingEvent): boolean => event.job === id || isReset(event);
+  const wants = (event: RingEvent): boolean => event.job === id || event.event === RESET;
   return events((stream) => {
     stream.send({ event: 'job', data: JSON.stringify(now) });
     return tell(stream, feed, { lastId: lastIdOf(request) ?? before, wants });
   });
 }
-
-/** Must be asked of every event, in their order: marks come and go by them. */
-async function trackedOnly({ records }: Store): Promise<(event: RingEvent) => boolean> {
-  const ids = new TrackedIds();
-  await ids.load(records);
-  return ({ job, types }) => job !== null && types.filter((type) => ids.concerns({ type, id: job })).length > 0;
-}
-
-/** Something was lost on the way: that concerns everybody. */
-const isReset = ({ event }: RingEvent): boolean => event === 'reset';
 
 function lastIdOf({ headers }: Call['request']): string | null {
   const last = headers['last-event-id'];

@@ -32,6 +32,10 @@ export class GatheredEvents {
   add(events: readonly StoreEvent[]): void {
     for (const event of events) {
       if (event.type === 'freed') continue;
+      if (event.type === 'gap') {
+        this.#isLost = true;
+        continue;
+      }
       if (event.type === 'queue') this.#queues.add(event.queue);
       else this.#addJob(event);
     }

@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job } from '../../core/job/job.ts';
+import { TrackedIds } from '../../core/job/tracked-jobs.ts';
 import type { StoreEvent } from '../../core/ports/job-store.ts';
 import type { JobEvent, JobRow, QueueEvent } from '../../wire/job-event.ts';
 import type { Gathered, GatheredJob } from './event-batch.ts';
@@ -48,11 +49,16 @@ export function openEventFeed(sources: RowSources): EventFeed {
   };
 }
 
+type About = Pick<RingEvent, 'job' | 'queues' | 'types' | 'isTracked'>;
+const ABOUT_NO_JOB: About = { job: null, queues: [], types: [], isTracked: false };
+
 class Feed {
   readonly ring: EventRing;
   readonly rows: JobRows;
   readonly #listeners = new Set<() => void>();
   readonly #gathered = new GatheredEvents();
+  readonly #tracked = new TrackedIds();
+  readonly #store: RowSources['store'];
   #timer: NodeJS.Timeout | null = null;
   #toldAt = 0;
   #isTelling = false;
@@ -61,6 +67,7 @@ class Feed {
   constructor(sources: RowSources) {
     this.ring = new EventRing(sources.now());
     this.rows = new JobRows(sources);
+    this.#store = sources.store;
   }
 
   take(events: readonly StoreEvent[]): void {
@@ -97,10 +104,12 @@ class Feed {
   }
 
   async #tellAll({ jobs, queues, isLost }: Gathered): Promise<void> {
-    if (isLost) this.#push('reset', {}, { job: null, queues: [], types: [] });
+    if (isLost) this.#tracked.forget();
+    const isKnown = await this.#readMarks();
+    if (isLost || !isKnown) this.#push('reset', {}, ABOUT_NO_JOB);
     for (const queue of queues) {
       this.rows.forget(queue);
-      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { job: null, queues: [queue], types: [] });
+      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { ...ABOUT_NO_JOB, queues: [queue] });
     }
     // Where nobody listens nobody needs rows; who comes later for what was missed asks for the jobs.
     const wanted = this.#listeners.size === 0 ? [] : jobs.filter(({ last }) => last.type !== 'deleted');
@@ -110,11 +119,23 @@ class Feed {
         job: job.id,
         queues: [...job.queues],
         types: job.types,
+        // Asked of every change, in their order: marks come and go by them.
+        isTracked: job.types.filter((type) => this.#tracked.concerns({ type, id: job.id })).length > 0,
       });
     }
   }
 
-  #push(event: string, data: object, about: Pick<RingEvent, 'job' | 'queues' | 'types'>): void {
+  /** False while the store is away: which jobs are tracked may have changed, and every reader is told to begin anew. */
+  async #readMarks(): Promise<boolean> {
+    try {
+      await this.#tracked.load(this.#store.records);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #push(event: string, data: object, about: About): void {
     this.ring.push({ event, data: JSON.stringify(data), ...about });
   }
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { EventRing } from './event-ring.ts';
 
-const push = (ring: EventRing, data: string) => ring.push({ event: 'job', data, job: data, queues: [], types: [] });
+const push = (ring: EventRing, data: string) =>
+  ring.push({ event: 'job', data, job: data, queues: [], types: [], isTracked: false });
 const since = (ring: EventRing, id: string) => ring.since(id)?.map(({ job }) => job) ?? null;
 
 it('gives what came after an id, in order', () => {

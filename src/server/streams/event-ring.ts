@@ -17,6 +17,8 @@ export interface RingEvent {
   readonly queues: readonly string[];
   /** What happened to the job, in its order. */
   readonly types: readonly StoreEventType[];
+  /** Whether the job was tracked when it happened, or its mark was taken away. */
+  readonly isTracked: boolean;
 }
 
 /** An event before it has an id; `data` is its content as JSON text. */

@@ -1,10 +1,11 @@
 /**
  * The store's events, as the server streams them. A stream that ends is opened again; what was said meanwhile is lost, so
- * listeners poll slowly besides. Until the first stream stands, calls of this store wait for it, but never for long.
+ * listeners poll slowly besides, and hear of the gap. Until the first stream stands, calls of this store wait for it, but never for long.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventListener, StoreEvent, Unsubscribe } from '../../core/ports/job-store.ts';
+import { GAP_EVENT } from '../../core/ports/job-store.ts';
 import { messagesOf } from './event-messages.ts';
 
 const MAX_WAIT_MS = 1_000;
@@ -18,6 +19,7 @@ export class Events {
   #starting: Promise<void> | null = null;
   #isSettled = false;
   #isClosed = false;
+  #hasStood = false;
   #request: ClientRequest | null = null;
   #retry: NodeJS.Timeout | null = null;
 
@@ -60,6 +62,8 @@ export class Events {
         return;
       }
       onStanding();
+      if (this.#hasStood) this.#tell([GAP_EVENT]);
+      this.#hasStood = true;
       void this.#hear(response).catch(() => undefined);
     });
     // Every end of a request comes with a close, whatever was before it.
@@ -72,8 +76,11 @@ export class Events {
 
   async #hear(response: IncomingMessage): Promise<void> {
     for await (const message of messagesOf(response as AsyncIterable<Buffer>)) {
-      const events = JSON.parse(message) as StoreEvent[];
-      for (const listener of this.#listeners) listener(events);
+      this.#tell(JSON.parse(message) as StoreEvent[]);
     }
+  }
+
+  #tell(events: readonly StoreEvent[]): void {
+    for (const listener of this.#listeners) listener(events);
   }
 }

@@ -30,7 +30,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
     throw connection.problem(error, 'opening');
   });
   const scripts = new ScriptRunner(connection, settings);
-  const channel = (name: string) => new Events((hear) => connection.subscribe(`${keyPrefix(settings)}${name}`, hear));
+  const channel = (name: string) =>
+    new Events((hear, onGap) => connection.subscribe(`${keyPrefix(settings)}${name}`, hear, onGap));
   const events = { all: channel('events'), work: channel('work') };
   const run: Ask = (name, args) => {
     const settling = events.all.settling ?? events.work.settling;

@@ -61,7 +61,8 @@ export class SettingsCache {
   async follow(queues: readonly string[]): Promise<void> {
     this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
       const changed = new Set(events.filter(({ type }) => type === 'queue').map(({ queue }) => queue));
-      for (const queue of this.#known.keys()) if (changed.has(queue) || changed.has(EVERY_QUEUE)) this.#refresh(queue);
+      const isAny = changed.has(EVERY_QUEUE) || events.some(({ type }) => type === 'gap');
+      for (const queue of this.#known.keys()) if (isAny || changed.has(queue)) this.#refresh(queue);
     }, 'work');
     await Promise.all(queues.map(async (queue) => this.#known.set(queue, await this.read(queue))));
   }

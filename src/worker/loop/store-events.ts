@@ -18,7 +18,7 @@ const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(
 export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventWatch): Unsubscribe {
   return jobs.subscribe((events) => {
     for (const event of events) {
-      if (mayBeClaimed(event) && queues.includes(event.queue)) claims.wake();
+      if (event.type === 'gap' || (mayBeClaimed(event) && queues.includes(event.queue))) claims.wake();
       if (CONCERNS_HOLDER.has(event.type)) askAbout(event.id, attempts);
     }
   }, 'work');

@@ -72,15 +72,23 @@ export class Connection {
     return toProblem(error, this.#parts.library, asked);
   }
 
-  /** On a connection of its own. Resolved when it stands; made again until the store is closed, since nobody else would. */
-  async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+  /**
+   * On a connection of its own. Resolved when it stands; made again until the store is closed, since nobody else would.
+   * `onAgain` is called whenever it stands again: messages of the time before are lost.
+   */
+  async subscribe(channel: string, listener: (message: string) => void, onAgain: () => void): Promise<void> {
     const wire = await this.#openPatiently(async (opened) => {
       await within(this.#parts.settings.commandTimeoutMs, opened.subscribe(channel, listener));
     });
     if (wire === null) return;
     if (this.#stop.signal.aborted) return wire.destroy();
     this.#subscribers.set(channel, wire);
-    wire.onLost(() => void this.subscribe(channel, listener));
+    wire.onLost(() => void this.#subscribeAgain(channel, listener, onAgain));
+  }
+
+  async #subscribeAgain(channel: string, listener: (message: string) => void, onAgain: () => void): Promise<void> {
+    await this.subscribe(channel, listener, onAgain);
+    if (!this.#stop.signal.aborted) onAgain();
   }
 
   close(): void {
