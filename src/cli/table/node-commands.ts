@@ -53,17 +53,18 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'doctor',
-    usage: ['[--scrub] [--json]'],
+    usage: ['[--deep] [--scrub] [--json]'],
     summary: 'look for what is wrong with a home, its store and its machine, and say what to do',
     about: 'Changes nothing. Exits 0 when all is well, 1 with warnings, 2 with errors.',
     options: {
+      deep: { type: 'flag', about: 'also read every job of a SQLite store and compare it with its checksums' },
       scrub: { type: 'flag', about: 'also read every attachment and compare it with its hash' },
       ...JSON_OUTPUT,
       ...TARGET,
     },
     examples: [
       { line: 'longhaul doctor', says: 'looks at ./longhaul' },
-      { line: 'longhaul doctor --scrub --json', says: 'looks at every byte, for a program' },
+      { line: 'longhaul doctor --deep --scrub --json', says: 'looks at every byte, for a program' },
     ],
     load: async () => (await import('../commands/node/doctor.ts')).doctor,
   },

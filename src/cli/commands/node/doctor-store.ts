@@ -14,6 +14,7 @@ import { fault, fine, note, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
 import type { DatabaseFacts } from '../../../stores/sqlite/check-database.ts';
 import { checkDatabase, lookUpJobs, lookUpRecords } from '../../../stores/sqlite/check-database.ts';
+import { checkRows } from '../../../stores/sqlite/tables/check-rows.ts';
 import { linesOf } from '../../daemon/serve-checks.ts';
 import { withoutPassword } from '../../daemon/serve-lines.ts';
 
@@ -29,6 +30,9 @@ export interface StoreLook {
 
 const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 const PAGE = 500;
+/** Damaged jobs that are named; the others are counted. */
+const MOST_NAMED = 20;
+const CURE_OF_JOB = 'bring it back from a backup, or delete it and add it again';
 const ALONE = { shared: null, close: (): Promise<void> => Promise.resolve() };
 
 const CURES: Partial<Readonly<Record<ErrorCode, string>>> = {
@@ -37,7 +41,7 @@ const CURES: Partial<Readonly<Record<ErrorCode, string>>> = {
   'store-unavailable': 'end the process that holds it, or wait for it',
 };
 
-export function lookAtDatabase(home: Home): StoreLook {
+export function lookAtDatabase(home: Home, { isDeep }: { isDeep: boolean }): StoreLook {
   const { database } = home;
   if (!existsSync(database)) return withoutDatabase(home);
   try {
@@ -46,7 +50,8 @@ export function lookAtDatabase(home: Home): StoreLook {
       find: async (ids) => lookUpJobs(database, ids),
       records: async (kind) => lookUpRecords(database, kind),
     };
-    return { findings: findingsOf(facts, database), jobs, seenAt: facts.seenAt, ...ALONE };
+    const findings = [...findingsOf(facts, database), ...(isDeep ? findingsOfRows(database) : [])];
+    return { findings, jobs, seenAt: facts.seenAt, ...ALONE };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return {
@@ -56,6 +61,20 @@ export function lookAtDatabase(home: Home): StoreLook {
       ...ALONE,
     };
   }
+}
+
+function findingsOfRows(path: string): readonly Finding[] {
+  const { jobs, damaged, problems } = checkRows(path);
+  const restore = 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …';
+  const found = [
+    ...problems.map((words) => fault('database', `${path} is damaged: ${words}`, restore)),
+    ...damaged
+      .slice(0, MOST_NAMED)
+      .map(({ id, part }) => fault('jobs', `job ${id}: its ${part} is not what was written`, CURE_OF_JOB)),
+  ];
+  const more = damaged.length - MOST_NAMED;
+  if (more > 0) found.push(fault('jobs', `${more} more jobs are damaged`, CURE_OF_JOB));
+  return found.length > 0 ? found : [fine('jobs', `${jobs} jobs, all as they were written`)];
 }
 
 function withoutDatabase({ database }: Home): StoreLook {

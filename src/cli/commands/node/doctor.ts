@@ -31,17 +31,21 @@ const COLOUR = { ok: 'green', note: 'dim', warning: 'yellow', error: 'red' } as 
 export async function doctor(call: Call): Promise<number> {
   if (call.positionals.length > 0) throw call.wrong('too many words');
   const home = homeOf(call.text('home'));
-  const findings = await examine(home, { store: call.text('store'), isScrubbing: call.flag('scrub') });
+  const how = { store: call.text('store'), isDeep: call.flag('deep'), isScrubbing: call.flag('scrub') };
+  const findings = await examine(home, how);
   const exit = Math.max(...findings.map(({ level }) => EXIT[level]));
   if (call.flag('json')) printJson({ home: home.root, exit, findings });
   else show(findings);
   return exit;
 }
 
-async function examine(
-  home: Home,
-  given: { store: string | undefined; isScrubbing: boolean },
-): Promise<readonly Finding[]> {
+interface Given {
+  readonly store: string | undefined;
+  readonly isDeep: boolean;
+  readonly isScrubbing: boolean;
+}
+
+async function examine(home: Home, given: Given): Promise<readonly Finding[]> {
   if (!existsSync(home.queues))
     return [
       fault(
@@ -52,7 +56,7 @@ async function examine(
     ];
   const ofHome = await checkHome(home, process.getuid?.() ?? 0);
   const node = await lookAtNode(home);
-  const store = await lookAtStore(home, given.store);
+  const store = await lookAtStore(home, given);
   const now = Date.now();
   try {
     return [
@@ -70,10 +74,10 @@ async function examine(
   }
 }
 
-async function lookAtStore(home: Home, named: string | undefined): Promise<StoreLook> {
-  const address = named ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
+async function lookAtStore(home: Home, { store, isDeep }: Given): Promise<StoreLook> {
+  const address = store ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
   const isServer = address !== null && isRedisAddress(address);
-  return isServer ? lookAtServer(address) : lookAtDatabase(home);
+  return isServer ? lookAtServer(address) : lookAtDatabase(home, { isDeep });
 }
 
 /** A node.json that is wrong is a finding of its own. */
