@@ -24,7 +24,7 @@ describe('a file of an earlier schema', () => {
     const path = await aFileOfSchema1();
     const store = await openSqliteStore({ path });
     onTestFinished(() => store.close());
-    const { jobs } = await store.jobs.claim({ worker: 'w', requestId: 'r', queues: ['q'], count: 1, leaseMs: 60_000 });
+    const { jobs } = await store.jobs.claim({ worker: 'w', requestId: 'r', queues: ['q'], limit: 1, leaseMs: 60_000 });
     expect(jobs).toMatchObject([{ id: 'old', data: '{"n":1}', state: 'running' }]);
     const db = openDatabase(path, 0);
     expect(firstRow<readonly [number]>(db.prepare('PRAGMA user_version'))?.[0]).toBe(SCHEMA_VERSION);
