@@ -4,7 +4,7 @@
  *
  * A folder that holds no store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -24,8 +24,8 @@ export interface Target {
 }
 
 export interface Opening {
-  /** Whether a data directory whose store does not exist yet gets one, as it does from the first `serve`. */
-  readonly createsStore?: boolean;
+  /** Where a store that does not exist yet is created, as the first `serve` does. Default: nowhere. */
+  readonly createsStore?: 'in a data directory' | 'in a new folder too';
 }
 
 export async function withTarget<T>(
@@ -42,13 +42,13 @@ export async function withTarget<T>(
   }
 }
 
-async function openTarget(call: Call, { createsStore = false }: Opening): Promise<Target> {
+async function openTarget(call: Call, { createsStore }: Opening): Promise<Target> {
   const home = homeOf(call.text('home'));
   const address = await addressFor(call, home);
   const isHttp = /^(unix|https?):/.test(address);
   const token = tokenGiven();
   const { connect } = await import('../../library/index.ts');
-  const create = createsStore && isDataDirectory(address);
+  const create = mayCreate(address, createsStore);
   const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
   const longhaul = await connect(address, options);
   try {
@@ -59,8 +59,13 @@ async function openTarget(call: Call, { createsStore = false }: Opening): Promis
   }
 }
 
-/** A folder with `queues/` belongs to a node, before its first start too. */
-const isDataDirectory = (address: string): boolean => existsSync(homeAt(resolve(address)).queues);
+function mayCreate(address: string, where: Opening['createsStore']): boolean {
+  if (where === undefined || /^(?!file:|sqlite:)[a-z+]+:/i.test(address)) return false;
+  const { root, queues, settings } = homeAt(resolve(address));
+  // A folder with one of these belongs to a node, before its first start too.
+  if (existsSync(queues) || existsSync(settings)) return true;
+  return where === 'in a new folder too' && (!existsSync(root) || readdirSync(root).length === 0);
+}
 
 export function tokenGiven(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;

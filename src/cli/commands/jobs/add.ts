@@ -27,7 +27,7 @@ export async function addTo(call: Call, { isKnown }: { readonly isKnown: boolean
     else print(id);
     return 0;
   };
-  return withTarget(call, addOne, { createsStore: true });
+  return withTarget(call, addOne, { createsStore: 'in a data directory' });
 }
 
 /** Each a word: an address, or the events that it wants to hear and the address, `failed,slow=https://…`. */

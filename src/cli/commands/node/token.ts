@@ -35,7 +35,7 @@ async function create(call: Call, name: string): Promise<number> {
     role: checked('--role', call.text('role'), oneOf(...ROLES)),
     expiresAt: expiry(call.text('expires')),
   };
-  return withTarget(call, async ({ longhaul }) => {
+  const createIn = async ({ longhaul }: Target): Promise<number> => {
     const made = await makeToken(longhaul.store.records, wanted, Date.now());
     if (call.flag('json')) printJson({ ...made.token, token: made.text });
     else {
@@ -43,7 +43,9 @@ async function create(call: Call, name: string): Promise<number> {
       remark(`longhaul: token ${made.token.id} for ${name}, role ${wanted.role}. It is shown this once: keep it safe`);
     }
     return 0;
-  });
+  };
+  // A node that listens beyond this machine needs a token before its first start.
+  return withTarget(call, createIn, { createsStore: 'in a new folder too' });
 }
 
 function expiry(text: string | undefined): number | null {
