@@ -42,13 +42,13 @@ export async function withTarget<T>(
   }
 }
 
-async function openTarget(call: Call, { createsStore }: Opening): Promise<Target> {
+async function openTarget(call: Call, opening: Opening): Promise<Target> {
   const home = homeOf(call.text('home'));
-  const address = await addressFor(call, home);
+  const address = await addressFor(call, home, opening);
   const isHttp = /^(unix|https?):/.test(address);
   const token = tokenGiven();
   const { connect } = await import('../../library/index.ts');
-  const create = mayCreate(address, createsStore);
+  const create = mayCreate(address, opening.createsStore);
   const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
   const longhaul = await connect(address, options);
   try {
@@ -71,12 +71,12 @@ export function tokenGiven(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;
 }
 
-async function addressFor(call: Call, home: Home): Promise<string> {
+async function addressFor(call: Call, home: Home, { createsStore }: Opening): Promise<string> {
   const named = call.text('store') ?? process.env['LONGHAUL_STORE'];
   if (named !== undefined && named !== '') return named;
   const socket = join(home.root, 'node.sock');
   if (await answers(socket)) return `unix:${socket}`;
-  if (existsSync(home.root)) return home.root;
+  if (existsSync(home.root) || createsStore === 'in a new folder too') return home.root;
   throw new LonghaulError(
     'refused',
     `there is no home folder at ${home.root}: longhaul serve makes one, --home or LONGHAUL_HOME names another`,
