@@ -54,8 +54,8 @@ beforeAll(async () => {
   aQueueOfRq('test_nop', { script: './code/nop.sh', num_workers: '1' });
   writeFileSync(join(code, 'nop.sh'), '#!/bin/bash\necho "done nothing" >&3\n', { mode: 0o755 });
   const served = await bench.serve([], { LONGHAUL_TOKEN: 'of the node', NODE_OPTIONS: '--no-warnings', TZ: 'UTC' });
-  await served.says('queue legacy: fsync is taken and does nothing');
-  await served.says('queue legacy: ordering is taken and does nothing');
+  await served.says('queue legacy: fsync has no effect');
+  await served.says('queue legacy: ordering has no effect');
 });
 
 function aQueueOfRq(name: string, config: object): void {

@@ -72,7 +72,7 @@ it('a script that is not executable, missing, or open to others makes its queue 
   const breakages: [string, () => void, () => void][] = [
     ['not executable', () => chmodSync(path, 0o644), () => chmodSync(path, 0o755)],
     ['does not exist', () => renameSync(path, `${path}~`), () => renameSync(`${path}~`, path)],
-    ['can be written by others', () => chmodSync(path, 0o777), () => chmodSync(path, 0o755)],
+    ['can be written by other users', () => chmodSync(path, 0o777), () => chmodSync(path, 0o755)],
   ];
   for (const [words, spoil, mend] of breakages) {
     spoil();
@@ -93,7 +93,7 @@ it('a script that is not executable, missing, or open to others makes its queue 
 it('a limit that cannot bind root is told, where the node is root', async () => {
   bench.queue('bounded', script('well'), { limits: { processes: 50 } });
   await says('bounded', 'well');
-  const words = 'queue bounded: limits.processes does not bind root';
+  const words = 'queue bounded: limits.processes has no effect for root';
   if (process.getuid?.() === 0) await node.says(words);
   else expect(node.lines.some((line) => line.includes(words))).toBe(false);
 });
@@ -105,7 +105,7 @@ it('a queue that stands in the records alone is worked, from the moment it names
   await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
   await longhaul.queue('recorded').configure({ script: '/bin/true' });
-  await told('recorded', 'outside of the folders for scripts');
+  await told('recorded', 'outside the directories for scripts');
   const later = await bench.add('recorded');
   await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
   expect(await bench.until(later, ended)).toMatchObject({ state: 'done' });
@@ -114,7 +114,7 @@ it('a queue that stands in the records alone is worked, from the moment it names
 it('a script outside of the folders for scripts is refused, also through a link', async () => {
   symlinkSync('/bin/true', join(bench.queues, 'outside'));
   const id = await bench.add('outside');
-  await told('outside', 'outside of the folders for scripts');
+  await told('outside', 'outside the directories for scripts');
   await bench.until(id, 'waiting');
   rmSync(join(bench.queues, 'outside'));
   bench.queue('outside', script('inside'));
@@ -125,7 +125,7 @@ it('a file that is no JSON, or has a wrong setting, leaves in force what was; on
   bench.queue('tuned', 'echo "done $VALUE" >&3', { env: { VALUE: '1' } });
   await says('tuned', '1');
   bench.settings('tuned', '{ "env": ');
-  await told('tuned', 'is no JSON');
+  await told('tuned', 'is not valid JSON');
   await says('tuned', '1');
   bench.settings('tuned', { enw: { VALUE: '2' } });
   await told('tuned', 'env');
@@ -147,7 +147,7 @@ it('a file that is no JSON, or has a wrong setting, leaves in force what was; on
 it('a queue that never had a good file says so and keeps its jobs', async () => {
   bench.settings('newborn', '[]');
   const id = await bench.add('newborn');
-  await told('newborn', 'must hold one JSON object');
+  await told('newborn', 'must be one JSON object');
   bench.settings('newborn', {});
   bench.queue('newborn', script('grown'));
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
@@ -288,5 +288,5 @@ it('a queue whose file was removed is gone when it is deleted, and comes back wi
 it('a second node on the same home is refused and harms nothing', () => {
   const { code, output } = bench.run('serve', '--home', bench.home);
   expect(code).toBe(2);
-  expect(output).toContain(`another node (pid ${node.pid}) runs on this home`);
+  expect(output).toContain(`another node (pid ${node.pid}) uses this data directory`);
 });
