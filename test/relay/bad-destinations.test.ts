@@ -119,7 +119,7 @@ it('a queue that is unknown there, paused or down keeps the job here until it is
     await b.settings.change('mail', { state });
     const closed = await firstFailure(`${b.base}q/mail`);
     expect(closed).toMatchObject({ group: 'relay: queue-closed', job: { endedAt: null } });
-    expect(closed.message).toContain(`queue mail is ${state} and takes no relayed jobs`);
+    expect(closed.message).toContain(`queue mail is ${state} and accepts no relayed jobs`);
     await b.settings.change('mail', { state: 'up' });
     expect(await until(a, closed.id, ended)).toMatchObject({ state: 'done' });
   }
@@ -127,7 +127,7 @@ it('a queue that is unknown there, paused or down keeps the job here until it is
 
 it('nothing can be relayed into the queue relay of another node', async () => {
   const { message } = await firstFailure(`${b.base}q/relay`);
-  expect(message).toContain('nothing may be relayed into the queue relay');
+  expect(message).toContain('jobs cannot be relayed to the queue relay');
 });
 
 it('a destination without space is tried again', async () => {

@@ -174,7 +174,7 @@ describe('loops', () => {
     const data = { to: `${b.base}q/mail`, data: 1, hops: 16 };
     await a.store.jobs.add([{ id: 'far', queue: 'relay', data: JSON.stringify(data) }]);
     const job = await until(a, 'far', ended);
-    expect(job.failure?.message).toBe('relay loop detected: it was handed on 17 times, more than 16');
+    expect(job.failure?.message).toBe('relay loop detected: it was relayed 17 times, more than 16');
   });
 
   it('hops and origin travel with a job that is handed on by hand', async () => {

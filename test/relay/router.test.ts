@@ -60,9 +60,9 @@ describe('rules', () => {
       ],
     };
     expect(() => parseRouterRules(JSON.stringify(wrong))).toThrow(
-      /rules\[0\]: must say one of relay, balance and end, not relay and end.*rules\[1\]\.match\.source: is no regular expression.*rules\[1\]\.balance: must name at least one place.*rules\[2\]\.relay\[0\]: must be a host.*rules\[2\]\.delay: must be a duration.*rules\[3\]\.mach: is not known; did you mean match\?.*rules\[3\]\.end: must be one of done, failed/,
+      /rules\[0\]: must have one of relay, balance and end, not relay and end.*rules\[1\]\.match\.source: is not a regular expression.*rules\[1\]\.balance: must have at least one route.*rules\[2\]\.relay\[0\]: must be a host.*rules\[2\]\.delay: must be a duration.*rules\[3\]\.mach: is not known; did you mean match\?.*rules\[3\]\.end: must be one of done, failed/,
     );
-    expect(() => parseRouterRules('{')).toThrow('router.json: is no JSON');
+    expect(() => parseRouterRules('{')).toThrow('router.json: is not valid JSON');
   });
 });
 
@@ -100,7 +100,7 @@ describe('the queue rq_router', () => {
     const id = await route({ dest: 'films', param1: 'first' });
     expect(await until(a, id, hasFailed)).toMatchObject({
       state: 'waiting',
-      failure: { group: 'router: rules', message: 'there is no router.json in the home folder' },
+      failure: { group: 'router: rules', message: 'router.json is missing in the data directory' },
     });
     rules({ rules: [{ name: 'to b', balance: [`127.0.0.1:${b.port}`] }] });
     expect(await until(a, id, ended)).toMatchObject({ state: 'done' });
@@ -134,10 +134,10 @@ describe('the queue rq_router', () => {
     });
     rules('{ nonsense');
     expect(await until(a, await route({ dest: 'x', src: 'test' }), ended)).toMatchObject({ state: 'failed' });
-    expect(a.troubles.splice(0).join()).toContain('router.json is wrong; the rules stay as they were');
+    expect(a.troubles.splice(0).join()).toContain('router.json is invalid; the last valid rules stay in effect');
     rules({ rules: [] });
     expect(await until(a, await route({ dest: 'x' }), ended)).toMatchObject({
-      failure: { message: 'no rule fits it' },
+      failure: { message: 'no rule matches' },
     });
   });
 
