@@ -112,7 +112,7 @@ test.each([
   ],
   ['a database that was cut', (to: string) => writeFileSync(join(to, 'store.db'), 'short'), /store\.db is damaged/],
   ['a file that is missing', (to: string) => rmSync(join(to, 'node.json')), /node\.json is damaged: it is missing/],
-  ['no manifest', (to: string) => rmSync(join(to, 'manifest.json')), /is no backup: it has no manifest/],
+  ['no manifest', (to: string) => rmSync(join(to, 'manifest.json')), /is not a backup: it has no manifest/],
   [
     'a manifest that leads out of the home',
     (to: string) => {
@@ -123,7 +123,7 @@ test.each([
         JSON.stringify({ ...manifest, files: [{ ...first, path: '../evil' }, ...rest] }),
       );
     },
-    /files\[0\]\.path: must be a path below the home/,
+    /files\[0\]\.path: must be a path below the data directory/,
   ],
 ])('A backup with %s is not restored, and leaves no home behind.', (_what, damage, words) => {
   const bench = aBench();

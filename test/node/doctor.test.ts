@@ -128,7 +128,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => chmodSync(join(home, 'store.db'), 0o644),
     code: 1,
     about: 'permissions',
-    says: /others may read .*store\.db/,
+    says: /other users may read .*store\.db/,
     cure: /chmod 0600 .*store\.db/,
   },
   {
@@ -187,7 +187,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 1,
     about: 'orphans',
-    says: /1 folders of jobs that are no more: .*jobs\/gone/,
+    says: /1 directories of deleted jobs: .*jobs\/gone/,
     cure: /rm -r/,
   },
   {
@@ -202,7 +202,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 2,
     about: 'orphans',
-    says: /processes of attempts that are over: \d+ \(job one\)/,
+    says: /processes of ended attempts: \d+ \(job one\)/,
     cure: /kill -9 \d+/,
   },
   {
@@ -210,7 +210,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => rmSync(blobIn(home)),
     code: 2,
     about: 'attachments',
-    says: /1 attachments have lost their bytes: one\//,
+    says: /1 attachments have no blob: one\//,
     cure: /backup/,
   },
   {
@@ -227,7 +227,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => rmSync(join(home, 'ballast')),
     code: 1,
     about: 'disk',
-    says: /the ballast is gone/,
+    says: /the ballast is missing/,
     cure: /make room/,
   },
   {

@@ -70,7 +70,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     expect(asked().map(({ range }) => range)).toEqual(['', expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     expect(r().bench.log(id)).toBe(`${sha256}  attach/input.bin\n`);
-    await expect.poll(doctor).toMatch(/ok +nodes +1 other node: there, of this version/);
+    await expect.poll(doctor).toMatch(/ok +nodes +1 other node: present, same version/);
   });
 
   it('the board asks a node once for all that runs there', async () => {
@@ -95,7 +95,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     proxy.cutAll();
     await expect
       .poll(doctor)
-      .toMatch(/warning nodes +logs and files held by node holder, which cannot be asked: .*127/);
+      .toMatch(/warning nodes +logs and files held by node holder, which cannot be called: .*127/);
     // What was told a moment ago is still good; then its rows are without.
     await eventually(board, (seen) => linesOf(seen) === ',');
     await passTime();
@@ -107,7 +107,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     });
     expect(await doctor()).toMatch(/warning nodes +node holder is gone since 20/);
     r().bench.queue(later, HASH);
-    const waits = /^waits for attachment input\.bin: held by node holder, gone since 20/;
+    const waits = /^waiting for attachment input\.bin: held by node holder, gone since 20/;
     const saying = () => longhaul.find(orphan).then((job) => job?.progress?.text ?? '');
     await eventually(saying, (words) => waits.test(words));
     expect((await longhaul.find(orphan))?.state).toBe('running');

@@ -227,7 +227,7 @@ test.runIf(isRoot)('A home that others may write or rename, or that is somebody 
   chmodSync(below.home, 0o777);
   expect(below.run('serve', '--port', '0', '--home', join(below.home, 'mine'))).toMatchObject({
     code: 2,
-    output: expect.stringContaining('anybody may rename what is in it') as string,
+    output: expect.stringContaining('any user may rename its entries') as string,
   });
   const foreign = aNewHome();
   mkdirSync(foreign.home, { mode: 0o700 });
