@@ -45,7 +45,7 @@ export interface NodeOptions {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** The database file of the store, if it has one. */
   readonly storeFile?: string | null;
-  onNews?(news: NodeNews): void;
+  onNews?(event: NodeNews): void;
 }
 
 export type NodeNews =

@@ -8,7 +8,7 @@ import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Home } from '../home.ts';
 
-export interface UnsafePlace {
+export interface UnsafePath {
   readonly path: string;
   readonly problem: string;
   readonly cure: string;
@@ -21,7 +21,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 const READABLE_BY_OTHERS = 0o044;
 const STICKY = 0o1000;
 
-export function unsafePlaces(home: Home, uid: number): readonly UnsafePlace[] {
+export function unsafePlaces(home: Home, uid: number): readonly UnsafePath[] {
   const found = foldersAbove(home.root).flatMap(unsafeParent);
   const root = statSync(home.root, { throwIfNoEntry: false });
   if (root === undefined) return found;
@@ -33,7 +33,7 @@ export function unsafePlaces(home: Home, uid: number): readonly UnsafePlace[] {
   return found;
 }
 
-function foreign(path: string, owner: number, uid: number): UnsafePlace {
+function foreign(path: string, owner: number, uid: number): UnsafePath {
   return {
     path,
     problem: `belongs to user ${owner}, and this is user ${uid}`,
@@ -42,7 +42,7 @@ function foreign(path: string, owner: number, uid: number): UnsafePlace {
   };
 }
 
-function open(path: string, mode: number, isOpenToChange: boolean): UnsafePlace {
+function open(path: string, mode: number, isOpenToChange: boolean): UnsafePath {
   const octal = (mode & 0o7777).toString(8).padStart(4, '0');
   return {
     path,
@@ -53,7 +53,7 @@ function open(path: string, mode: number, isOpenToChange: boolean): UnsafePlace 
 }
 
 /** In a directory with the sticky bit, such as /tmp, other users cannot rename our files. */
-function unsafeParent(path: string): readonly UnsafePlace[] {
+function unsafeParent(path: string): readonly UnsafePath[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & 0o002) === 0 || (stat.mode & STICKY) !== 0) return [];
   const problem = 'any user may rename its entries, including the data directory';

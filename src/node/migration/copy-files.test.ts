@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Home } from '../home.ts';
 import { homeAt } from '../home.ts';
-import type { FilesToMove } from './copy-files.ts';
+import type { FilesToCopy } from './copy-files.ts';
 import { moveFiles } from './copy-files.ts';
 
 async function twoHomes(): Promise<{ from: Home; to: Home }> {
@@ -26,7 +26,7 @@ async function putBlob({ blobs }: Home, text: string): Promise<string> {
   return join(hash.slice(0, 2), hash);
 }
 
-const request = (homes: { from: Home; to: Home }, more: Partial<FilesToMove> = {}): FilesToMove => ({
+const request = (homes: { from: Home; to: Home }, more: Partial<FilesToCopy> = {}): FilesToCopy => ({
   ...homes,
   known: new Map(),
   signal: new AbortController().signal,

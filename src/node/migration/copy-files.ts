@@ -16,7 +16,7 @@ export interface FilesResult {
   readonly bytes: number;
 }
 
-export interface FilesToMove {
+export interface FilesToCopy {
   readonly from: Home;
   readonly to: Home;
   /** Files that were equal at both ends, with size and modification time: kept between rounds. */
@@ -34,7 +34,7 @@ interface OneFile {
 
 const BLOB = /^[0-9a-f]{2}\/[0-9a-f]{64}$/;
 
-export async function moveFiles({ from, to, known, signal, onFile }: FilesToMove): Promise<FilesResult> {
+export async function moveFiles({ from, to, known, signal, onFile }: FilesToCopy): Promise<FilesResult> {
   const all = await filesIn(from, to);
   let [files, bytes] = [0, 0];
   for (const [index, file] of all.entries()) {

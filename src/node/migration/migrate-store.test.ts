@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewJob } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { MoveOptions, MoveProgress } from './migrate-store.ts';
+import type { MigrationOptions, MoveProgress } from './migrate-store.ts';
 import { moveStore } from './migrate-store.ts';
 
 const JOBS = 450;
@@ -15,7 +15,7 @@ async function aStoreWith(jobs: number): Promise<Store> {
   return store;
 }
 
-function options(from: Store, to: Store, more: Partial<MoveOptions> = {}): MoveOptions {
+function options(from: Store, to: Store, more: Partial<MigrationOptions> = {}): MigrationOptions {
   return {
     from,
     to,

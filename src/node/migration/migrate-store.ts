@@ -17,9 +17,9 @@ import type { Store } from '../../core/ports/store.ts';
 import type { Compared, PartDigest, RowFilter } from './compare-stores.ts';
 import { compare, PAGE, rowsOf } from './compare-stores.ts';
 import { runningJobs, waitForRunning, withRelatedJobs } from './left-behind.ts';
-import { planMove } from './plan-migration.ts';
+import { planMigration } from './plan-migration.ts';
 
-export interface MoveOptions {
+export interface MigrationOptions {
   readonly from: Store;
   readonly to: Store;
   /** The stores' display names, without secrets. */
@@ -59,11 +59,11 @@ export interface MoveResult {
 /** Records may be written during the comparison: limits the repetitions. */
 const MAX_ROUNDS = 5;
 
-export async function moveStore(options: MoveOptions): Promise<MoveResult> {
+export async function moveStore(options: MigrationOptions): Promise<MoveResult> {
   const { from, to } = options;
   const [source, target] = [await from.migration.standing(), await to.migration.standing()];
   const isTargetEmpty = await isEmpty(to);
-  const plan = planMove({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
+  const plan = planMigration({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
   if (plan.kind === 'refuse') throw new LonghaulError('refused', plan.why);
   if (plan.kind === 'done') return { kind: 'already', move: source?.move ?? null, parts: [], left: [] };
   if (source?.role !== 'source') await refuseRunningJobs(options);
@@ -85,7 +85,7 @@ export async function isEmpty({ migration }: Store): Promise<boolean> {
 }
 
 /** Refuses before a store is closed. */
-async function refuseRunningJobs({ from, waitMs, leave }: MoveOptions): Promise<void> {
+async function refuseRunningJobs({ from, waitMs, leave }: MigrationOptions): Promise<void> {
   if (leave || waitMs > 0) return;
   const running = await runningJobs(from);
   if (running.length > 0) throw stillRunning(running);
@@ -108,11 +108,11 @@ interface Standings {
 }
 
 class Migration {
-  readonly #options: MoveOptions;
+  readonly #options: MigrationOptions;
   readonly #move: string;
   #left: ReadonlySet<string> = new Set();
 
-  constructor(options: MoveOptions, move: string) {
+  constructor(options: MigrationOptions, move: string) {
     this.#options = options;
     this.#move = move;
   }

@@ -19,7 +19,7 @@ export type Plan =
   | { readonly kind: 'done' }
   | { readonly kind: 'refuse'; readonly why: string };
 
-export function planMove(ends: Ends): Plan {
+export function planMigration(ends: Ends): Plan {
   const { source, target, from, to } = ends;
   const importing = [source, target].find((each) => each?.role === 'import');
   if (importing !== undefined && importing !== null)

@@ -22,7 +22,7 @@ export interface OutputHost {
 
 export interface OutputSource {
   readonly folder: string;
-  readonly said: Said;
+  readonly reports: Said;
 }
 
 const RESULT_NAME = 'result.json';
@@ -34,7 +34,7 @@ export async function storeOutputs(
   source: OutputSource,
 ): Promise<readonly RefusedOutput[]> {
   const work = workdirOf(source.folder);
-  if (hasNone(work, source.said)) return [];
+  if (hasNone(work, source.reports)) return [];
   const folder = await stat(work).catch(() => null);
   // An earlier node stored everything already, and died before the settlement.
   if (folder === null) return [];
@@ -42,8 +42,8 @@ export async function storeOutputs(
   const { outputs, refused } = await host.blobs.collect(join(work, OUT), { owner: folder.uid });
   for (const { path, sha256, size } of outputs)
     await host.attachments.put(job.id, { name: path, sha256, size, direction: 'out' });
-  const named = await Promise.all(source.said.attachments.map((path) => storeNamed(host, job, { ...owned, path })));
-  await storeLargeResult(host, job, source.said.result);
+  const named = await Promise.all(source.reports.attachments.map((path) => storeNamed(host, job, { ...owned, path })));
+  await storeLargeResult(host, job, source.reports.result);
   return [...refused, ...named.filter((each) => each !== null)];
 }
 

@@ -120,7 +120,7 @@ async function finish(
     host.onTrouble(`job ${job.id} has ended, and waits for free disk space`, error);
   if (stopped.left > 0)
     host.onTrouble(`${stopped.left} processes of job ${job.id} are left, found by ${stopped.means.join(', ')}`, null);
-  const store = () => storeOutputs(host, job, { folder, said: end.said });
+  const store = () => storeOutputs(host, job, { folder, reports: end.said });
   const refused = isLost(signal) ? [] : await retryOnFullDisk(store, { signal, onWait });
   const record = (): void => {
     attempt.logGaps.mark(Date.now());
