@@ -228,7 +228,7 @@ const FAULTS: readonly Fault[] = [
     code: 1,
     about: 'disk',
     message: /the ballast is missing/,
-    cure: /make room/,
+    cure: /free disk space/,
   },
   {
     name: 'too few open files',

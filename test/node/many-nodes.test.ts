@@ -254,7 +254,7 @@ describeWithRedis('two nodes on one Redis', () => {
     expect(attempts).toMatchObject([{ node: { name: 'two', goneAt: expect.any(Number) }, log: null }]);
     expect(a().bench.run('nodes', 'forget', 'one')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('is there'),
+      output: expect.stringContaining('is running'),
     });
     expect(a().bench.run('nodes', 'forget', 'two')).toMatchObject({ code: 0 });
     await expect.poll(() => statesAt(a())).toEqual(['one up']);

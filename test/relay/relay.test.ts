@@ -159,7 +159,7 @@ describe('loops', () => {
     await a.store.jobs.add([{ id: 'round', queue: 'relay', data: JSON.stringify(data) }]);
     const job = await until(a, 'round', ended);
     expect(job).toMatchObject({ state: 'failed', failure: { group: 'relay: loop' } });
-    expect(job.failure?.message).toContain('it began in the queue that it is for');
+    expect(job.failure?.message).toContain('its destination is the queue of its origin');
   });
 
   it('the receiver detects a loop by its aliases too', async () => {
