@@ -29,7 +29,7 @@ export async function checkNodes({ home, store, version }: CheckedNodes): Promis
   if (entries.length === 0) return [];
   const id = knownNodeId(home) ?? NO_NODE_ID;
   const own = entries.find((entry) => entry.id === id);
-  // What this node has measured of the store's clock: to measure it here would write.
+  // Uses the skew that this node has published: measuring it here would write to the store.
   const now = (): number => Date.now() - (own?.stoppedAt === null ? own.clockSkewMs : 0);
   const secret = await openNodeSecret(store.records);
   const others = new OtherNodes({ id, store, secret, now });
