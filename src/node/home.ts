@@ -1,4 +1,4 @@
-/** The home folder of a node: where everything is. Paths alone; nothing here touches the disk. */
+/** Paths of a node's data directory. Never touches the disk. */
 import { join } from 'node:path';
 
 export interface Home {

@@ -1,8 +1,8 @@
 /**
- * The home folder on its first day: the folder itself, the folder of the queues, and one queue to try things with.
+ * Creates a data directory: the directory itself, `queues/`, and a sample queue.
  *
- * Invariant: what is there already is never changed. A home whose `queues/` exists gets no sample, also when it is empty:
- * somebody may have removed it.
+ * Invariant: existing files are never changed. If `queues/` exists, no sample is added, even when it is empty: the
+ * operator may have removed the sample.
  */
 import { chmod, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Home } from './home.ts';
 const FOLDER_MODE = 0o700;
 export const SAMPLE_QUEUE = 'sample';
 
-/** Whether it was made just now. */
+/** Returns whether this call created it. */
 export async function makeHome(home: Home): Promise<boolean> {
   await mkdir(home.root, { recursive: true, mode: FOLDER_MODE });
   if ((await stat(home.queues).catch(() => null)) !== null) return false;
@@ -19,7 +19,7 @@ export async function makeHome(home: Home): Promise<boolean> {
   const draft = join(home.queues, `.${SAMPLE_QUEUE}.new`);
   await copyFile(new URL('./queues/sample-queue.sh', import.meta.url), draft);
   await chmod(draft, FOLDER_MODE);
-  // By a rename: a node that looks at the folder meanwhile sees no half of a script.
+  // A rename: a node that scans the directory meanwhile never reads a partial script.
   await rename(draft, join(home.queues, SAMPLE_QUEUE));
   return true;
 }

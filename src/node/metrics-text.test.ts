@@ -15,7 +15,7 @@ const family: fc.Arbitrary<Family> = fc.record({
   samples: fc.array(sample, { maxLength: 5 }),
 });
 
-/** As the format is described, and not as it is written here. */
+/** Parses the format from its description, independently of the writer. */
 function read(text: string): { name: string; labels: Record<string, string>; value: number }[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -28,10 +28,11 @@ function read(text: string): { name: string; labels: Record<string, string>; val
   });
 }
 
-const unescaped = (text: string): string => text.replace(/\\(.)/gs, (_, mark: string) => (mark === 'n' ? '\n' : mark));
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/gs, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 
 describe('metrics as text', () => {
-  it('are read back as they were given, whatever stands in a label', () => {
+  it('round-trip, with any text in a label', () => {
     fc.assert(
       fc.property(fc.array(family, { maxLength: 4 }), (families) => {
         const expected = families.flatMap(({ name, samples }) =>
@@ -46,12 +47,12 @@ describe('metrics as text', () => {
     );
   });
 
-  it('say what each family is, once, before its samples', () => {
+  it('describe each family once, before its samples', () => {
     const text = metricsText([{ name: 'a_total', help: 'two\nlines', type: 'counter', samples: [{ value: 3 }] }]);
     expect(text).toBe('# HELP a_total two\\nlines\n# TYPE a_total counter\na_total 3\n');
   });
 
-  it('write what is no number as the format wants it', () => {
+  it('write NaN and infinity as the format requires', () => {
     const samples = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e21].map((value) => ({ value }));
     const text = metricsText([{ name: 'a', help: '', type: 'gauge', samples }]);
     expect(text.match(/^a .*$/gm)).toEqual(['a NaN', 'a +Inf', 'a -Inf', 'a 1e+21']);

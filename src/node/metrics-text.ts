@@ -1,7 +1,7 @@
 /**
- * Metrics as Prometheus reads them (text format 0.0.4). Pure: it is given families and writes lines.
+ * Formats metrics as Prometheus text (format 0.0.4). Pure.
  *
- * Invariant: whatever stands in a label's value, it ends neither its line nor its quotes.
+ * Invariant: no label value can end its line or its quotes.
  */
 
 export interface Sample {
@@ -39,6 +39,6 @@ function numberText(value: number): string {
 }
 
 const escapeHelp = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
-/** Carriage returns are no end of a line to Prometheus, but they are to others who show the page. */
+/** Prometheus does not end a line at a carriage return, but other viewers of this text do. */
 const escapeValue = (text: string): string =>
   text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"').replace(/\r/g, ' ');

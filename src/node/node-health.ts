@@ -1,7 +1,7 @@
 /**
- * How a node is: whether its store answers, its disk has room and its runner lives; and the same as metrics.
+ * Readiness and metrics of a node: whether the store answers, the disk has room and the runner process lives.
  *
- * Looks and changes nothing. A store that does not answer in time is a finding and never an error.
+ * Reads only. A store that does not answer in time is a reported problem, never an error.
  */
 import { access, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { NodeMeter } from './node-meter.ts';
 
 export interface HealthSources {
   readonly store: Store;
-  /** The folder whose disk must have room. */
+  /** The directory whose disk must have free space. */
   readonly folder: string;
   readonly meter: NodeMeter;
   readonly version: string;
@@ -24,7 +24,7 @@ export interface HealthSources {
 
 export interface Readiness {
   readonly isReady: boolean;
-  /** One line for each thing that is not as it should be. */
+  /** One line for each problem. */
   readonly problems: readonly string[];
 }
 
@@ -34,20 +34,21 @@ export interface NodeHealth {
 }
 
 const STORE_DEADLINE_MS = 5_000;
-/** Below this the store has given up its ballast or is about to. */
-const LEAST_FREE_BYTES = 2 * 1024 * 1024;
+/** Below this, the store has released its ballast or is about to. */
+const MIN_FREE_BYTES = 2 * 1024 * 1024;
 const STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
 
 export function createNodeHealth(sources: HealthSources): NodeHealth {
   return {
     async readiness() {
       const { folder } = sources;
-      const [store, free, isHeavy] = await Promise.all([
+      const [store, free, isBallastThere] = await Promise.all([
         askStore(sources.store),
         freeBytes(folder),
         hasBallast(folder),
       ]);
-      const disk = diskProblem(free) ?? (isHeavy ? null : 'the disk was full: no new jobs until there is room again');
+      const disk =
+        diskProblem(free) ?? (isBallastThere ? null : 'the disk was full: no new jobs until there is free space');
       const problems = [storeProblem(store), disk, runnerProblem(sources.runner())].filter((each) => each !== null);
       return { isReady: problems.length === 0, problems };
     },
@@ -77,7 +78,7 @@ async function freeBytes(folder: string): Promise<number | null> {
   return stats === null ? null : stats.bavail * stats.bsize;
 }
 
-/** A store in the folder gives its ballast up when the disk is full, and takes no new jobs until it has it back. */
+/** A SQLite store releases its ballast when the disk is full, and accepts no new jobs until the ballast is restored. */
 async function hasBallast(folder: string): Promise<boolean> {
   const isThere = (name: string): Promise<boolean> =>
     access(join(folder, name)).then(
@@ -91,8 +92,8 @@ const storeProblem = (store: StoreAnswer): string | null =>
   store.isUp ? null : `the store does not answer: ${store.problem}`;
 
 function diskProblem(free: number | null): string | null {
-  if (free === null) return 'the home folder cannot be looked at';
-  return free < LEAST_FREE_BYTES ? `the disk of the home folder is full: ${free} bytes are free` : null;
+  if (free === null) return 'the data directory cannot be read';
+  return free < MIN_FREE_BYTES ? `the disk of the data directory is full: ${free} bytes are free` : null;
 }
 
 function runnerProblem({ isUp, lastProblem }: RunnerHealth): string | null {
@@ -117,14 +118,14 @@ function nodeFamilies(
     type: 'gauge',
     samples: value === null ? [] : [{ value }],
   });
-  const info = { name: 'longhaul_info', help: 'The version that runs.', type: 'gauge' } as const;
+  const info = { name: 'longhaul_info', help: 'Version of the node.', type: 'gauge' } as const;
   return [
     { ...info, samples: [{ labels: { version }, value: 1 }] },
-    gauge('store_up', 'Whether the store answered just now.', store.isUp ? 1 : 0),
-    gauge('store_latency_seconds', 'How long the store took to count its jobs.', store.isUp ? store.seconds : null),
-    gauge('runner_up', 'Whether the process that starts scripts lives.', runner().isUp ? 1 : 0),
-    gauge('disk_free_bytes', 'Free space on the disk of the home folder.', free),
-    gauge('resident_memory_bytes', 'Memory of the node.', process.memoryUsage.rss()),
-    gauge('start_time_seconds', 'When the node started, since 1970.', startedAt / 1_000),
+    gauge('store_up', 'Whether the store answers.', store.isUp ? 1 : 0),
+    gauge('store_latency_seconds', 'Time the store took to count its jobs.', store.isUp ? store.seconds : null),
+    gauge('runner_up', 'Whether the runner process, which starts scripts, is alive.', runner().isUp ? 1 : 0),
+    gauge('disk_free_bytes', 'Free space on the disk of the data directory.', free),
+    gauge('resident_memory_bytes', 'Resident memory of the node process.', process.memoryUsage.rss()),
+    gauge('start_time_seconds', 'Start time of the node, in seconds since the epoch.', startedAt / 1_000),
   ];
 }

@@ -1,11 +1,11 @@
 /**
- * One node a home. The lock names its holder by pid, start time and boot, so that a crash leaves nothing to clean up and
- * a pid that was given again holds nothing.
+ * Lock that allows one node per data directory. It names its holder by pid, start time and boot id, so that a crash
+ * leaves nothing to clean up and a reused pid holds nothing.
  *
- *     free ──link──▶ held ──its holder dies──▶ dead ──claimed by one alone, renamed over──▶ held
+ *     free ──link──▶ held ──holder dies──▶ stale ──claimed by one process, renamed over──▶ held
  *
- * Invariant: a dead lock is never removed, only replaced, and only by whoever holds the claim on that very holder: of many
- * nodes that find it dead at once, one takes it.
+ * Invariant: a stale lock is never removed, only replaced, and only by the process that holds the claim on that holder.
+ * Of many nodes that find it stale at once, one takes it.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface NodeLock {
   release(): void;
 }
 
-/** A process, and not another one that was given its pid later. */
+/** A process, told apart from a later one with the same pid. */
 export interface Holder {
   readonly pid: number;
   readonly start: number;
@@ -40,15 +40,15 @@ export function thisProcess(): Holder {
   return { pid, start, boot: bootIdentity() };
 }
 
-/** Whether that process lives. */
+/** Returns whether that process is alive. */
 export const isHolding = (holder: Holder): boolean => holder.boot === bootIdentity() && isAlive(holder);
 
-/** The pid of the node that runs on this home; null when none does. */
+/** Returns the pid of the node that uses this data directory, or null. */
 export function nodeOn(path: string): number | null {
   return holderIn(textOf(path));
 }
 
-/** Throws when a node runs there: for whoever must be alone and does not want the lock itself. */
+/** Throws when a node uses the data directory. For callers that need exclusive use without the lock. */
 export function refuseRunningNode(path: string): void {
   refuse(nodeOn(path));
 }
@@ -57,16 +57,16 @@ function refuse(pid: number | null): void {
   if (pid !== null)
     throw new LonghaulError(
       'bad-input',
-      `another node (pid ${pid}) runs on this home: stop it first, or name another home`,
+      `another node (pid ${pid}) uses this data directory: stop it first, or choose another with --home`,
     );
 }
 
-/** Others start and end at the same time: so often the state of things may change under our eyes. */
-const MOST_TRIES = 100;
+/** Other nodes start and stop concurrently: limits how often the lock may change during one call. */
+const MAX_TRIES = 100;
 
-/** A link appears whole or not at all, and only once. */
+/** `link` is atomic, and fails when the path exists. */
 function take(draft: string, path: string): void {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       linkSync(draft, path);
       return;
@@ -77,19 +77,23 @@ function take(draft: string, path: string): void {
     refuse(holderIn(found));
     if (found !== null && replaced(draft, path, found)) return;
   }
-  throw new LonghaulError('bad-input', 'other nodes start and stop on this home all the time: name another home');
+  throw new LonghaulError(
+    'bad-input',
+    'other nodes keep starting and stopping on this data directory: choose another with --home',
+  );
 }
 
 /**
- * Whoever has the claim on this dead holder is the only one to replace it; the claim is a lock like any other, so that one
- * who dies with it leaves it to the next. False when somebody was faster: the lock is another one now.
+ * Replaces the lock of a dead holder. Only the holder of the claim may do so. The claim is a lock of the same kind, so
+ * the claim of a process that dies passes to the next. Returns false when another process was faster and the lock has
+ * changed.
  */
 function replaced(draft: string, path: string, dead: string): boolean {
   const claim = `${path}.after-${createHash('sha256').update(`${path}\n${dead}`).digest('hex').slice(0, 16)}`;
   take(draft, claim);
   try {
     if (textOf(path) !== dead) return false;
-    // Another one: the draft may be wanted again, for the lock that this one is the claim on.
+    // A copy: the draft may be needed again, for the lock that this claim guards.
     copyFileSync(draft, `${draft}.over`);
     renameSync(`${draft}.over`, path);
     return true;
@@ -98,7 +102,7 @@ function replaced(draft: string, path: string, dead: string): boolean {
   }
 }
 
-/** Null: there is no such file. */
+/** Returns null when the file does not exist. */
 function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -108,7 +112,7 @@ function textOf(path: string): string | null {
   }
 }
 
-/** The pid of a holder that lives. A file that says nothing, after a power cut or a full disk, holds nothing. */
+/** Returns the pid of a live holder. An empty or damaged file, after a power cut or a full disk, holds nothing. */
 function holderIn(text: string | null): number | null {
   if (text === null) return null;
   try {

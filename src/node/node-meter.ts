@@ -1,20 +1,20 @@
 /**
- * What a node counts while it runs: claims, ends and failures by queue, as the store tells of them, and how late the
- * event loop is. Gauges are not kept here: they are looked up when somebody asks.
+ * Counters of a node: claims, settlements and failures by queue from store events, and the event loop delay. Gauges are
+ * not kept here; they are read on request.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { StoreEvent } from '../core/ports/job-store.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Family, Sample } from './metrics-text.ts';
 
-/** Queues beyond these are counted together, so that nobody can fill the memory with names. */
-const MOST_QUEUES = 1_000;
+/** Queues beyond these are counted together, so that queue names cannot exhaust memory. */
+const MAX_QUEUES = 1_000;
 const OTHERS = '(others)';
-/** A shorter one would be most of what an idle node wakes up for. */
+/** A shorter interval would be the main reason for an idle node to wake up. */
 const LOOP_STEP_MS = 250;
 const NANO = 1e9;
 
-/** What ends an attempt, by the word in the history. */
+/** History events that end an attempt. */
 const SETTLED: ReadonlySet<string> = new Set([
   'completed',
   'advanced',
@@ -51,7 +51,7 @@ class EventCounts {
   readonly #counts = new Map<string, Map<string, number>>();
 
   add({ queue, type }: StoreEvent): void {
-    const known = this.#counts.has(queue) || this.#counts.size < MOST_QUEUES ? queue : OTHERS;
+    const known = this.#counts.has(queue) || this.#counts.size < MAX_QUEUES ? queue : OTHERS;
     const counts = this.#counts.get(known) ?? new Map<string, number>();
     this.#counts.set(known, counts);
     counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -62,8 +62,8 @@ class EventCounts {
     const isFailure = (event: string): boolean => event === 'failed' || event === 'retried';
     return [
       { name: 'longhaul_added_total', help: 'Jobs added.', type, samples: this.#of('added') },
-      { name: 'longhaul_claims_total', help: 'Attempts begun.', type, samples: this.#of('claimed') },
-      { name: 'longhaul_settles_total', help: 'Attempts ended, by how.', type, samples: this.#byEvent(SETTLED) },
+      { name: 'longhaul_claims_total', help: 'Attempts started.', type, samples: this.#of('claimed') },
+      { name: 'longhaul_settles_total', help: 'Attempts ended, by outcome.', type, samples: this.#byEvent(SETTLED) },
       { name: 'longhaul_failures_total', help: 'Attempts that failed.', type, samples: this.#sum(isFailure) },
     ];
   }
@@ -86,9 +86,9 @@ class EventCounts {
   }
 }
 
-/** Since it was last asked, so that one bad moment does not colour the whole day. */
+/** Covers the time since the last read, so that one bad moment does not dominate the day. */
 function loopFamily(loop: ReturnType<typeof monitorEventLoopDelay>): Family {
-  // The watch looks every so often, and counts that with it.
+  // The monitor includes its own sampling interval in each value.
   const seconds = (nano: number): number => Math.max(0, Number.isFinite(nano) ? nano / NANO - LOOP_STEP_MS / 1_000 : 0);
   const samples = [
     { labels: { quantile: '0.5' }, value: seconds(loop.percentile(50)) },
@@ -96,6 +96,6 @@ function loopFamily(loop: ReturnType<typeof monitorEventLoopDelay>): Family {
     { labels: { quantile: '1' }, value: seconds(loop.max) },
   ];
   loop.reset();
-  const help = 'How late the event loop came round since the last look.';
+  const help = 'Event loop delay since the last read.';
   return { name: 'longhaul_event_loop_delay_seconds', help, type: 'gauge', samples };
 }

@@ -1,4 +1,4 @@
-/** `node.json`: how this node is known to others and to its scripts, and what its daemon shall do. */
+/** `node.json`: identity of this node, and settings of its daemon. */
 import { checked, flag, integer, listOf, object, oneOf, size, text } from '../core/input/check.ts';
 import { shownName } from '../core/job/names.ts';
 import { badInput } from '../core/ports/errors.ts';
@@ -7,39 +7,39 @@ import type { OutboundSettings } from './outbound-settings.ts';
 import { OUTBOUND_SHAPE, outboundSettings } from './outbound-settings.ts';
 
 export interface NodeSettings {
-  /** For people; null: it is known by its host. */
+  /** Display name; null: the host name. */
   readonly name: string | null;
-  /** Base address of this node, with a slash at its end. */
+  /** Base URL of this node, with a trailing slash. */
   readonly url: string;
-  /** Whether somebody has set it, and so means it for others too. */
+  /** Whether the URL is set explicitly, so that it is valid for other machines too. */
   readonly isUrlSet: boolean;
-  /** Of nodes that share a store: how much of one job, log and files together, a second node keeps a copy of. */
+  /** Largest size of one job's log and files that a second node copies, where nodes share a store. */
   readonly copyUpTo: number;
-  /** Other addresses under which the same node is known. */
+  /** Other base URLs of the same node. */
   readonly aliases: readonly string[];
   readonly port: number;
-  /** production, development, test, stage: handed to scripts as RQ_ENV. */
+  /** production, development, test or stage: passed to scripts as RQ_ENV. */
   readonly env: string;
-  /** Folders beside `queues/` in which scripts may live. */
+  /** Directories other than `queues/` that may contain scripts. */
   readonly scriptDirs: readonly string[];
-  /** RQ's own openness: whoever comes over the loopback to RQ's addresses may name scripts. */
+  /** RQ's open access: callers on the loopback interface may name scripts through RQ's API. */
   readonly rq: { readonly open: boolean };
-  /** Resources for jobs that need some, beside or instead of the machine's cores (`cpu`) and memory (`memoryMb`); needs.ts. */
+  /** Resources for jobs, in addition to or instead of the machine's cores (`cpu`) and memory (`memoryMb`). */
   readonly offers: string;
-  /** Where it may call, with which tokens, and how fast. */
+  /** Allowed destinations of outgoing calls, with their tokens and bandwidths. */
   readonly outbound: OutboundSettings;
 }
 
-/** What `node.json` says of the daemon itself. Null: it says nothing. */
+/** The settings of the daemon in `node.json`. Null: not set. */
 export interface DaemonFile {
   readonly port: number | null;
   readonly listen: readonly string[] | null;
   readonly store: string | null;
   readonly strict: boolean | null;
   readonly logFormat: LogFormat | null;
-  /** Also on the loopback nobody comes in without a token. */
+  /** Whether loopback callers need a token too. */
   readonly requireToken: boolean | null;
-  /** How much one caller may ask, and how many jobs one queue is given, a second; null where there is no limit. */
+  /** Limits per second: requests of one caller, and jobs added to one queue; null: no limit. */
   readonly rates: { readonly requestsPerSecond: number | null; readonly jobsPerSecond: number | null };
 }
 
@@ -75,7 +75,7 @@ export function daemonFile(json: string | undefined): DaemonFile {
   return { port, listen, store, strict, logFormat, requireToken: more.requireToken ?? null, rates };
 }
 
-/** `json` is the text of node.json; undefined when there is none. `listensOn`: the port that is really listened on, where it is known. */
+/** `json` is the text of node.json, undefined when there is none. `listensOn` is the actual port, where known. */
 export function nodeSettings(json: string | undefined, listensOn?: number): NodeSettings {
   const given = read(json);
   const port = given.port ?? listensOn ?? DEFAULT_PORT;
@@ -104,7 +104,7 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw badInput('node.json', [{ path: '', message: `is no JSON: ${(error as Error).message}` }]);
+    throw badInput('node.json', [{ path: '', message: `is not valid JSON: ${(error as Error).message}` }]);
   }
 }
 

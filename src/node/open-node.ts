@@ -1,6 +1,6 @@
 /**
- * The node: the queues of one home folder, worked by scripts. What it is given, what it tells, what it can be asked;
- * how it works is in script-node.ts.
+ * The node: the queues of one data directory, run by scripts. This file defines its options, events and calls, and
+ * assembles its parts. ScriptNode runs the scripts.
  */
 import { mkdir } from 'node:fs/promises';
 import type { Prunable } from '../core/lifecycle/prunable.ts';
@@ -31,7 +31,7 @@ import type { JobProcesses } from './scripts/job-processes.ts';
 import { ScriptNode } from './scripts/script-node.ts';
 import { ownStore } from './store-owner.ts';
 import type { Hooks } from './webhooks/open-webhooks.ts';
-import { openHooks } from './webhooks/open-webhooks.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 import { outputAt } from './webhooks/output-at.ts';
 
 export interface NodeOptions {
@@ -41,11 +41,11 @@ export interface NodeOptions {
   readonly version: string;
   readonly host: string;
   readonly pid: number;
-  /** The environment from which scripts get their allow-list. */
+  /** The environment from which scripts inherit an allow-list of variables. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** The database file of the store, where it has one. */
+  /** The database file of the store, if it has one. */
   readonly storeFile?: string | null;
-  onNews?(news: NodeNews): void;
+  onNews?(event: NodeNews): void;
 }
 
 export type NodeNews =
@@ -69,31 +69,31 @@ export interface Node {
   readonly copies: Copies;
   /** The other nodes of the store. */
   readonly others: OtherNodes;
-  /** Knows them by their proofs when they call. */
+  /** Authenticates another node by its credential when it calls. */
   readonly nodeBy: Membership['nodeBy'];
-  /** The store's time, as far as it is known. */
+  /** The store's time, as last estimated. */
   storeNow(): number;
-  /** Where its API answers, once that is known: told to other nodes. */
+  /** Publishes the addresses of this node's API to the other nodes. */
   listensOn(addresses: readonly ListenAddress[]): Promise<void>;
-  /** Queues by name, with what keeps each from being worked. */
+  /** Returns the queues by name, each with the problem that stops it, or null. */
   queues(): ReadonlyMap<string, string | null>;
-  /** Those that a file in the folder of the queues makes. */
+  /** Returns the queues that are defined by a file in `queues/`. */
   fileQueues(): ReadonlySet<string>;
-  /** Of a script that this node attends; null for any other job. */
+  /** Returns the processes of a script that this node supervises; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
-  /** Whether the process that starts scripts lives. */
+  /** Returns the state of the runner process. */
   runnerHealth(): RunnerHealth;
-  /** The MD5 of a blob; null when it is not here. */
+  /** Returns the MD5 of a blob; null when it is not on this node. */
   md5(sha256: string): Promise<string | null>;
-  /** Somebody changed a schedule: looks at once. */
+  /** Makes the schedule runner re-read the schedules now. */
   wakeSchedules(): void;
-  /** Looks at the folder of the queues now. */
+  /** Scans `queues/` now. */
   reload(): Promise<void>;
-  /** What is kept in files of a queue's jobs; null before somebody counted. */
+  /** Returns the size of the files of a queue's jobs; null before the first count. */
   keptFiles(queue: string): QueueFiles | null;
-  /** What retention would take of them now. */
+  /** Returns the files that retention would remove now. */
   prunableFiles(queue?: string): Promise<readonly Prunable[]>;
-  /** Removes the files of jobs that are no more. Done by itself now and then. */
+  /** Removes the files of deleted jobs. Also runs periodically. */
   sweep(): Promise<void>;
   stop(options?: { absenceMs?: number }): Promise<void>;
 }
@@ -114,23 +114,23 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     load = () => node.load();
     undo.push(() => node.stop(ABSENCE_MS));
     await node.start();
-    const face = faceOf(options, node, member);
-    const lane = { ...laneParts(options, face), drain: member.drain, newId: member.newId };
-    const relay = await openRelay({ ...lane, uploads: face.uploads });
+    const base = nodeBaseOf(options, node, member);
+    const parts = { ...systemQueueParts(options, base), drain: member.drain, newId: member.newId };
+    const relay = await openRelay({ ...parts, uploads: base.uploads });
     undo.push(() => relay.stop());
-    const router = await openRouter({ ...lane, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
+    const router = await openRouter({ ...parts, upOf: (addresses, signal) => relay.health.upOf(addresses, signal) });
     undo.push(() => router.stop());
-    const hooks = await openHooks({ ...lane, outputAt: (job) => outputAt(options.home, job) });
-    const schedules = keepSchedules(options);
+    const hooks = await openWebhooks({ ...parts, outputAt: (job) => outputAt(options.home, job) });
+    const schedules = startSchedules(options);
     return {
-      ...face,
+      ...base,
       relay,
       hooks,
       wakeSchedules: () => schedules.wake(),
       stop({ absenceMs = ABSENCE_MS } = {}) {
         const last = [() => lock.release(), () => owner.release(), () => member.stop(), () => node.stop(absenceMs)];
-        const lanes = [() => relay.stop(), () => hooks.stop(), () => router.stop()];
-        return undoAll([...last, ...lanes, () => schedules.stop(), () => member.registry.leave()], options);
+        const systemQueues = [() => relay.stop(), () => hooks.stop(), () => router.stop()];
+        return undoAll([...last, ...systemQueues, () => schedules.stop(), () => member.registry.leave()], options);
       },
     };
   } catch (error) {
@@ -140,22 +140,22 @@ export async function openNode(options: NodeOptions): Promise<Node> {
 }
 
 /**
- * The last step first. A step that fails is reported and keeps no other from its end: what has begun would keep the process
- * of a node that could not start or stop, and its scripts without a node.
+ * Undoes the steps in reverse order. A step that fails is reported and does not stop the others: a part that still runs
+ * would keep the process of a failed node alive, and its scripts without a node.
  */
 async function undoAll(undo: (() => unknown)[], { onNews }: NodeOptions): Promise<void> {
   for (const step of undo.reverse()) {
     try {
       await step();
     } catch (error) {
-      onNews?.({ type: 'trouble', what: 'a part of the node could not be stopped', error });
+      onNews?.({ type: 'trouble', what: 'failed to stop a part of the node', error });
     }
   }
 }
 
-type Face = Omit<Node, 'stop' | 'wakeSchedules' | 'relay' | 'hooks'>;
+type NodeBase = Omit<Node, 'stop' | 'wakeSchedules' | 'relay' | 'hooks'>;
 
-function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): Face {
+function nodeBaseOf({ home, store }: NodeOptions, node: ScriptNode, member: Membership): NodeBase {
   return {
     copies: node.copies,
     others: member.others,
@@ -174,15 +174,15 @@ function faceOf({ home, store }: NodeOptions, node: ScriptNode, member: Membersh
       const answer = await node.blobs.md5(sha256);
       return answer.ok ? answer.md5 : null;
     },
-    reload: () => node.look(),
+    reload: () => node.scanQueues(),
     keptFiles: (queue) => node.files.kept.of(queue),
     prunableFiles: (queue) => node.files.prunable(queue),
     sweep: () => node.files.sweep(),
   };
 }
 
-/** What the queues that the node works by itself are made of. */
-function laneParts({ store, settings, home, host, pid, onNews }: NodeOptions, face: Face) {
+/** The parts of system queues. */
+function systemQueueParts({ store, settings, home, host, pid, onNews }: NodeOptions, base: NodeBase) {
   return {
     store,
     settings,
@@ -191,8 +191,8 @@ function laneParts({ store, settings, home, host, pid, onNews }: NodeOptions, fa
     pid,
     home: home.root,
     journalPath: home.journal,
-    attachments: face.attachments,
-    hasQueue: (name: string) => face.queues().has(name),
+    attachments: base.attachments,
+    hasQueue: (name: string) => base.queues().has(name),
     onEvent: (event: WorkerEvent) => onNews?.({ type: 'worker', event }),
     onTrouble: (what: string, error: unknown) => onNews?.({ type: 'trouble', what, error }),
   };
@@ -217,7 +217,7 @@ function join({ store, home, settings, host, pid, version, onNews }: NodeOptions
   );
 }
 
-function keepSchedules({ store, onNews }: NodeOptions): ScheduleRunner {
+function startSchedules({ store, onNews }: NodeOptions): ScheduleRunner {
   const onTrouble = (what: string, error: unknown): void => onNews?.({ type: 'trouble', what, error });
   return startScheduleRunner({ store, onTrouble });
 }

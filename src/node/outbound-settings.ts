@@ -1,12 +1,12 @@
 /**
- * The part of `node.json` that says where this node may call, with which tokens, and how fast:
+ * The part of `node.json` about outgoing calls: allowed destinations, tokens and bandwidth.
  *
  *     "allowDestinations": ["10.0.0.0/8", "backup.lan:3333"],
  *     "destinations": { "http://backup.lan:3333/": { "token": "lh_…", "bandwidth": "5 MB" } },
  *     "relay": { "bandwidth": "20 MB", "maxHops": 8 },
  *     "hooks": { "secrets": { "default": "whsec_…", "billing": ["whsec_new…", "whsec_old…"] }, "timeout": "15s" }
  *
- * Invariant: a token or a secret is read from here when a call is made, and stands nowhere else: in no job, log or record.
+ * Invariant: a token or secret is read from here when a call is made, and is never copied to a job, log or record.
  */
 import type { Check, Checked, Report } from '../core/input/check.ts';
 import { duration, integer, listOf, mapOf, object, oneOf, size, text } from '../core/input/check.ts';
@@ -19,46 +19,46 @@ export type PeerKind = 'longhaul' | 'rq';
 
 export interface DestinationSettings {
   readonly token: string | null;
-  /** Bytes a second; null: no limit of its own. */
+  /** Bytes per second; null: no limit of its own. */
   readonly bandwidth: number | null;
-  /** Null: it is asked what it is. */
+  /** Null: detected with a request. */
   readonly protocol: PeerKind | null;
 }
 
 export interface OutboundSettings {
   readonly allow: readonly string[];
-  /** By base address, with a slash at its end. */
+  /** By base URL, with a trailing slash. */
   readonly destinations: ReadonlyMap<string, DestinationSettings>;
-  /** Of all relays together. */
+  /** Shared by all relays, in bytes per second. */
   readonly bandwidth: number | null;
   readonly maxHops: number;
-  /** How long a relay waits for each step of a call. */
+  /** Timeout of each step of a relay call. */
   readonly timeoutMs: number;
-  readonly hooks: HookSettings;
+  readonly hooks: WebhookSettings;
 }
 
-export interface HookSettings {
-  /** By name; each signs every call, so that one can take the place of another. */
+export interface WebhookSettings {
+  /** By name. Every secret of a name signs each call, so that secrets can be rotated. */
   readonly secrets: ReadonlyMap<string, readonly string[]>;
   readonly timeoutMs: number;
 }
 
-const MOST_HOPS = 100;
+const LARGEST_MAX_HOPS = 100;
 const MAX_HOPS = 16;
 const TIMEOUT_MS = 30_000;
-const HOOK_TIMEOUT_MS = 15_000;
-/** Of one name: the one that is, those that were, the one to come. */
-const MOST_SECRETS = 5;
-/** Slower than this, the other side would take the silence for an end. */
-const LEAST_BANDWIDTH = 4 * 1024;
+const WEBHOOK_TIMEOUT_MS = 15_000;
+/** Secrets of one name: current, previous and next. */
+const MAX_SECRETS = 5;
+/** Below this, the receiver would take the silence for a closed connection. */
+const MIN_BANDWIDTH = 4 * 1024;
 
 const bandwidth: Check<number> = described(schemaOf(size), (value: unknown, report: Report, path: string) => {
   const bytes = size(value, report, path);
-  if (bytes < LEAST_BANDWIDTH) report(path, `must be at least ${LEAST_BANDWIDTH} bytes a second`);
+  if (bytes < MIN_BANDWIDTH) report(path, `must be at least ${MIN_BANDWIDTH} bytes a second`);
   return bytes;
 });
 
-/** It becomes a header: nothing in it may end one. */
+/** Becomes a header value, so it must not contain a character that ends one. */
 const token = text({ max: 1_024, pattern: /^[\x21-\x7e]+$/, must: 'must be a token, without spaces' });
 const destination = object({ token, bandwidth, protocol: oneOf('longhaul', 'rq') });
 const byAddress = mapOf(destination, 1_000);
@@ -77,12 +77,12 @@ const destinations: typeof byAddress = described(
 const secret: Check<string> = described(
   { type: 'string', description: 'whsec_ and 24 to 64 bytes in base64' },
   (value: unknown, report: Report, path: string): string => {
-    const problem = typeof value === 'string' ? secretProblem(value) : 'must be a text';
+    const problem = typeof value === 'string' ? secretProblem(value) : 'must be a string';
     if (problem !== null) report(path, problem);
     return String(value);
   },
 );
-const someSecrets = listOf(secret, MOST_SECRETS);
+const someSecrets = listOf(secret, MAX_SECRETS);
 const oneOrSome: Check<readonly string[]> = described(
   { anyOf: [schemaOf(secret), schemaOf(someSecrets)] },
   (value: unknown, report: Report, path: string) =>
@@ -92,7 +92,7 @@ const byName = mapOf(oneOrSome, 1_000);
 const secrets: typeof byName = described(schemaOf(byName), (value: unknown, report: Report, path: string) => {
   const given = byName(value, report, path);
   for (const [name, some] of Object.entries(given ?? {})) {
-    if (!SECRET_NAME.test(name)) report(`${path}.${name}`, 'is no name: letters, digits, _ . and -');
+    if (!SECRET_NAME.test(name)) report(`${path}.${name}`, 'is not a valid name: use letters, digits, _ . and -');
     if (some?.length === 0) report(`${path}.${name}`, 'must have at least one secret');
   }
   return given;
@@ -101,7 +101,7 @@ const secrets: typeof byName = described(schemaOf(byName), (value: unknown, repo
 export const OUTBOUND_SHAPE = {
   allowDestinations: listOf(allowedDestination, 1_000),
   destinations,
-  relay: object({ bandwidth, maxHops: integer(1, MOST_HOPS), timeout: duration(100) }),
+  relay: object({ bandwidth, maxHops: integer(1, LARGEST_MAX_HOPS), timeout: duration(100) }),
   hooks: object({ secrets, timeout: duration(100) }),
 };
 
@@ -117,11 +117,11 @@ export function outboundSettings(given: Checked<typeof OUTBOUND_SHAPE>): Outboun
     bandwidth: relay.bandwidth ?? null,
     maxHops: relay.maxHops ?? MAX_HOPS,
     timeoutMs: relay.timeout ?? TIMEOUT_MS,
-    hooks: { secrets: new Map(Object.entries(hooks.secrets ?? {})), timeoutMs: hooks.timeout ?? HOOK_TIMEOUT_MS },
+    hooks: { secrets: new Map(Object.entries(hooks.secrets ?? {})), timeoutMs: hooks.timeout ?? WEBHOOK_TIMEOUT_MS },
   };
 }
 
-/** Addresses that mean the same are written the same. */
+/** Normalizes a base URL. */
 export function baseOf(address: string): string {
   const { href } = new URL(address);
   return href.endsWith('/') ? href : `${href}/`;

@@ -7,7 +7,7 @@
  *     another one, with attempts that it has not settled    ──▶ refused: its next node settles them
  *     another one                                           ──▶ owned
  *
- * Invariant: the record is replaced only in the version that was judged, so that of several nodes that start at once one
+ * Invariant: the record is replaced only in the version that was judged, so that one of several nodes that start at once
  * becomes the owner.
  */
 import { realpathSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { Store } from '../core/ports/store.ts';
 import { readAttemptRecord } from './attempts/attempt-record.ts';
 import { attemptFolder, type Home, homeAt } from './home.ts';
 import { type Holder, isHolding, thisProcess } from './node-lock.ts';
-import { markedIn } from './scripts/attempt-registry.ts';
+import { registeredAttempts } from './scripts/attempt-registry.ts';
 
 export const OWNER_RECORD = 'store-owner';
 const KEY = 'node';
@@ -38,10 +38,10 @@ export interface StoreOwner {
   readonly holder: Holder | null;
 }
 
-/** Other nodes that start and stop at the same time change the record this often at most. */
+/** Limits how often the record may change under concurrent starts and stops. */
 const MAX_TRIES = 20;
 
-/** Throws `bad-input` with the reason when the store belongs to another data directory. Returns how to give it back. */
+/** Throws `bad-input` when the store belongs to another data directory. Returns a function that releases it. */
 export async function ownStore(owned: OwnedStore): Promise<{ release(): Promise<void> }> {
   if (owned.store.isShared) return { release: async () => undefined };
   const mine: StoreOwner = { root: realpathSync(owned.home.root), file: identityOf(owned.file), holder: thisProcess() };
@@ -52,10 +52,10 @@ export async function ownStore(owned: OwnedStore): Promise<{ release(): Promise<
     if (version !== null)
       return { release: async () => void (await put(owned.store, { ...mine, holder: null }, version)) };
   }
-  throw new LonghaulError('bad-input', 'other nodes start and stop on this store all the time: use one data directory');
+  throw new LonghaulError('bad-input', 'other nodes keep starting and stopping on this store: use one data directory');
 }
 
-/** Null when another node was faster. */
+/** Returns null when another node was faster. */
 async function put({ records }: Store, owner: StoreOwner, ifVersion: number): Promise<number | null> {
   const answer = await records.put({ kind: OWNER_RECORD, key: KEY, value: JSON.stringify(owner), ifVersion });
   return answer.ok ? answer.version : null;
@@ -82,13 +82,13 @@ async function judge(store: Store, owner: StoreOwner, mine: StoreOwner): Promise
 
 /** Jobs that this store has as running under the token of an attempt of that data directory. Reads only. */
 async function unsettled(store: Store, home: Home): Promise<readonly string[]> {
-  const marks = await markedIn(home);
-  const jobs = await store.jobs.find(marks.map(({ id }) => id));
+  const attempts = await registeredAttempts(home);
+  const jobs = await store.jobs.find(attempts.map(({ id }) => id));
   const tokens = await Promise.all(
-    marks.map(async ({ id, attempt }) => (await readAttemptRecord(attemptFolder(home, id, attempt)))?.token),
+    attempts.map(async ({ id, attempt }) => (await readAttemptRecord(attemptFolder(home, id, attempt)))?.token),
   );
-  return jobs.flatMap((job, place) => {
-    const token = tokens[place];
+  return jobs.flatMap((job, index) => {
+    const token = tokens[index];
     return job !== null && token !== undefined && holds(job, token) ? [job.id] : [];
   });
 }

@@ -170,7 +170,7 @@ describe('longhaul run', () => {
     await bench.run('resume', 'run');
     expect(await bench.until('changed', ({ state }) => state !== 'waiting' && state !== 'running')).toMatchObject({
       state: 'failed',
-      failure: { group: 'command not allowed', message: expect.stringContaining('changed since') },
+      failure: { group: 'command not allowed', message: expect.stringContaining('was changed after') },
     });
     expect(existsSync(proof)).toBe(false);
   });

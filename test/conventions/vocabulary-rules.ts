@@ -38,8 +38,8 @@ export const REJECTED_AS_NAME: ReadonlySet<string> = new Set([
   'reign',
   'tally',
   'census',
-  'differential',
-  'environment',
+  'duel',
+  'arena',
 ]);
 
 /** Returns every place of a word, also of two words with a line break and the sign of a comment between them. */

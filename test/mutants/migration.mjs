@@ -20,8 +20,8 @@ export const moving = [
   {
     name: 'moving: files that came meanwhile stay where they were',
     file: 'src/node/migration/migrate-store.ts',
-    find: 'const parts = await this.#settleAll();\n    await this.#options.bringFiles();',
-    replace: 'const parts = await this.#settleAll();',
+    find: 'const parts = await this.#compareAll();\n    await this.#options.bringFiles();',
+    replace: 'const parts = await this.#compareAll();',
     suites: unit,
   },
   {

@@ -36,7 +36,7 @@ export const nodes = [
   {
     name: 'nodes: whoever says that it is a node is one',
     file: 'src/node/cluster/node-credential.ts',
-    find: '  if (!secret.isProven(proof, wordsOf(asked, id, at))) return null;\n',
+    find: '  if (!secret.isProven(proof, provenFields(request, id, at))) return null;\n',
     replace: '',
     suites: asking,
   },

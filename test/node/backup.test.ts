@@ -1,4 +1,4 @@
-/** `longhaul backup` of a running node, and `longhaul restore`: what comes back, and what an earlier attempt may not say any more. */
+/** `longhaul backup` of a running node, and `longhaul restore`: what is restored, and which old leases are void. */
 import {
   appendFileSync,
   chmodSync,
@@ -20,7 +20,7 @@ function manifestOf(backup: string): BackupManifest {
   return JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as BackupManifest;
 }
 
-/** A home with a running job, a waiting one, one that is done, and one with a file. */
+/** A data directory with a running job, a waiting one, a done one, and one with a file. */
 async function aBusyHome() {
   const bench = aBench();
   bench.queue('long', 'while [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done');
@@ -46,7 +46,7 @@ async function aBusyHome() {
   return { bench, node, running, waiting, done, folder };
 }
 
-test('A backup of a running node holds jobs, queues, settings and attachments, each file with its hash.', async () => {
+test('A backup of a running node contains jobs, queues, settings and attachments, each file with its hash.', async () => {
   const { bench, node, folder } = await aBusyHome();
   const to = join(folder, 'backup');
   const { code, output } = bench.run('backup', '--to', to, '--logs');
@@ -69,11 +69,11 @@ test('A backup of a running node holds jobs, queues, settings and attachments, e
   await node.terminate();
 });
 
-test('A restored home has void leases and larger tokens than any before, and goes on working.', async () => {
+test('A restored data directory has void leases and larger tokens than before, and keeps working.', async () => {
   const { bench, node, running, waiting, done, folder } = await aBusyHome();
   const to = join(folder, 'backup');
   bench.run('backup', '--to', to);
-  // Tokens that are given after the backup was made: the restored store knows nothing of them.
+  // Tokens issued after the backup: the restored store does not know them.
   const later = await bench.add('short');
   const { lease: before } = await bench.find(running);
   await bench.until(later, 'done');
@@ -89,7 +89,7 @@ test('A restored home has void leases and larger tokens than any before, and goe
     expect(await longhaul.find(later)).toBeNull();
     const { jobs } = longhaul.store;
     const [claimed] = (await jobs.claim({ worker: 'w', queues: ['long'], limit: 1, requestId: '1' })).jobs;
-    // At the front, before the one that waits.
+    // At the front, before the waiting job.
     expect(claimed?.id).toBe(running);
     expect(claimed?.lease?.token).toBeGreaterThan(newest);
     const [stale] = await jobs.settle([{ id: running, token: before?.token ?? 0, kind: 'complete' }]);
@@ -112,9 +112,9 @@ test.each([
   ],
   ['a database that was cut', (to: string) => writeFileSync(join(to, 'store.db'), 'short'), /store\.db is damaged/],
   ['a file that is missing', (to: string) => rmSync(join(to, 'node.json')), /node\.json is damaged: it is missing/],
-  ['no manifest', (to: string) => rmSync(join(to, 'manifest.json')), /is no backup: it has no manifest/],
+  ['no manifest', (to: string) => rmSync(join(to, 'manifest.json')), /is not a backup: it has no manifest/],
   [
-    'a manifest that leads out of the home',
+    'a manifest with a path outside the data directory',
     (to: string) => {
       const manifest = manifestOf(to);
       const [first, ...rest] = manifest.files;
@@ -123,9 +123,9 @@ test.each([
         JSON.stringify({ ...manifest, files: [{ ...first, path: '../evil' }, ...rest] }),
       );
     },
-    /files\[0\]\.path: must be a path below the home/,
+    /files\[0\]\.path: must be a path below the data directory/,
   ],
-])('A backup with %s is not restored, and leaves no home behind.', (_what, damage, words) => {
+])('A backup with %s is not restored, and leaves no data directory behind.', (_what, damage, message) => {
   const bench = aBench();
   bench.queue('short', 'true');
   writeFileSync(join(bench.home, 'node.json'), '{}');
@@ -136,13 +136,13 @@ test.each([
   damage(to);
   const home = join(bench.home, 'restored');
   const { code, output } = bench.run('restore', '--from', to, '--home', home);
-  expect(output).toMatch(words);
+  expect(output).toMatch(message);
   expect(code).not.toBe(0);
   expect(existsSync(home)).toBe(false);
   expect(existsSync(`${home}.restoring`)).toBe(false);
 });
 
-test('A restore into a home that is there is refused.', () => {
+test('A restore into an existing data directory is refused.', () => {
   const bench = aBench();
   bench.run('add', 'short', '--create');
   const to = join(bench.home, 'backup');

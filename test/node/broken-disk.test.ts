@@ -1,6 +1,6 @@
 /**
- * A disk that fails an fsync under a node: whatever it says afterwards cannot be trusted, so the node takes nothing more
- * and ends, not with 0. What was acknowledged before is there when the next one starts.
+ * A disk that fails an fsync under a node. Its later answers cannot be trusted, so the node accepts nothing more and
+ * exits with an error. Acknowledged data are there when the next node starts.
  */
 import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ import { aBench, endNodeOf, post } from './serve-bench.ts';
 const hasStrace = spawnSync('sh', ['-c', 'strace -qq -o /dev/null true']).status === 0;
 const WHEN = testSize({ small: [3, 8, 20], full: Array.from({ length: 60 }, (_, each) => each + 1) });
 
-/** Serves with the n-th fsync of each thread failing, and all after it: a broken disk does not heal. */
+/** Starts a node with the n-th fsync of each thread and all later ones failing: a broken disk does not heal. */
 async function serveOnBrokenDisk(bench: Bench, when: number) {
   const serve = [process.execPath, cli, 'serve', '--home', bench.home, '--port', '0', '--log-format', 'pretty'];
   const trace = [
@@ -54,11 +54,11 @@ async function serveOnBrokenDisk(bench: Bench, when: number) {
   };
 }
 
-// Where no system call can be made to fail there is no broken disk to be had.
+// Needs a way to make system calls fail.
 describe.skipIf(!hasStrace)('a disk that fails an fsync', () => {
-  it.each(WHEN)('ends the node, not with 0, at the %s. time, and takes nothing that was acknowledged', async (when) => {
+  it.each(WHEN)('ends the node with an error at fsync %s, and loses nothing that was acknowledged', async (when) => {
     const bench = aBench();
-    // A start that was good: a database that cannot be made is another matter.
+    // After a good start: failing to create the database is a different case.
     expect(bench.run('add', 'mail', '--create', '--store', bench.home)).toMatchObject({ code: 0 });
     const { node, lines, url } = await serveOnBrokenDisk(bench, when);
     const acked: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * A disk that fails reads, writes and names under a running node. A node whose store stays unusable exits with 1 and says
- * why, so that a supervisor restarts it or an operator is called; a short failure heals, and the node goes on.
+ * A disk that fails reads, writes and renames under a running node. A node whose store stays unusable exits with 1 and
+ * the reason, so that a supervisor restarts it or an operator is called. A short failure heals, and the node continues.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -24,7 +24,7 @@ async function serveOnDisk(): Promise<OnDisk> {
   return { bench, disk, node, url: await urlOf(node) };
 }
 
-/** Writes to the store for as long as the test runs, on a disk of its own that is whole. */
+/** Writes to the store during the test, from a healthy disk of its own. */
 async function secondProcess({ bench }: OnDisk): Promise<void> {
   const { store } = await bench.longhaul();
   let isOver = false;
@@ -46,7 +46,7 @@ const add = (url: string, id: string) =>
     () => 0,
   );
 
-/** Until a call fails; afterwards calls and jobs succeed as before. */
+/** Until a call fails; afterwards calls and jobs succeed again. */
 async function failShortly({ disk, url, bench }: OnDisk, calls: Failing): Promise<void> {
   disk.fail(calls);
   await eventually(
@@ -74,14 +74,14 @@ async function expectEndedWithReason({ node, bench }: OnDisk): Promise<void> {
 }
 
 describe.skipIf(!hasCompiler)('a node whose disk is dead', () => {
-  it('exits with 1 and one reason, also when it cannot remove its sockets', async () => {
+  it('exits with 1 and one reason, even when it cannot remove its sockets', async () => {
     const served = await serveOnDisk();
     served.disk.fail('rwsn');
     expect(await add(served.url, 'lost')).not.toBe(200);
     await expectEndedWithReason(served);
   });
 
-  it('goes on after short failures, and exits with 1 after a long one, with a second process on the store', async () => {
+  it('continues after short failures, and exits with 1 after a long one, with a second process on the store', async () => {
     const served = await serveOnDisk();
     await secondProcess(served);
     await failShortly(served, 'r');

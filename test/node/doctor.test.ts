@@ -1,4 +1,4 @@
-/** `longhaul doctor`: each planted fault is found, weighed rightly, and named with its cure; a healthy home has none. */
+/** `longhaul doctor`: finds each planted fault with the right level and cure; a healthy data directory has none. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -32,15 +32,15 @@ interface Report {
   readonly findings: readonly Finding[];
 }
 
-/** Runs it in a shell, so that limits can be set before. */
-function examine(home: string, { words = '', before = '' } = {}): Report {
-  const script = `${before} exec node "$1" doctor --home "$2" --json ${words}`;
+/** Runs it in a shell, so that limits can be set first. */
+function examine(home: string, { options = '', before = '' } = {}): Report {
+  const script = `${before} exec node "$1" doctor --home "$2" --json ${options}`;
   try {
     const output = execFileSync('sh', ['-c', script, 'sh', cli, home], { encoding: 'utf8', stdio: 'pipe' });
     return { code: 0, ...(JSON.parse(output) as { findings: Finding[] }) };
   } catch (error) {
     const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
-    if (!stdout.startsWith('{')) throw new Error(`doctor said ${stdout}${stderr}`, { cause: error });
+    if (!stdout.startsWith('{')) throw new Error(`doctor printed ${stdout}${stderr}`, { cause: error });
     return { code: status, ...(JSON.parse(stdout) as { findings: Finding[] }) };
   }
 }
@@ -48,11 +48,11 @@ function examine(home: string, { words = '', before = '' } = {}): Report {
 const bad = ({ findings }: Report): readonly Finding[] =>
   findings.filter(({ level }) => level === 'warning' || level === 'error');
 
-const wordsOf = ({ findings }: Report): string => findings.map(({ message }) => message).join('\n');
+const messagesOf = ({ findings }: Report): string => findings.map(({ message }) => message).join('\n');
 
 let template: Bench | null = null;
 
-/** A home with a job that has a file; made once, and copied for each test. */
+/** A data directory with a job that has a file; created once, and copied for each test. */
 function aHome(): Bench {
   template ??= makeTemplate();
   const bench = aBench();
@@ -68,8 +68,8 @@ function makeTemplate(): Bench {
   for (const name of readdirSync(bench.queues)) chmodSync(join(bench.queues, name), 0o700);
   const file = join(bench.home, 'queues', '.film~');
   writeFileSync(file, 'a file that a job has'.repeat(100), { mode: 0o600 });
-  const words = ['--id', 'one', '--attach', file, '--create', '--store', bench.home];
-  expect(bench.run('add', 'work', ...words)).toMatchObject({ code: 0 });
+  const options = ['--id', 'one', '--attach', file, '--create', '--store', bench.home];
+  expect(bench.run('add', 'work', ...options)).toMatchObject({ code: 0 });
   return bench;
 }
 
@@ -80,9 +80,9 @@ const blobIn = (home: string): string => {
   return join(home, 'blobs', found ?? 'none');
 };
 
-test('A healthy home has no fault, also while its node runs.', async () => {
+test('A healthy data directory has no fault, even while its node runs.', async () => {
   const bench = aHome();
-  expect(bad(examine(bench.home, { words: '--deep --scrub' }))).toEqual([]);
+  expect(bad(examine(bench.home, { options: '--deep --scrub' }))).toEqual([]);
   const node = await bench.serve();
   await bench.until('one', 'done');
   const report = examine(bench.home);
@@ -97,10 +97,10 @@ test('A healthy home has no fault, also while its node runs.', async () => {
 interface Fault {
   readonly name: string;
   plant(home: string): void | Promise<void>;
-  readonly how?: { readonly words?: string; readonly before?: string };
+  readonly how?: { readonly options?: string; readonly before?: string };
   readonly code: number;
   readonly about: string;
-  readonly says: RegExp;
+  readonly message: RegExp;
   readonly cure: RegExp;
 }
 
@@ -108,27 +108,27 @@ const OLD = new Date(Date.now() - 3_600_000);
 
 const FAULTS: readonly Fault[] = [
   {
-    name: 'a home that others may read',
+    name: 'a data directory that other users may read',
     plant: (home) => chmodSync(home, 0o755),
     code: 1,
     about: 'permissions',
-    says: /may be read by others \(mode 0755\)/,
+    message: /may be read by other users \(mode 0755\)/,
     cure: /chmod 0700/,
   },
   {
-    name: 'a home that others may write',
+    name: 'a data directory that other users may write',
     plant: (home) => chmodSync(home, 0o777),
     code: 2,
     about: 'permissions',
-    says: /may be written by others \(mode 0777\)/,
+    message: /may be written by other users \(mode 0777\)/,
     cure: /chmod 0700/,
   },
   {
-    name: 'a database that others may read',
+    name: 'a database that other users may read',
     plant: (home) => chmodSync(join(home, 'store.db'), 0o644),
     code: 1,
     about: 'permissions',
-    says: /others may read .*store\.db/,
+    message: /other users may read .*store\.db/,
     cure: /chmod 0600 .*store\.db/,
   },
   {
@@ -136,7 +136,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => writeFileSync(join(home, 'node.json'), '{ "prot": 1 }', { mode: 0o600 }),
     code: 2,
     about: 'settings',
-    says: /prot: is not known; did you mean port\?/,
+    message: /prot: is not known; did you mean port\?/,
     cure: /correct it/,
   },
   {
@@ -144,7 +144,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => writeFileSync(join(home, 'queues/work.json'), '{ "retries": -1 }', { mode: 0o600 }),
     code: 1,
     about: 'queues',
-    says: /queue work: .*retries/,
+    message: /queue work: .*retries/,
     cure: /correct the files of work/,
   },
   {
@@ -152,7 +152,7 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => truncateSync(join(home, 'store.db'), 30_000),
     code: 2,
     about: 'database',
-    says: /store\.db is damaged/,
+    message: /store\.db is damaged/,
     cure: /longhaul restore/,
   },
   {
@@ -163,7 +163,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 2,
     about: 'database',
-    says: /store\.db is gone, but its log is there/,
+    message: /store\.db is gone, but its log is there/,
     cure: /put the file back/,
   },
   {
@@ -175,7 +175,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 1,
     about: 'clock',
-    says: /the clock was set back/,
+    message: /the clock was set back/,
     cure: /timedatectl/,
   },
   {
@@ -187,7 +187,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 1,
     about: 'orphans',
-    says: /1 folders of jobs that are no more: .*jobs\/gone/,
+    message: /1 directories of deleted jobs: .*jobs\/gone/,
     cure: /rm -r/,
   },
   {
@@ -202,7 +202,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 2,
     about: 'orphans',
-    says: /processes of attempts that are over: \d+ \(job one\)/,
+    message: /processes of ended attempts: \d+ \(job one\)/,
     cure: /kill -9 \d+/,
   },
   {
@@ -212,10 +212,10 @@ const FAULTS: readonly Fault[] = [
       db.exec("UPDATE jobs SET data = data || ' ' WHERE id = 'one'");
       db.close();
     },
-    how: { words: '--deep' },
+    how: { options: '--deep' },
     code: 2,
     about: 'jobs',
-    says: /job one: its data is not what was written/,
+    message: /job one: its data is not what was written/,
     cure: /backup/,
   },
   {
@@ -223,16 +223,16 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => rmSync(blobIn(home)),
     code: 2,
     about: 'attachments',
-    says: /1 attachments have lost their bytes: one\//,
+    message: /1 attachments have no blob: one\//,
     cure: /backup/,
   },
   {
     name: 'an attachment whose bytes have changed',
     plant: (home) => flipBit(blobIn(home)),
-    how: { words: '--scrub' },
+    how: { options: '--scrub' },
     code: 2,
     about: 'attachments',
-    says: /blobs\/[0-9a-f]{2}\/[0-9a-f]{64} is damaged/,
+    message: /blobs\/[0-9a-f]{2}\/[0-9a-f]{64} is damaged/,
     cure: /backup/,
   },
   {
@@ -240,8 +240,8 @@ const FAULTS: readonly Fault[] = [
     plant: (home) => rmSync(join(home, 'ballast')),
     code: 1,
     about: 'disk',
-    says: /the ballast is gone/,
-    cure: /make room/,
+    message: /the ballast is missing/,
+    cure: /free disk space/,
   },
   {
     name: 'too few open files',
@@ -249,7 +249,7 @@ const FAULTS: readonly Fault[] = [
     how: { before: 'ulimit -n 300;' },
     code: 1,
     about: 'limits',
-    says: /may have 300 files open/,
+    message: /may have 300 files open/,
     cure: /LimitNOFILE/,
   },
 ];
@@ -259,7 +259,7 @@ test.each(FAULTS.map((fault) => [fault.name, fault] as const))('It finds %s.', a
   await fault.plant(bench.home);
   const report = examine(bench.home, fault.how);
   const found = bad(report).filter(({ about }) => about === fault.about);
-  expect(found.map(({ message }) => message).join('\n')).toMatch(fault.says);
+  expect(found.map(({ message }) => message).join('\n')).toMatch(fault.message);
   expect(found.map(({ cure }) => cure).join('\n')).toMatch(fault.cure);
   expect(report.code).toBe(fault.code);
   expect(bad(report).every(({ cure }) => cure !== '')).toBe(true);
@@ -273,7 +273,7 @@ test.runIf(isRoot)('It finds a file of another user.', async () => {
   expect(report.code).toBe(2);
 });
 
-test('It finds a node that stands still.', async () => {
+test('It finds a node that does not respond.', async () => {
   const bench = aHome();
   const node = await bench.serve();
   process.kill(node.pid, 'SIGSTOP');
@@ -287,24 +287,24 @@ test('It finds a node that stands still.', async () => {
   await node.terminate();
 });
 
-test.runIf(hasRedis)('It says what weakens a Redis, and that one does not answer.', async () => {
+test.runIf(hasRedis)('It reports weak settings of a Redis, and a Redis that does not answer.', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const bench = aHome();
-  const weak = examine(bench.home, { words: `--store ${redis.url}` });
+  const weak = examine(bench.home, { options: `--store ${redis.url}` });
   expect(bad(weak)).toContainEqual(
     expect.objectContaining({ about: 'store', message: expect.stringContaining('append') as string }),
   );
-  expect(wordsOf(weak)).toMatch(/role master, at 127\.0\.0\.1:\d+ \(the server that was named\)/);
-  const away = examine(bench.home, { words: '--store redis://127.0.0.1:1' });
+  expect(messagesOf(weak)).toMatch(/role master, at 127\.0\.0\.1:\d+ \(the server that was named\)/);
+  const away = examine(bench.home, { options: '--store redis://127.0.0.1:1' });
   expect(away.code).toBe(2);
   expect(bad(away)).toContainEqual(expect.objectContaining({ about: 'store', level: 'error' }));
 });
 
-test.runIf(hasRedis)('It says what it found behind Sentinels.', async () => {
+test.runIf(hasRedis)('It reports the primary that it found through Sentinels.', async () => {
   const fleet = await startSentinels({ replicas: 1 });
   onTestFinished(() => fleet.stop());
-  const found = wordsOf(examine(aHome().home, { words: `--store '${fleet.address}?durability=replicated:2'` }));
+  const found = messagesOf(examine(aHome().home, { options: `--store '${fleet.address}?durability=replicated:2'` }));
   const { port } = await fleet.primary();
   expect(found).toContain(`role master, at 127.0.0.1:${port} (found by Sentinel)`);
   expect(found).toMatch(/replicas: 1 \(127\.0\.0\.1:\d+ online, lag \d+ s\)/);
@@ -312,7 +312,7 @@ test.runIf(hasRedis)('It says what it found behind Sentinels.', async () => {
   expect(found).toContain('durability replicated:2 wants more replicas than the 1 connected');
 });
 
-test('It changes nothing, and says so in lines for people too.', async () => {
+test('It changes nothing, and prints readable lines too.', async () => {
   const bench = aHome();
   const before = readFileSync(join(bench.home, 'store.db'));
   const { code, output } = bench.run('doctor');

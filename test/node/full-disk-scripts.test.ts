@@ -1,4 +1,4 @@
-/** Scripts on a disk of 24 MB without a free byte: what is missing of their logs is marked, and none runs a second time. */
+/** Scripts on a full disk of 24 MB: gaps of their logs are marked, and no script runs a second time. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { get, post } from './serve-bench.ts';
 import { canMount, fillUp, makeRoom, type SmallDisk, serveOnSmallDisk } from './small-disk.ts';
 
 const LINES = 500;
-/** A page holds few lines of this length: what fits into the last page of a file needs no free byte. */
+/** A page holds few lines of this length: a write into the last page of a file needs no free space. */
 const LINE = 'x'.repeat(400);
 const MARK = /^\[longhaul: the disk was full between (\S+) and (\S+): output of that time may be missing here\]$/;
 
@@ -34,12 +34,12 @@ const untilDone = (disk: SmallDisk, id: string): Promise<Job | null> =>
     30_000,
   );
 
-/** The store gives up its ballast meanwhile, so the disk is filled again and again. */
+/** The store releases its ballast meanwhile, so the disk is filled repeatedly. */
 async function keepFull(disk: SmallDisk, until: () => boolean, ms = 20_000): Promise<void> {
   for (const deadline = Date.now() + ms; Date.now() < deadline && !until(); await sleep(5)) fillUp(disk);
 }
 
-/** Beside the small disk. */
+/** Outside the small disk. */
 function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-beside-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,7 +52,7 @@ const linesOf = (file: string): readonly string[] =>
 if (!canMount) process.stdout.write('\nnot run: full-disk-scripts.test.ts needs root, to mount a small disk\n');
 
 describe.skipIf(!canMount)('a script on a disk without a free byte', () => {
-  it('leaves a log whose gap is marked, in the log and in the record of the attempt', async () => {
+  it('has its gap marked in the log and in the record of the attempt', async () => {
     const beside = aFolder();
     const [full, room] = [join(beside, 'full'), join(beside, 'room')];
     const disk = await serveOnSmallDisk({
@@ -79,9 +79,9 @@ done; exit 0`,
     const kept = new Set(lines.map((line) => Number(/^line (\d+) /.exec(line)?.[1] ?? 0)));
     const missing = Array.from({ length: LINES }, (_, place) => place + 1).filter((number) => !kept.has(number));
     expect(missing.length).toBeGreaterThan(50);
-    const marks = lines.flatMap((line, place) => (MARK.test(line) ? [place] : []));
+    const marks = lines.flatMap((line, index) => (MARK.test(line) ? [index] : []));
     expect(marks.length).toBeGreaterThan(0);
-    // Behind what was written before the gap, and before the end.
+    // After the output before the gap, and before the end.
     expect(marks[0]).toBeGreaterThanOrEqual(100);
     const { text } = await get(disk.url, '/api/jobs/talker/attempts');
     const { attempts } = JSON.parse(text) as { attempts: AttemptView[] };
@@ -94,7 +94,7 @@ done; exit 0`,
     }
   });
 
-  it('is not run again when it ended there and its shim was killed after that', async () => {
+  it('does not run again when it ended there and its shim was killed afterwards', async () => {
     const beside = aFolder();
     const [gate, runs, over] = [join(beside, 'gate'), join(beside, 'runs'), join(beside, 'over')];
     const disk = await serveOnSmallDisk({

@@ -1,6 +1,6 @@
 /**
- * A node whose home is on a disk of 24 MB that fills up while jobs run: new work gets 507, everything else goes on, it
- * recovers by itself, and nothing that was acknowledged is lost.
+ * A node whose data directory is on a disk of 24 MB that fills up while jobs run: new jobs get 507, everything else
+ * continues, it recovers without help, and nothing that was acknowledged is lost.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,12 @@ import { testSize } from '../support/test-size.ts';
 import { get, post } from './serve-bench.ts';
 import { canMount, fill, roomOn, type SmallDisk, serveOnSmallDisk } from './small-disk.ts';
 
-// A new disk after a few rounds: on one disk the database grew to 12 MB in 25, and then there was no room for the ballast.
+// A new disk after a few rounds: on one disk the database grew to 12 MB in 25 rounds, and left no space for the
+// ballast.
 const ROUNDS = testSize({ small: 3, full: 5 });
 const DISKS = testSize({ small: [1], full: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
 const DATA = JSON.stringify('x'.repeat(2_000));
-/** Waits for the file that it was given. */
+/** Waits for the file named by its data. */
 const STEADY = 'while [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done; echo it ended';
 
 /** One call of the store's port over HTTP. */
@@ -65,7 +66,7 @@ async function everythingElseWorks(disk: SmallDisk, held: readonly Job[], acked:
   }
 }
 
-// Where no file system can be mounted there is no small disk to fill.
+// Needs permission to mount a file system.
 describe.skipIf(!canMount)('a node on a disk that is full', () => {
   it.each(DISKS)(
     'refuses new work with 507 and nothing else, stays up, and goes on when there is room: disk %s',
@@ -105,7 +106,7 @@ describe.skipIf(!canMount)('a node on a disk that is full', () => {
           (job) => job?.state === 'done',
           30_000,
         );
-        // The disk was full while it ran, which is marked.
+        // The log marks that the disk was full.
         const log = readFileSync(join(disk.outside, 'jobs', steady.id, 'attempts/1/log'), 'utf8');
         expect(log.split('\n').filter((line) => !line.startsWith('[longhaul: the disk was full'))).toEqual([
           'it ended',

@@ -1,4 +1,4 @@
-/** Two nodes on one Redis: what one has is read through the other, by whoever may, and by nobody else. */
+/** Two nodes on one Redis: authorized callers read the files of one through the other. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,17 +22,17 @@ echo "of $LONGHAUL_JOB_ID" > out/own.txt
 if [ -d attach ]; then sha256sum attach/input.bin; cp attach/input.bin out/copy.bin; fi
 `;
 const FORGED = '00000000-0000-4000-8000-000000000000';
-/** Prints, then waits until a file of its own is there. */
+/** Prints, then waits for a file of its own. */
 const HOLD = `echo begun; while [ ! -e "$(dirname "$0")/.$LONGHAUL_JOB_ID" ]; do sleep 0.05; done; echo ended`;
 
 describeWithRedis('two nodes on one Redis', () => {
   let redis: RedisServer;
   let longhaul: Longhaul;
   let [here, there]: NodeBench[] = [];
-  /** The job whose log and files the second one alone has. */
+  /** The job whose log and files only the second node has. */
   let follows = '';
   const [a, b] = [() => here as NodeBench, () => there as NodeBench];
-  /** Of this try: another one must not find what it has left. */
+  /** Of this try: a retry must not find files of an earlier one. */
   const fresh = (name: string) => `${name}-${Date.now()}`;
   beforeAll(async () => {
     redis = await startRedis();
@@ -51,7 +51,7 @@ describeWithRedis('two nodes on one Redis', () => {
     await redis.stop();
   });
 
-  it('each lists both, with what each serves', async () => {
+  it('each lists both, with their queues', async () => {
     for (const node of [a(), b()]) {
       await expect.poll(async () => statesAt(node)).toEqual(['one up', 'two up']);
       const nodes = await node.nodes();
@@ -63,7 +63,7 @@ describeWithRedis('two nodes on one Redis', () => {
     expect(listed).toMatchObject({ code: 0, output: expect.stringMatching(/one .*up[\s\S]*two .*up/) });
   });
 
-  it('a file given to one follows the job to the other, and what comes of it is read through the first', async () => {
+  it('a file added through one follows the job to the other, and its outputs are read through the first', async () => {
     const bytes = randomBytes(3 * 1024 * 1024);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     follows = fresh('follows');
@@ -79,7 +79,7 @@ describeWithRedis('two nodes on one Redis', () => {
     ).toBe(sha256);
   });
 
-  it('its log is read by range, by lines and by what is looked for, and its attempts are told with their node', async () => {
+  it('its log is read by range, by lines and by search, and its attempts are shown with their node', async () => {
     await a().post('/api/jobs', { id: 'talk', queue: 'theirs', data: {} });
     await untilState(longhaul, 'talk', 'done');
     const path = '/api/jobs/talk/attempts/latest/log';
@@ -101,7 +101,7 @@ describeWithRedis('two nodes on one Redis', () => {
     expect((await a().get('/q/theirs/talk/log/stdio.log')).text).toBe(whole.text);
   });
 
-  it('the end of its log is told to who relayed it, by any of them', async () => {
+  it('any node returns the end of its log to the sender of a relay', async () => {
     const id = fresh('relayed');
     const relayed = { queue: 'theirs', data: {}, source: 'elsewhere', origin: 'http://far.example/q/x', hops: 1 };
     const put = await fetch(new URL(`/api/relay/${id}`, a().url), {
@@ -120,7 +120,7 @@ describeWithRedis('two nodes on one Redis', () => {
     expect((await a().get(`/api/relay/${id}/log`)).text).toBe(log.text);
   });
 
-  it('a running one is followed live, with its processes, to its end', async () => {
+  it('a running job is followed live, with its processes, to its end', async () => {
     const id = fresh('live');
     onTestFinished(() => void b().bench.queue(`.${id}`, ''));
     await a().post('/api/jobs', { id, queue: 'held', data: {} });
@@ -136,7 +136,7 @@ describeWithRedis('two nodes on one Redis', () => {
     const tree = await a().json<{ isHere: boolean; count: number }>(`/api/jobs/${id}/processes`);
     expect(tree).toMatchObject({ isHere: true });
     expect(tree.count).toBeGreaterThan(0);
-    // The board has its last line, from the node that runs it.
+    // The list of running jobs has its last line, from the node that runs it.
     const board = await eventually(
       () => a().json<RunningRows>('/api/running'),
       ({ rows }) => rows.length === 1 && rows[0]?.lastLine === 'begun',
@@ -150,7 +150,7 @@ describeWithRedis('two nodes on one Redis', () => {
     reader.close();
   });
 
-  it('whoever cannot prove to be a node is refused, and a node may read files and do nothing else', async () => {
+  it('a caller without a valid proof is refused, and a node may read files and nothing else', async () => {
     const secret = await openNodeSecret(longhaul.store.records);
     const [one, two] = await a().nodes();
     const now = Date.now();
@@ -172,11 +172,11 @@ describeWithRedis('two nodes on one Redis', () => {
       expect(await ask(log, wrong)).toEqual({ status: 401, isProven: false });
     for (const path of ['/api/jobs', '/api/nodes', '/api/tokens', '/api/audit'])
       expect({ path, ...(await ask(path)) }).toMatchObject({ path, status: 403 });
-    // It answers from its own disk: a question never goes round.
+    // It answers from its own disk: a node never forwards such a request.
     expect((await ask('/api/jobs/elsewhere/attempts/1/log')).status).toBe(404);
   });
 
-  it('nobody is given the secret, and an entry that no node has proven is never called', async () => {
+  it('no route returns the secret, and an entry without a valid proof is never called', async () => {
     const body = { argument: { kind: 'node-secret', key: 'nodes' } };
     const read = await a().post('/api/store/records/get', body);
     expect([read.status, read.text]).toEqual([403, expect.stringContaining('are not read through here')]);
@@ -194,7 +194,7 @@ describeWithRedis('two nodes on one Redis', () => {
       const entry = JSON.parse(record?.value ?? '{}') as ProvenEntry;
       const address = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`;
       const forged = { ...entry, id: FORGED, addresses: [address] };
-      // Again and again: the node itself puts it right, perhaps before anybody has looked.
+      // Repeatedly: the node itself corrects the entry, perhaps before it is read.
       const forge = async () => {
         for (const { id, ...rest } of [forged, { ...entry, addresses: [address] }])
           await longhaul.store.records.put({ kind: 'node', key: id, value: JSON.stringify({ id, ...rest }) });
@@ -213,7 +213,7 @@ describeWithRedis('two nodes on one Redis', () => {
     );
   });
 
-  it('one that drains begins nothing more, also after a restart, and others take what waits', async () => {
+  it('a draining node starts nothing more, even after a restart, and others run the waiting jobs', async () => {
     if (!b().isUp) await b().start();
     expect(b().bench.run('nodes', 'drain', 'two', '--wait')).toMatchObject({ code: 0 });
     await expect.poll(() => statesAt(a())).toEqual(['one up', 'two draining']);
@@ -232,14 +232,14 @@ describeWithRedis('two nodes on one Redis', () => {
       ({ text }) => (JSON.parse(text) as { attempts: { node: { name: string } }[] }).attempts[0],
     );
     expect(new Set(runners.map((each) => each?.node.name))).toEqual(new Set(['this node']));
-    // Before it was settled the other got a copy.
+    // The other node got a copy before the settlement.
     const [first = ''] = ids;
     expect(b().bench.log(first)).toBe(a().bench.log(first));
     expect(b().bench.record(first).end?.exit).toBe(0);
   });
 
-  it('one that is not there is shown with what it held; what it alone held says so', async () => {
-    // There first, also where an earlier try has had it forgotten.
+  it('an absent node is listed with its files; requests for files that only it has say so', async () => {
+    // Present first, even where an earlier try has forgotten it.
     if (!b().isUp) await b().start();
     await b().stop();
     await expect.poll(() => statesAt(a())).toEqual(['one up', 'two stopped']);
@@ -254,11 +254,11 @@ describeWithRedis('two nodes on one Redis', () => {
     expect(attempts).toMatchObject([{ node: { name: 'two', goneAt: expect.any(Number) }, log: null }]);
     expect(a().bench.run('nodes', 'forget', 'one')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('is there'),
+      output: expect.stringContaining('is running'),
     });
     expect(a().bench.run('nodes', 'forget', 'two')).toMatchObject({ code: 0 });
     await expect.poll(() => statesAt(a())).toEqual(['one up']);
-    // What the registry says is believed for half a second.
+    // Entries are cached for half a second.
     await eventually(
       async () => (await a().get(`/api/jobs/${follows}/attachments/own.txt`)).text,
       (text) => text.includes('held by a node that was forgotten'),

@@ -1,4 +1,4 @@
-/** Two nodes on one Redis between which something breaks: the way in the middle of a file, then one of them for good. */
+/** Two nodes on one Redis: the connection breaks in the middle of a file, then one node dies for good. */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import { NodeBench, openStore, untilState } from './nodes-bench.ts';
 
 const run = promisify(execFile);
 const HASH = 'sha256sum attach/input.bin';
-/** Longer than a node may be silent before it counts as gone. */
+/** Longer than a node may miss renewals before it counts as gone. */
 const SILENT_MS = 60_000;
 
 describeWithRedis('two nodes that are cut off from each other', () => {
@@ -27,7 +27,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     redis = await startRedis();
     longhaul = await openStore(redis.url);
     proxy = await openHttpFaultProxy(0);
-    // Others reach it through the proxy first.
+    // Other nodes reach it through the proxy first.
     holder = new NodeBench('holder', redis.url, { url: `http://127.0.0.1:${proxy.port}/`, copyUpTo: 0 });
     runner = new NodeBench('runner', redis.url, { copyUpTo: 0 });
     holder.bench.queue('busy', 'echo busy; sleep 300', { concurrency: 2 });
@@ -41,7 +41,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     await redis.stop();
   });
 
-  /** Others find it at the proxy, whatever port it has. */
+  /** Makes other nodes find it at the proxy, whatever its port. */
   async function startHolder(): Promise<void> {
     await h().start();
     const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await h().served.says('listens on')) ?? [];
@@ -53,14 +53,14 @@ describeWithRedis('two nodes that are cut off from each other', () => {
   const board = () => r().json<RunningRows>('/api/running');
   const linesOf = ({ rows }: RunningRows) => rows.map(({ lastLine }) => lastLine).join();
 
-  /** While this process goes on: it is the way between the nodes. */
+  /** Asynchronous: this process is the proxy between the nodes. */
   async function doctor(): Promise<string> {
-    const words = [cli, 'doctor', '--home', r().bench.home, '--store', redis.url];
-    const { stdout } = await run(process.execPath, words).catch((error: { stdout: string }) => error);
+    const args = [cli, 'doctor', '--home', r().bench.home, '--store', redis.url];
+    const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error);
     return stdout;
   }
 
-  it('a file that is cut on its way goes on from there, and is believed by its hash alone', async () => {
+  it('an interrupted file transfer resumes, and the file is verified by its hash', async () => {
     const [id, bytes] = [`cut-${Date.now()}`, randomBytes(4 * 1024 * 1024)];
     const path = `/api/jobs/${id}/attachments/`;
     const asked = () => proxy.seen.filter((each) => each.method === 'GET' && each.path.startsWith(path));
@@ -70,22 +70,22 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     expect(asked().map(({ range }) => range)).toEqual(['', expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     expect(r().bench.log(id)).toBe(`${sha256}  attach/input.bin\n`);
-    await expect.poll(doctor).toMatch(/ok +nodes +1 other node: there, of this version/);
+    await expect.poll(doctor).toMatch(/ok +nodes +1 other node: present, same version/);
   });
 
-  it('the board asks a node once for all that runs there', async () => {
+  it('the list of running jobs asks a node once for all of its jobs', async () => {
     for (const id of ['left', 'also-left']) await h().post('/api/jobs', { id, queue: 'busy', data: {} });
     await eventually(board, (seen) => linesOf(seen) === 'busy,busy');
     const calls = () => proxy.seen.filter(({ path }) => path === '/api/running/here').length;
     const before = calls();
     const boards = await Promise.all([board(), board(), board()]);
     expect(boards.map(linesOf)).toEqual(['busy,busy', 'busy,busy', 'busy,busy']);
-    // One at the most for each, and fewer where they came within a second.
+    // At most one request each, and fewer within a second.
     expect(calls() - before).toBeLessThanOrEqual(boards.length);
   });
 
-  it('one that was killed is shown as gone with what it held; what it alone had is waited for', async () => {
-    // There first, also where an earlier try has killed it; with a queue that nobody works yet.
+  it('a killed node is listed as gone with its files; jobs wait for files that only it has', async () => {
+    // Present first, even where an earlier try has killed it; with a queue that no worker serves yet.
     if (!h().isUp) await startHolder();
     const later = `later-${Date.now()}`;
     orphan = `orphan-${Date.now()}`;
@@ -95,8 +95,8 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     proxy.cutAll();
     await expect
       .poll(doctor)
-      .toMatch(/warning nodes +logs and files held by node holder, which cannot be asked: .*127/);
-    // What was told a moment ago is still good; then its rows are without.
+      .toMatch(/warning nodes +logs and files held by node holder, which cannot be called: .*127/);
+    // The cached answer is still shown; then its rows are missing.
     await eventually(board, (seen) => linesOf(seen) === ',');
     await passTime();
     const found = (await r().nodes()).find(({ name }) => name === 'holder');
@@ -107,13 +107,13 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     });
     expect(await doctor()).toMatch(/warning nodes +node holder is gone since 20/);
     r().bench.queue(later, HASH);
-    const waits = /^waits for attachment input\.bin: held by node holder, gone since 20/;
+    const waits = /^waiting for attachment input\.bin: held by node holder, gone since 20/;
     const saying = () => longhaul.find(orphan).then((job) => job?.progress?.text ?? '');
-    await eventually(saying, (words) => waits.test(words));
+    await eventually(saying, (text) => waits.test(text));
     expect((await longhaul.find(orphan))?.state).toBe('running');
   });
 
-  it('what it alone had is lost once somebody says that it will not come back', async () => {
+  it('files that only it had are lost once the operator forgets the node', async () => {
     const isKnown = (await r().nodes()).some(({ name }) => name === 'holder');
     if (isKnown) expect(r().bench.run('nodes', 'forget', 'holder')).toMatchObject({ code: 0 });
     await untilState(longhaul, orphan, 'failed');
@@ -121,7 +121,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
     expect(job?.failure).toMatchObject({ group: 'attachment lost', message: expect.stringContaining('input.bin') });
   });
 
-  /** As if the killed node had been silent for as long: nobody renews its entry any more. */
+  /** As if the killed node had been silent that long: its entry is no longer renewed. */
   async function passTime(): Promise<void> {
     const { records } = longhaul.store;
     const found = (await records.list({ kind: 'node', limit: 10 })).find(({ value }) => value.includes('"holder"'));

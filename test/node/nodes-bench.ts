@@ -1,6 +1,6 @@
 /**
- * What the tests of several nodes share: `longhaul serve` as processes of their own, each on a home of its own, all on one
- * Redis, asked by HTTP as anybody would.
+ * Helpers for tests of several nodes: `longhaul serve` processes, each with its own data directory, all on one Redis,
+ * called over HTTP.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ export class NodeBench {
     return (await this.json<{ nodes: readonly NodeView[] }>('/api/nodes')).nodes;
   }
 
-  /** As a producer does: a draft, its files, then the commit. */
+  /** Adds a job like a producer: a draft, its files, then the commit. */
   async addWithFile(queue: string, id: string, file: { name: string; bytes: Uint8Array | string }): Promise<void> {
     const added = await this.post('/api/jobs', { id, queue, data: {}, draft: true });
     if (added.status !== 201 && added.status !== 200)
@@ -77,7 +77,7 @@ export class NodeBench {
       headers: { 'content-type': 'application/octet-stream' },
       body: file.bytes,
     });
-    // Committed by an earlier try, whose answer was lost.
+    // Committed by an earlier try whose answer was lost.
     if (sent.status === 409) return;
     if (sent.status !== 201) throw new Error(`the file was answered ${sent.status}: ${await sent.text()}`);
     const committed = await this.post(`/api/jobs/${id}/commit`);

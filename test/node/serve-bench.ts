@@ -1,6 +1,6 @@
 /**
- * What the tests of the daemon share: `longhaul serve` as a process of its own, on a home that it makes itself, asked by
- * HTTP as anybody would.
+ * Helpers for tests of the daemon: `longhaul serve` as a process, with a data directory that it creates, called over
+ * HTTP.
  */
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -10,21 +10,21 @@ import { nodeOn } from '../../src/node/node-lock.ts';
 import { killQuietly } from '../processes/runner-workbench.ts';
 import { Bench, type Served } from '../processes/scripts-workbench.ts';
 
-/** Of one test: what it started is ended with it, also scripts that outlive their node. */
+/** Scoped to one test: its processes end with it, including scripts that outlive their node. */
 export function aBench(): Bench {
   const bench = new Bench();
   onTestFinished(() => bench.close());
   return bench;
 }
 
-/** A home that is not there yet: the first `serve` makes it. */
+/** A data directory that does not exist yet: the first `serve` creates it. */
 export function aNewHome(): Bench {
   const bench = aBench();
   rmSync(bench.home, { recursive: true });
   return bench;
 }
 
-/** For a node that was started through something else, which may have gone before it. */
+/** For a node that was started through another process, which may end before it. */
 export function endNodeOf(home: string): void {
   const pid = nodeOn(join(home, 'node.lock'));
   if (pid !== null) killQuietly(pid);
@@ -66,7 +66,7 @@ export function getOverSocket(home: string, path: string): Promise<Answer> {
   });
 }
 
-/** The value of one figure; undefined when it is not there. */
+/** Returns the value of one metric; undefined when it is missing. */
 export function figure(text: string, name: string, labels = ''): number | undefined {
   const line = text.split('\n').find((each) => each.startsWith(`${name}${labels} `));
   return line === undefined ? undefined : Number(line.split(' ').at(-1));

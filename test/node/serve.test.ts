@@ -1,4 +1,4 @@
-/** `longhaul serve` from outside: its first run, where it listens, what it refuses, how it is told things. */
+/** `longhaul serve` from outside: first run, listening, refusals, signals. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -20,7 +20,7 @@ import { aBench, aNewHome, figure, get, getOverSocket, post, urlOf } from './ser
 
 const isRoot = process.getuid?.() === 0;
 
-/** Addresses on which this process listens, as the kernel says. */
+/** Addresses on which this process listens, from the kernel. */
 function listensOn(pid: number): string[] {
   const files = readdirSync(`/proc/${pid}/fd`);
   const inodes = new Set(files.map((file) => /^socket:\[(\d+)\]/.exec(link(`/proc/${pid}/fd/${file}`))?.[1]));
@@ -46,7 +46,7 @@ function openToOthers(folder: string): string[] {
   return ['.', ...entries].filter((name) => (lstatSync(join(folder, name)).mode & 0o077) !== 0);
 }
 
-test('S1 The first run makes a home that is closed to others, with a queue to try, and listens on this machine alone.', async () => {
+test('S1 The first run creates a private data directory with a sample queue, and listens on the loopback only.', async () => {
   const bench = aNewHome();
   const before = process.umask(0);
   const node = await bench.serve().finally(() => process.umask(before));
@@ -64,7 +64,7 @@ test('S1 The first run makes a home that is closed to others, with a queue to tr
   expect((await node.terminate()).code).toBe(0);
 });
 
-test('The three commands that it prints work when they are pasted, in a folder and a shell of their own.', async () => {
+test('The three printed commands work when pasted into a shell in another directory.', async () => {
   const bench = aNewHome();
   writeQueue(bench.queues, 'sample', '#!/bin/sh\necho "this is the log"\n');
   const node = await bench.serve();
@@ -93,28 +93,28 @@ function writeQueue(queues: string, name: string, text: string): void {
   writeFileSync(join(queues, name), text, { mode: 0o700 });
 }
 
-test('S2 Beyond this machine it listens only with a token: exit 2, the option and the cure are named, nothing listens.', () => {
+test('S2 Without a token it refuses to listen beyond the loopback: exit 2 with the option and the cure.', () => {
   const bench = aNewHome();
   const refused = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.output).toMatch(/--listen 0\.0\.0\.0 .*no token.*longhaul token create/);
 });
 
-test('With the token that it asks for it does listen there.', async () => {
+test('With a token it listens beyond the loopback.', async () => {
   const bench = aNewHome();
   const { output } = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
-  const [, words = ''] = /longhaul (token create .*?), or leave/.exec(output) ?? [];
-  expect(bench.run(...words.replace('NAME', 'mine').split(' '))).toMatchObject({ code: 0 });
+  const [, command = ''] = /longhaul (token create .*?), or leave/.exec(output) ?? [];
+  expect(bench.run(...command.replace('NAME', 'mine').split(' '))).toMatchObject({ code: 0 });
   const node = await bench.serve(['--listen', '0.0.0.0']);
   expect(await get(await urlOf(node), '/healthz')).toMatchObject({ status: 200 });
   expect(listensOn(node.pid)).toEqual(['00000000']);
   await node.terminate();
 });
 
-test('LONGHAUL_LISTEN and node.json are named as what they are when they let others in.', () => {
+test('LONGHAUL_LISTEN and node.json are named as the source of a refused address.', () => {
   const bench = aBench();
-  const words = [cli, 'serve', '--home', bench.home, '--port', '0'];
-  const fromEnv = spawnSync(process.execPath, words, {
+  const args = [cli, 'serve', '--home', bench.home, '--port', '0'];
+  const fromEnv = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: { ...process.env, LONGHAUL_LISTEN: '0.0.0.0' },
   });
@@ -123,22 +123,23 @@ test('LONGHAUL_LISTEN and node.json are named as what they are when they let oth
     stderr: expect.stringContaining('LONGHAUL_LISTEN 0.0.0.0 would let') as string,
   });
   writeFileSync(join(bench.home, 'node.json'), '{"listen":["::"]}', { mode: 0o600 });
-  const fromFile = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  const fromFile = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(fromFile).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('"listen" in node.json :: would let') as string,
   });
 });
 
-test.runIf(isRoot)('Another user gets neither at the socket nor at the store.', async () => {
+test.runIf(isRoot)('Another user can access neither the socket nor the store.', async () => {
   const bench = aNewHome();
   const node = await bench.serve();
-  const look = (path: string) => spawnSync('cat', [join(bench.home, path)], { uid: 12_345, encoding: 'utf8' });
+  const readAsOther = (path: string) => spawnSync('cat', [join(bench.home, path)], { uid: 12_345, encoding: 'utf8' });
   for (const path of ['store.db', 'node.sock', 'queues/sample'])
-    expect(look(path).stderr).toContain('Permission denied');
-  // The folder may have to be open to others for their scripts; what is in it stays closed.
+    expect(readAsOther(path).stderr).toContain('Permission denied');
+  // The directory may have to be searchable for scripts of other users; its files stay closed.
   chmodSync(bench.home, 0o711);
-  for (const path of ['store.db', 'node.sock']) expect(look(path).stderr).toMatch(/Permission denied|No such device/);
+  for (const path of ['store.db', 'node.sock'])
+    expect(readAsOther(path).stderr).toMatch(/Permission denied|No such device/);
   const reach =
     'const s = require("net").connect(process.argv[1]); s.on("connect", () => process.exit(0)); s.on("error", (e) => { console.log(e.code); process.exit(1); })';
   const socket = spawnSync(process.execPath, ['-e', reach, join(bench.home, 'node.sock')], {
@@ -150,7 +151,7 @@ test.runIf(isRoot)('Another user gets neither at the socket nor at the store.', 
   await node.terminate();
 });
 
-test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', async () => {
+test.runIf(hasRedis)('Weak settings of a Redis are reported, and refused with --strict.', async () => {
   const redis = await startRedis({ appendfsync: 'no' });
   onTestFinished(() => redis.stop());
   const bench = aNewHome();
@@ -162,7 +163,7 @@ test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', asyn
   await node.terminate();
 });
 
-test.runIf(hasRedis)('It finds its Redis by Sentinels, and does a job there.', async () => {
+test.runIf(hasRedis)('It finds its Redis through Sentinels, and runs a job there.', async () => {
   const fleet = await startSentinels({ replicas: 0 });
   onTestFinished(() => fleet.stop());
   const bench = aBench();
@@ -190,12 +191,12 @@ test.each([
     /--store http:\/\/…@h:3333: a node cannot .* through its API; .*redis:.*longhaul add/,
   ],
   [['--store', 'unix:/tmp/node.sock'], /--store unix:.* through its API/],
-])('Wrong words are refused with what would be right: %j', (words, says) => {
-  const { code, output } = aNewHome().run('serve', ...words);
-  expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(says) as string });
+])('Wrong arguments are refused with the correct ones: %j', (args, message) => {
+  const { code, output } = aNewHome().run('serve', ...args);
+  expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(message) as string });
 });
 
-test('A port that is taken is refused, with who has it.', async () => {
+test('A used port is refused, with the process that uses it.', async () => {
   const bench = aNewHome();
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
@@ -206,7 +207,7 @@ test('A port that is taken is refused, with who has it.', async () => {
   expect(output).toContain(`port ${port} of 127.0.0.1 is taken: process ${process.pid}`);
 });
 
-test('A second node on the same home is refused, with the pid of the first.', async () => {
+test('A second node on the same data directory is refused, with the pid of the first.', async () => {
   const bench = aNewHome();
   const node = await bench.serve();
   const { code, output } = bench.run('serve', '--port', '0');
@@ -214,31 +215,34 @@ test('A second node on the same home is refused, with the pid of the first.', as
   await node.terminate();
 });
 
-test.runIf(isRoot)('A home that others may write or rename, or that is somebody else’s, is not served.', async () => {
-  const open = aNewHome();
-  mkdirSync(open.home, { mode: 0o777 });
-  chmodSync(open.home, 0o777);
-  expect(open.run('serve', '--port', '0')).toMatchObject({
-    code: 2,
-    output: expect.stringContaining('chmod 0700') as string,
-  });
-  const below = aNewHome();
-  mkdirSync(below.home, { mode: 0o777 });
-  chmodSync(below.home, 0o777);
-  expect(below.run('serve', '--port', '0', '--home', join(below.home, 'mine'))).toMatchObject({
-    code: 2,
-    output: expect.stringContaining('anybody may rename what is in it') as string,
-  });
-  const foreign = aNewHome();
-  mkdirSync(foreign.home, { mode: 0o700 });
-  execFileSync('chown', ['12345', foreign.home]);
-  expect(foreign.run('serve', '--port', '0')).toMatchObject({
-    code: 2,
-    output: expect.stringContaining('belongs to user 12345') as string,
-  });
-});
+test.runIf(isRoot)(
+  'A data directory that other users may write or rename, or that another user owns, is refused.',
+  async () => {
+    const open = aNewHome();
+    mkdirSync(open.home, { mode: 0o777 });
+    chmodSync(open.home, 0o777);
+    expect(open.run('serve', '--port', '0')).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('chmod 0700') as string,
+    });
+    const below = aNewHome();
+    mkdirSync(below.home, { mode: 0o777 });
+    chmodSync(below.home, 0o777);
+    expect(below.run('serve', '--port', '0', '--home', join(below.home, 'mine'))).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('any user may rename its entries') as string,
+    });
+    const foreign = aNewHome();
+    mkdirSync(foreign.home, { mode: 0o700 });
+    execFileSync('chown', ['12345', foreign.home]);
+    expect(foreign.run('serve', '--port', '0')).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('belongs to user 12345') as string,
+    });
+  },
+);
 
-test('HUP takes up node.json and the queues and says what changed; a wrong node.json changes nothing.', async () => {
+test('SIGHUP reloads node.json and the queues and logs the changes; an invalid node.json changes nothing.', async () => {
   const bench = aNewHome();
   writeQueue(bench.queues, 'shows', '#!/bin/sh\necho "env $RQ_ENV"\n');
   const node = await bench.serve();
@@ -263,7 +267,7 @@ test('HUP takes up node.json and the queues and says what changed; a wrong node.
   await node.terminate();
 });
 
-test('TERM stops it with 0 while its scripts go on; a second TERM ends it at once.', async () => {
+test('SIGTERM stops it with 0 while its scripts keep running; a second SIGTERM ends it at once.', async () => {
   const bench = aNewHome();
   writeQueue(bench.queues, 'long', '#!/bin/sh\nwhile [ ! -e "$LONGHAUL_PARAM1" ]; do sleep 0.1; done\necho ended\n');
   const node = await bench.serve();
@@ -278,7 +282,7 @@ test('TERM stops it with 0 while its scripts go on; a second TERM ends it at onc
   writeFileSync(gate, '');
   await bench.until(id, 'done');
   expect(bench.log(id)).toBe('ended\n');
-  // A request that never comes to its end holds the stop up.
+  // A request that never ends delays the stop.
   const half = connect(Number(new URL(await urlOf(next)).port), '127.0.0.1');
   half.on('error', () => undefined);
   await new Promise<void>((resolve) => half.write('GET /healthz HTTP/1.1\r\nHost: local', () => resolve()));
@@ -291,7 +295,7 @@ test('TERM stops it with 0 while its scripts go on; a second TERM ends it at onc
   expect(ended.code === 1 || performance.now() - startedAt > 5_000).toBe(true);
 });
 
-test('Its figures count jobs by queue and state, claims, ends and failures, and tell of store, disk and memory.', async () => {
+test('Its metrics count jobs by queue and state, claims, settlements and failures, and cover store, disk and memory.', async () => {
   const bench = aNewHome();
   writeQueue(bench.queues, 'mixed', '#!/bin/sh\n[ "$LONGHAUL_PARAM1" = good ]\n');
   const node = await bench.serve();
@@ -313,7 +317,7 @@ test('Its figures count jobs by queue and state, claims, ends and failures, and 
   await node.terminate();
 });
 
-test('Without a terminal its log is JSON, one object a line, and nothing in a name makes a line of its own.', async () => {
+test('Without a terminal its log is JSON, one object per line, and no name can add a line.', async () => {
   const bench = aNewHome();
   writeQueue(bench.queues, 'sample', '#!/bin/sh\n');
   writeQueue(bench.queues, 'evil\n\u001b[31mqueue', '#!/bin/sh\n');
@@ -325,7 +329,7 @@ test('Without a terminal its log is JSON, one object a line, and nothing in a na
   expect(output).not.toMatch(/[\u001b\u0085\u009b]/);
 });
 
-/** Starts it, waits until it is ready, stops it; answers all that it printed. */
+/** Starts it, waits until it is ready, stops it, and returns its output. */
 function runFor(home: string): { output: string } {
   const script = `node "$1" serve --home "$2" --port 0 > "$2.out" 2>&1 & pid=$!
     for each in $(seq 300); do grep -q 'or open' "$2.out" && break; sleep 0.1; done

@@ -19,7 +19,7 @@ import { cli } from '../processes/scripts-workbench.ts';
 import { type GuardedProcess, spawnGuarded } from '../support/guarded-process.ts';
 
 const isRoot = process.getuid?.() === 0;
-// In a mount namespace of its own, which ends with the process: nothing is left mounted, whatever happens.
+// In a mount namespace that ends with the process: nothing stays mounted.
 export const canMount = isRoot && spawnSync('sh', ['-c', 'unshare -m mount -t tmpfs tmpfs /mnt']).status === 0;
 
 const START = `
@@ -31,12 +31,12 @@ export interface SmallDisk {
   readonly node: GuardedProcess;
   readonly url: string;
   readonly lines: readonly string[];
-  /** The data directory as the node sees it, and as the test sees it from outside of the namespace. */
+  /** The data directory as the node sees it, and as the test sees it from outside the namespace. */
   readonly inside: string;
   readonly outside: string;
 }
 
-/** Each queue with the text of its script, for bash. */
+/** Each queue with its bash script. */
 export async function serveOnSmallDisk(queues: Readonly<Record<string, string>>): Promise<SmallDisk> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-full-'));
   for (const each of ['disk', 'queues']) mkdirSync(join(folder, each), { mode: 0o700 });
@@ -72,7 +72,7 @@ export function fill(disk: SmallDisk, leaveBytes: number): void {
   writeFileSync(join(disk.outside, 'filler'), Buffer.alloc(Math.max(0, freeOn(disk) - leaveBytes)));
 }
 
-/** To the last byte, in addition to what was filled before. */
+/** Fills the disk to the last byte, in addition to earlier fills. */
 export function fillUp(disk: SmallDisk): void {
   try {
     while (freeOn(disk) > 0) appendFileSync(join(disk.outside, 'filler'), Buffer.alloc(freeOn(disk)));
@@ -88,7 +88,7 @@ function freeOn({ outside }: SmallDisk): number {
   return bavail * bsize;
 }
 
-/** What takes up the room, for the reader of a failure. */
+/** Lists what uses the space, for failure messages. */
 export function roomOn(disk: SmallDisk): { readonly free: number; readonly sizes: Readonly<Record<string, number>> } {
   const files = readdirSync(disk.outside).map((name) => [name, statSync(join(disk.outside, name)).size] as const);
   return { free: freeOn(disk), sizes: Object.fromEntries(files.filter(([, size]) => size > 100_000)) };

@@ -1,4 +1,4 @@
-/** A node that starts where something is missing: it goes on without it, or it ends and leaves nothing behind. */
+/** A node that starts where something is missing: it continues without it, or ends and leaves nothing behind. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { aBench } from './serve-bench.ts';
 
-/** A user of its own, who may watch nothing: other programs of this machine may have taken all watches there are. */
+/** A separate user without file watches: other programs of this machine may use all watches. */
 const unwatched = ['-r', 'sh', '-c', 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', 'sh'];
 const canForbidWatches = spawnSync('sh', ['-c', 'exec unshare "$@"', 'sh', ...unwatched, 'true']).status === 0;
 
@@ -24,7 +24,7 @@ test.runIf(canForbidWatches)(
   },
 );
 
-test('A node that cannot start says why and ends, with everything that it had begun.', async () => {
+test('A node that cannot start reports why and ends, with everything that it had started.', async () => {
   const bench = aBench();
   writeFileSync(join(bench.home, 'running'), 'a file where a folder belongs');
   const node = await bench.begin([process.execPath, cli, 'serve', '--home', bench.home]);

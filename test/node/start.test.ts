@@ -1,4 +1,4 @@
-/** `npm start`, as on a fresh clone that is set up already: the page answers, and what it prints can be stopped as it says. */
+/** `npm start`, as on a fresh clone that is installed: the web UI answers, and the printed way to stop it works. */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,7 +8,7 @@ import { aNewHome, endNodeOf, get } from './serve-bench.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('npm start serves a home of its own within two minutes, for people, and ends with 0 when it is told to.', async () => {
+test('npm start serves its own data directory within two minutes, and exits with 0 when stopped.', async () => {
   const bench = aNewHome();
   const env = { ...process.env, LONGHAUL_HOME: bench.home, LONGHAUL_PORT: '0' };
   const started = await spawnGuarded('npm', ['start'], { cwd: root, env });
@@ -20,10 +20,10 @@ test('npm start serves a home of its own within two minutes, for people, and end
     endNodeOf(bench.home);
     await started.ended;
   });
-  const isSaid = (words: string) => lines.some((line) => line.includes(words));
+  const isPrinted = (text: string) => lines.some((line) => line.includes(text));
   await eventually(
     () => ({ lines, isAlive: started.isAlive }),
-    (seen) => isSaid('or open http') || !seen.isAlive,
+    (seen) => isPrinted('or open http') || !seen.isAlive,
     120_000,
   );
   const url =

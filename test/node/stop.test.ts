@@ -1,4 +1,4 @@
-/** SIGTERM ends a node within seconds, whatever is open at that moment, and no part of it has to be cut off. */
+/** SIGTERM ends a node within seconds, whatever requests are open, and no part of it has to be killed. */
 import { once } from 'node:events';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -9,12 +9,12 @@ import { cli, eventually } from '../processes/scripts-workbench.ts';
 import { aBench, getOverSocket, post, urlOf } from './serve-bench.ts';
 
 const MB = 1024 ** 2;
-/** Requests under way have 5 s for their answers; the rest of a stop takes a moment. */
+/** Open requests have 5 s to complete; the rest of a stop is short. */
 const STOP_MS = 15_000;
 const HOST = 'host: localhost';
 const JSON_TYPE = 'content-type: application/json';
 
-/** A connection on which these lines were sent as the head of a request, and some bytes of its body. */
+/** Opens a connection with these header lines of a request and some bytes of its body. */
 async function say(place: { port: number } | { path: string }, lines: readonly string[], body = ''): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', ...place });
   socket.on('error', () => undefined);
@@ -38,7 +38,7 @@ test('SIGTERM ends a node within seconds under every kind of open request.', asy
   const url = await urlOf(node);
   const at = { port: Number(new URL(url).port) };
   const add = (id: string, more: object = {}) =>
-    post(url, '/api/store/add', { argument: [{ id, queue: 'nobody', data: '1', ...more }] });
+    post(url, '/api/store/add', { argument: [{ id, queue: 'unserved', data: '1', ...more }] });
   for (const id of ['silent', 'superseded', 'refused']) await add(id, { draft: true });
   await add('waits');
   const bytes = 'x'.repeat(2 * MB);
@@ -73,10 +73,10 @@ test('SIGTERM ends a node within seconds under every kind of open request.', asy
   expect(node.lines.filter((line) => /still open|trouble/.test(line))).toEqual([]);
 });
 
-test('A node of which one part cannot be started ends with the reason, and leaves nothing open.', async () => {
+test('A node with a part that cannot start ends with the reason, and leaves nothing open.', async () => {
   const bench = aBench();
   bench.queue('quiet', 'sleep 60');
-  // RQ's sockets are the last part of a start, and a file stands where their folder should be.
+  // RQ's sockets are the last part of a start, and a file is in the place of their directory.
   writeFileSync(join(bench.home, 'queue'), '');
   const node = await bench.begin([process.execPath, cli, 'serve', '--home', bench.home]);
   const { code } = await node.ended;
@@ -84,7 +84,7 @@ test('A node of which one part cannot be started ends with the reason, and leave
   expect(node.lines.filter((line) => /still open/.test(line))).toEqual([]);
 });
 
-test('The sockets of a node are made again when they were removed, and requests under way go on.', async () => {
+test('Removed sockets of a node are created again, and open requests continue.', async () => {
   const bench = aBench();
   bench.queue('quiet', 'sleep 60');
   const node = await bench.serve();

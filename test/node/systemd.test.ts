@@ -1,4 +1,4 @@
-/** What systemd hears of a node: a real datagram socket, listened to by a few lines of Perl. */
+/** Notifications to systemd: a real datagram socket, read by a few lines of Perl. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,39 +16,39 @@ socket(my $socket, PF_UNIX, SOCK_DGRAM, 0) or die; bind($socket, sockaddr_un($AR
 print "listening\\n";
 while (defined recv($socket, my $said, 4096, 0)) { $said =~ s/\\n/ /g; print "$said\\n" }
 `;
-// Where its own program is missing there is nobody to tell systemd anything; serve says so and goes on (below).
-const canTell = hasProgram('systemd-notify') && hasProgram('perl');
+// Needs systemd-notify; without it, serve logs so and continues (below).
+const canNotify = hasProgram('systemd-notify') && hasProgram('perl');
 
-test.runIf(canTell)('systemd hears READY, a sign of life at half of its watchdog, and STOPPING.', async () => {
+test.runIf(canNotify)('systemd gets READY, a WATCHDOG ping at half of its interval, and STOPPING.', async () => {
   const bench = aNewHome();
   const socket = join(bench.home, '..', `${bench.home.split('/').at(-1)}.notify`);
   const systemd = await spawnGuarded('perl', ['-e', listener, socket]);
   const heard: string[] = [];
   createInterface({ input: systemd.stdout }).on('line', (line) => heard.push(line));
-  const hears = (words: RegExp) =>
+  const receives = (pattern: RegExp) =>
     eventually(
       () => heard,
-      (lines) => lines.some((line) => words.test(line)),
+      (lines) => lines.some((line) => pattern.test(line)),
       20_000,
     );
   try {
-    await hears(/^listening/);
+    await receives(/^listening/);
     const node = await bench.serve([], { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' });
-    await hears(new RegExp(`READY=1 MAINPID=${node.pid}\\b`));
+    await receives(new RegExp(`READY=1 MAINPID=${node.pid}\\b`));
     await eventually(
       () => heard.filter((line) => /WATCHDOG=1/.test(line)).length,
       (count) => count >= 3,
       20_000,
     );
     expect((await node.terminate()).code).toBe(0);
-    await hears(/STOPPING=1/);
+    await receives(/STOPPING=1/);
   } finally {
     systemd.signal('SIGKILL');
     await systemd.ended;
   }
 });
 
-test('Where systemd cannot be told, the log says so once and the node goes on.', async () => {
+test('When systemd cannot be notified, the node logs it once and continues.', async () => {
   const bench = aNewHome();
   const node = await bench.serve([], { NOTIFY_SOCKET: '/nonexistent/notify', WATCHDOG_USEC: '200000' });
   await node.says(/systemd could not be told/, 20_000);
@@ -56,7 +56,7 @@ test('Where systemd cannot be told, the log says so once and the node goes on.',
   expect(node.lines.filter((line) => line.includes('systemd could not be told'))).toHaveLength(1);
 });
 
-test.runIf(hasProgram('systemd-analyze'))('The unit in docs/deploying.md is one that systemd takes.', () => {
+test.runIf(hasProgram('systemd-analyze'))('The unit in docs/deploying.md is valid for systemd.', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
   const unit = /```ini\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-unit-'));

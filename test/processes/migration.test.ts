@@ -92,7 +92,7 @@ describeWithRedis('a store that moves house', () => {
     const [running] = (await claimAll(store, 1)) as readonly [Job];
     const refused = await longhaul('migrate', '--from', here, '--to', there);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('1 job runs: runs (q); --wait 10m waits for them');
+    expect(refused.stderr).toContain('1 job runs: runs (q); use --wait 10m to wait for them');
     const left = await longhaul('migrate', '--from', here, '--to', there, '--leave', '--json');
     expect(JSON.parse(left.stdout)).toMatchObject({ kind: 'moved', left: ['runs', 'child'] });
     await within(there, async (target) => {
@@ -159,7 +159,7 @@ describeWithRedis('a store that moves house', () => {
     const merge = await longhaul('migrate', '--from', full, '--to', other);
     expect(merge).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is not empty: a move fills an empty store'),
+      stderr: expect.stringContaining('is not empty: a migration needs an empty target'),
     });
     expect(await longhaul('migrate', '--from', full, '--to', full)).toMatchObject({ code: 2 });
     expect(await longhaul('migrate', '--to', full)).toMatchObject({ code: 2 });

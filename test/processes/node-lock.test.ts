@@ -46,7 +46,7 @@ it('A lock that is released is free, and one that is held is refused with the pi
     const path = join(folder, 'lock');
     const lock = takeNodeLock(path);
     expect(nodeOn(path)).toBe(process.pid);
-    expect(() => takeNodeLock(path)).toThrow(`another node (pid ${process.pid}) runs on this home`);
+    expect(() => takeNodeLock(path)).toThrow(`another node (pid ${process.pid}) uses this data directory`);
     lock.release();
     expect(await readdir(folder)).toEqual([]);
     expect(nodeOn(path)).toBeNull();

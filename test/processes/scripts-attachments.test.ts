@@ -1,4 +1,6 @@
-/** Files in and out of scripts, whole and unchanged, at any size; and what becomes of them when their job is deleted. */
+/**
+ * Input and output files of scripts, complete and unchanged at any size; and their removal when their job is deleted.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -42,7 +44,7 @@ beforeAll(async () => {
 echo named > named.txt; for path in named.txt ../../../../../node.lock /etc/passwd nothing; do echo "attach $path" >&3; done; echo "done" >&3`,
   );
   bench.queue('large', `printf 'result ["' >&3; head -c 400000 /dev/zero | tr '\\0' x >&3; printf '"]\\n' >&3`);
-  // 1 MB a tenth of a second, numbered, and no new process for each line.
+  // 1 MB every tenth of a second, numbered, without a new process for each line.
   bench.queue(
     'loud',
     `#!/usr/bin/perl
@@ -57,20 +59,20 @@ print "lines $n\\n"; open my $pipe, '>&=', 3; syswrite $pipe, "done $n\\n";`,
 const memoryOf = (pid: number, field: string): number =>
   1024 * Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** How much more memory the node and its runner each needed at their worst while this was done. */
+/** Returns how much more memory the node and its runner each needed at most meanwhile. */
 async function growthDuring(work: () => Promise<void>): Promise<Record<string, number>> {
   const pids = { node: node.pid, runner: childOf(node.pid, 'runner-process') };
-  // The kernel forgets the highest mark so far.
+  // Resets the kernel's high-water mark.
   for (const pid of Object.values(pids)) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const before = Object.entries(pids).map(([name, pid]) => ({ name, pid, rss: memoryOf(pid, 'VmRSS') }));
   await work();
   return Object.fromEntries(before.map(({ name, pid, rss }) => [name, memoryOf(pid, 'VmHWM') - rss]));
 }
 
-/** The command line as a process that can be looked at, and the most memory it ever had. */
-async function runMeasured(words: readonly string[]): Promise<{ output: string; peak: number }> {
+/** Runs the command line, and returns its peak memory. */
+async function runMeasured(args: readonly string[]): Promise<{ output: string; peak: number }> {
   const env = { ...process.env, LONGHAUL_HOME: bench.home };
-  const child = spawn(process.execPath, [cli, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ending = once(child, 'exit');
   let output = '';
@@ -84,7 +86,7 @@ async function runMeasured(words: readonly string[]): Promise<{ output: string; 
   return { output, peak };
 }
 
-/** A process that has just ended has no memory to be read. */
+/** A process that has just ended has no memory to read. */
 function quietPeak(pid: number): number {
   try {
     return memoryOf(pid, 'VmHWM') || 0;
@@ -123,7 +125,7 @@ it(`a file of ${bigBytes / MB} MB goes in, is staged, copied by the script and o
   const big = join(bench.home, 'big');
   execFileSync('sh', ['-c', `head -c ${bigBytes} /dev/urandom > "${big}"`]);
   const sha256 = execFileSync('sh', ['-c', `sha256sum "${big}"`], { encoding: 'utf8' }).slice(0, 64);
-  // Once before, so that what every first time needs is there.
+  // Once before, so that one-time costs are not measured.
   const small = join(bench.home, 'small');
   writeFileSync(small, 'small');
   const first = await runMeasured(['add', 'copy', '--attach', small]);
@@ -144,7 +146,7 @@ it(`a file of ${bigBytes / MB} MB goes in, is staged, copied by the script and o
   for (const each of Object.values(all)) expect(each).toBeLessThan(64 * MB);
 });
 
-it('an output with the name of an input takes nothing away from the next attempt', async () => {
+it('an output with the name of an input does not change the input of the next attempt', async () => {
   const path = join(bench.home, 'same.txt');
   writeFileSync(path, 'given\n');
   const id = bench.run('add', 'twice', '--attach', path).output.trim();
@@ -162,7 +164,7 @@ it('an output with the name of an input takes nothing away from the next attempt
   ]);
 });
 
-it('a script that appends to its attachment spoils neither the blob nor the next attempt', async () => {
+it('a script that appends to its attachment changes neither the blob nor the next attempt', async () => {
   const path = join(bench.home, 'in.txt');
   writeFileSync(path, 'pristine\n');
   const sha256 = createHash('sha256').update('pristine\n').digest('hex');
@@ -172,7 +174,7 @@ it('a script that appends to its attachment spoils neither the blob nor the next
   expect(await hashOfBlob(sha256)).toBe(sha256);
 });
 
-it('takes plain files alone: FIFOs, links and paths that lead out are refused by name, and nothing blocks', async () => {
+it('accepts only regular files: FIFOs, links and outside paths are refused by name, and nothing blocks', async () => {
   const id = await bench.add('odd');
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
   expect([...(await attachmentsOf(id)).keys()].sort()).toEqual(['deep/file', 'fine', 'named.txt']);
@@ -213,7 +215,7 @@ it(`10 MB/s for ${seconds} s: the log is whole, a search finds its last line whi
   for (const each of Object.values(growth)) expect(each).toBeLessThan(64 * MB);
 });
 
-it('the files of a job go with it', async () => {
+it('the files of a job are deleted with it', async () => {
   const path = join(bench.home, 'gone.txt');
   writeFileSync(path, 'soon gone\n');
   const id = bench.run('add', 'copy', '--attach', path).output.trim();
@@ -231,7 +233,7 @@ it('the files of a job go with it', async () => {
   );
 });
 
-it('what was deleted while no node was there is found by the sweep, and nothing else is touched', async () => {
+it('the sweep removes files of jobs that were deleted while no node ran, and nothing else', async () => {
   const path = join(bench.home, 'kept.txt');
   writeFileSync(path, 'kept\n');
   const [kept, gone] = ['copy', 'copy'].map((queue) => bench.run('add', queue, '--attach', path).output.trim());

@@ -1,4 +1,7 @@
-/** What a script is given, by value: every RQ_ variable, their twins, files, stdin, nice level; and RQ's own sample. */
+/**
+ * The environment of a script by value: every RQ_ variable, the LONGHAUL_ variables, files, stdin, nice level; and RQ's
+ * own sample.
+ */
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -54,8 +57,8 @@ beforeAll(async () => {
   aQueueOfRq('test_nop', { script: './code/nop.sh', num_workers: '1' });
   writeFileSync(join(code, 'nop.sh'), '#!/bin/bash\necho "done nothing" >&3\n', { mode: 0o755 });
   const served = await bench.serve([], { LONGHAUL_TOKEN: 'of the node', NODE_OPTIONS: '--no-warnings', TZ: 'UTC' });
-  await served.says('queue legacy: fsync is taken and does nothing');
-  await served.says('queue legacy: ordering is taken and does nothing');
+  await served.says('queue legacy: fsync has no effect');
+  await served.says('queue legacy: ordering has no effect');
 });
 
 function aQueueOfRq(name: string, config: object): void {
@@ -99,7 +102,7 @@ const rqVariables = (queue: string, id: string, scripts: { script: string; real:
 });
 
 describe('the environment of a native queue', () => {
-  it('holds every RQ_ variable, its LONGHAUL_ twin, our own, the allow-list and nothing else', async () => {
+  it("contains every RQ_ variable, the same as LONGHAUL_, Longhaul's own, the allow-list and nothing else", async () => {
     const { id, variables } = await environmentOf('native');
     const script = join(bench.queues, 'native');
     const expected = rqVariables('native', id, { script, real: realpathSync(script) });
@@ -127,7 +130,7 @@ describe('the environment of a native queue', () => {
     expect(JSON.parse(variables['stdin'] ?? '')).toEqual(message);
   });
 
-  it('has its secrets, which nobody sees in the store or in what is read of the log', async () => {
+  it('has its secrets, which appear neither in the store nor in the log', async () => {
     const { id, variables } = await environmentOf('native');
     expect(variables['API_KEY']).toBe('hunter2-hunter2');
     const { output } = bench.run('logs', id);
@@ -138,7 +141,7 @@ describe('the environment of a native queue', () => {
     expect(record?.value).not.toContain('hunter2');
   });
 
-  it('keeps which file really ran with the attempt', async () => {
+  it('records the file that ran with the attempt', async () => {
     const { id } = await environmentOf('legacy');
     expect(bench.record(id)).toMatchObject({
       script: join(bench.home, 'code/current.sh'),
@@ -170,14 +173,14 @@ describe("the environment of a queue from RQ's config.json", () => {
 describe("RQ's sample script", () => {
   const send = async (data: object) => bench.add('test', data);
 
-  it('runs to its end and keeps what it printed', async () => {
+  it('runs to its end and keeps its output', async () => {
     const id = await send({ param1: 'html' });
     expect(await bench.until(id, ended, 30_000)).toMatchObject({ state: 'done', result: { status: 'done sleeping' } });
     expect(bench.log(id)).toContain(`<HTML "UNSAFE" 'CHARS' TEST & OTHER FRIENDS>`);
     expect(bench.log(id)).toContain(`${bench.folder(id)}/work\n`);
   });
 
-  it('shows where it is while it takes its time', async () => {
+  it('shows its progress while it runs', async () => {
     const id = await send({ param1: 'slow3' });
     await bench.until(id, ({ progress }) => progress?.text === 'start sleeping for 3', 30_000);
     expect(await bench.until(id, ended, 30_000)).toMatchObject({ state: 'done' });
@@ -190,7 +193,7 @@ describe("RQ's sample script", () => {
     });
   });
 
-  it('writes the id of its duplicate, and the reason where there can be none', async () => {
+  it('writes the id of its duplicate, or the reason why there is none', async () => {
     const [good, bad] = [join(bench.home, 'good'), join(bench.home, 'bad')];
     const ids = [await send({ param1: 'dup_direct', param2: good }), await send({ param1: 'dup_fail', param2: bad })];
     for (const id of ids) expect(await bench.until(id, ended, 30_000)).toMatchObject({ state: 'done' });
@@ -199,7 +202,7 @@ describe("RQ's sample script", () => {
     expect(readFileSync(bad, 'utf8')).toBe("fail couldn't connect to queue - nope_this_q_does_not_exist\n");
   });
 
-  it('is sent again: once after two seconds, and six times at once', async () => {
+  it('is resent: once after two seconds, and six times at once', async () => {
     const [once, often] = [await send({ param1: 'resend1' }), await send({ param1: 'resend2' })];
     const job = await bench.until(once, ended, 30_000);
     expect(job).toMatchObject({ state: 'done', attempt: 2, resends: 1 });

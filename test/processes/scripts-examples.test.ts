@@ -1,4 +1,4 @@
-/** The scripts of examples/, as somebody would use them: copied into a folder of one's own and named by a queue. */
+/** The scripts of examples/ as a user runs them: copied to a directory and named by a queue. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await bench.serve();
 });
 
-/** It is also held to its types, as strictly as our own code. */
+/** Also checked by its types, as strictly as our own code. */
 function compile(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const options = ['--strict', '--target', 'es2023', '--module', 'nodenext', '--skipLibCheck', '--types', 'node'];
@@ -37,7 +37,7 @@ function compile(folder: string): void {
   chmodSync(join(folder, 'squares.js'), 0o755);
 }
 
-it.each(Object.keys(scripts))('the example in %s says every verb it uses, and is heard', async (queue) => {
+it.each(Object.keys(scripts))('the example in %s uses its verbs, and each takes effect', async (queue) => {
   const id = await bench.add(queue, { n: 4 });
   expect(await bench.until(id, ended, 45_000)).toMatchObject({
     state: 'done',

@@ -1,4 +1,6 @@
-/** Queues from files: changes are seen at once, what is wrong is said and loses nothing, and it recovers by itself. */
+/**
+ * Queues from files: changes take effect at once, problems are reported and lose nothing, and recovery is automatic.
+ */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -19,23 +21,23 @@ const problemOf = async (queue: string): Promise<string | null> => {
   const [record] = await records.list({ kind: 'queue-problem', prefix: `${queue}/`, limit: 1 });
   return record === undefined ? null : (JSON.parse(record.value) as { label: string; problem: string }).problem;
 };
-const told = (queue: string, words: string) =>
+const hasProblem = (queue: string, text: string) =>
   eventually(
     () => problemOf(queue),
-    (problem) => problem?.includes(words) === true,
+    (problem) => problem?.includes(text) === true,
   );
-const says = async (queue: string, status: string): Promise<void> => {
+const endsWith = async (queue: string, status: string): Promise<void> => {
   expect(await bench.until(await bench.add(queue), ended)).toMatchObject({ state: 'done', result: { status } });
 };
 const script = (status: string) => `echo "done ${status}" >&3`;
 
-it('an executable that appears is a queue, and its waiting jobs are run', async () => {
+it('a new executable becomes a queue, and its waiting jobs run', async () => {
   const early = await bench.add('late');
   bench.queue('late', script('first'));
   expect(await bench.until(early, ended)).toMatchObject({ state: 'done', result: { status: 'first' } });
 });
 
-it('a script that is replaced takes effect with the next attempt; one that runs keeps its own', async () => {
+it('a replaced script takes effect with the next attempt; a running attempt keeps the old one', async () => {
   const gate = join(bench.home, 'gate');
   bench.queue(
     'swapped',
@@ -47,12 +49,12 @@ it('a script that is replaced takes effect with the next attempt; one that runs 
   const running = await bench.add('swapped');
   await bench.until(running, ({ progress }) => progress?.text === 'on');
   bench.queue('swapped', script('new'));
-  await says('swapped', 'new');
+  await endsWith('swapped', 'new');
   writeFileSync(gate, '');
   expect(await bench.until(running, ended)).toMatchObject({ state: 'done', result: { status: 'old' } });
 });
 
-it('a link that is pointed elsewhere is followed anew at each start', async () => {
+it('a changed symbolic link is resolved at each start', async () => {
   mkdirSync(join(bench.queues, '.versions'), { mode: 0o755 });
   for (const version of ['one', 'two'])
     writeFileSync(join(bench.queues, '.versions', version), `#!/bin/sh\n${script(version)}\n`, { mode: 0o755 });
@@ -61,25 +63,25 @@ it('a link that is pointed elsewhere is followed anew at each start', async () =
     renameSync(join(bench.queues, '.linked.new'), join(bench.queues, 'linked'));
   };
   link('one');
-  await says('linked', 'one');
+  await endsWith('linked', 'one');
   link('two');
-  await says('linked', 'two');
+  await endsWith('linked', 'two');
 });
 
-it('a script that is not executable, missing, or open to others makes its queue wait and say so, until it is right', async () => {
+it('a script that is not executable, missing, or writable by others blocks its queue with the reason until it is fixed', async () => {
   const path = bench.queue('fragile', script('well'), {});
-  await says('fragile', 'well');
+  await endsWith('fragile', 'well');
   const breakages: [string, () => void, () => void][] = [
     ['not executable', () => chmodSync(path, 0o644), () => chmodSync(path, 0o755)],
     ['does not exist', () => renameSync(path, `${path}~`), () => renameSync(`${path}~`, path)],
-    ['can be written by others', () => chmodSync(path, 0o777), () => chmodSync(path, 0o755)],
+    ['can be written by other users', () => chmodSync(path, 0o777), () => chmodSync(path, 0o755)],
   ];
-  for (const [words, spoil, mend] of breakages) {
+  for (const [problem, spoil, mend] of breakages) {
     spoil();
-    // A job may come before the look at the folder does: it goes back, and nothing is lost either way.
+    // A job may arrive before the scan of the directory: it is released, and nothing is lost either way.
     const id = await bench.add('fragile');
-    await told('fragile', words);
-    await node.says(new RegExp(`queue fragile: .*${words}`));
+    await hasProblem('fragile', problem);
+    await node.says(new RegExp(`queue fragile: .*${problem}`));
     expect(await bench.until(id, 'waiting')).toMatchObject({ failures: 0, crashes: 0 });
     mend();
     expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: { status: 'well' } });
@@ -90,70 +92,70 @@ it('a script that is not executable, missing, or open to others makes its queue 
   }
 });
 
-it('a limit that cannot bind root is told, where the node is root', async () => {
+it('a limit without effect for root is reported, if the node is root', async () => {
   bench.queue('bounded', script('well'), { limits: { processes: 50 } });
-  await says('bounded', 'well');
-  const words = 'queue bounded: limits.processes does not bind root';
-  if (process.getuid?.() === 0) await node.says(words);
-  else expect(node.lines.some((line) => line.includes(words))).toBe(false);
+  await endsWith('bounded', 'well');
+  const notice = 'queue bounded: limits.processes has no effect for root';
+  if (process.getuid?.() === 0) await node.says(notice);
+  else expect(node.lines.some((line) => line.includes(notice))).toBe(false);
 });
 
-it('a queue that stands in the records alone is worked, from the moment it names a script', async () => {
+it('a queue that only records define runs as soon as it has a script', async () => {
   writeFileSync(join(bench.queues, 'shared-script'), script('by record'), { mode: 0o755 });
   const longhaul = await bench.longhaul();
   const id = await bench.add('recorded');
   await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
   await longhaul.queue('recorded').configure({ script: '/bin/true' });
-  await told('recorded', 'outside of the folders for scripts');
+  await hasProblem('recorded', 'outside the directories for scripts');
   const later = await bench.add('recorded');
   await longhaul.queue('recorded').configure({ script: join(bench.queues, 'shared-script') });
   expect(await bench.until(later, ended)).toMatchObject({ state: 'done' });
 });
 
-it('a script outside of the folders for scripts is refused, also through a link', async () => {
+it('a script outside the directories for scripts is refused, even through a link', async () => {
   symlinkSync('/bin/true', join(bench.queues, 'outside'));
   const id = await bench.add('outside');
-  await told('outside', 'outside of the folders for scripts');
+  await hasProblem('outside', 'outside the directories for scripts');
   await bench.until(id, 'waiting');
   rmSync(join(bench.queues, 'outside'));
   bench.queue('outside', script('inside'));
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
 });
 
-it('a file that is no JSON, or has a wrong setting, leaves in force what was; one that is right takes effect', async () => {
+it('an invalid file leaves the last valid settings in effect; a valid one takes effect', async () => {
   bench.queue('tuned', 'echo "done $VALUE" >&3', { env: { VALUE: '1' } });
-  await says('tuned', '1');
+  await endsWith('tuned', '1');
   bench.settings('tuned', '{ "env": ');
-  await told('tuned', 'is no JSON');
-  await says('tuned', '1');
+  await hasProblem('tuned', 'is not valid JSON');
+  await endsWith('tuned', '1');
   bench.settings('tuned', { enw: { VALUE: '2' } });
-  await told('tuned', 'env');
-  await says('tuned', '1');
+  await hasProblem('tuned', 'env');
+  await endsWith('tuned', '1');
   bench.settings('tuned', { env: { VALUE: '3' } });
   await eventually(
     () => problemOf('tuned'),
     (problem) => problem === null,
   );
-  await says('tuned', '3');
+  await endsWith('tuned', '3');
   rmSync(join(bench.queues, 'tuned.json'));
   await eventually(
     async () => (await (await bench.longhaul()).store.records.get('queue', 'tuned'))?.value,
     (value) => !value?.includes('VALUE'),
   );
-  await says('tuned', '');
+  await endsWith('tuned', '');
 });
 
-it('a queue that never had a good file says so and keeps its jobs', async () => {
+it('a queue that never had a valid file reports the problem and keeps its jobs', async () => {
   bench.settings('newborn', '[]');
   const id = await bench.add('newborn');
-  await told('newborn', 'must hold one JSON object');
+  await hasProblem('newborn', 'must be one JSON object');
   bench.settings('newborn', {});
   bench.queue('newborn', script('grown'));
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done' });
 });
 
-it('concurrency changes while scripts run: they go on, and more are begun', async () => {
+it('concurrency changes while scripts run: they continue, and more start', async () => {
   const gate = join(bench.home, 'wide');
   bench.queue('widened', `echo "run on" >&3; until [ -e ${gate} ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done`, {
     concurrency: 1,
@@ -168,7 +170,7 @@ it('concurrency changes while scripts run: they go on, and more are begun', asyn
   for (const id of ids) expect(await bench.until(id, ended)).toMatchObject({ state: 'done', attempt: 1 });
 });
 
-it('schedules that a file names make jobs, and go when it names them no longer', async () => {
+it('schedules of a file create jobs, and are deleted when the file no longer has them', async () => {
   bench.queue('timed', script('on time'), { schedules: { often: { every: '1s', data: 7 } } });
   const longhaul = await bench.longhaul();
   const made = await eventually(
@@ -182,7 +184,7 @@ it('schedules that a file names make jobs, and go when it names them no longer',
     (schedules) => schedules.length === 0,
   );
   bench.queue('timed', script('on time'), { schedules: { never: { cron: '0 0 30 2 *' } } });
-  await told('timed', 'schedules.never: cron: never fires');
+  await hasProblem('timed', 'schedules.never: cron: never fires');
 });
 
 it("RQ's config.json is read in all its forms", async () => {
@@ -198,18 +200,18 @@ it("RQ's config.json is read in all its forms", async () => {
   aQueue('rq_login', {}, script('login'));
   aQueue('rq_prefix', { exec_prefix: 'nice -n 5' }, 'echo "done $(nice)" >&3');
   aQueue('rq_shell', { exec_prefix: 'sh -c "echo PWNED;"' }, script('never'));
-  await says('rq_plain', `plain ${join(bench.queues, 'rq_plain/run.sh')}`);
-  await says('rq_login', 'login');
-  // Beneath the niceness that all of RQ's scripts have.
-  await says('rq_prefix', '19');
-  await told('rq_shell', 'plain words');
+  await endsWith('rq_plain', `plain ${join(bench.queues, 'rq_plain/run.sh')}`);
+  await endsWith('rq_login', 'login');
+  // In addition to the nice level of all RQ scripts.
+  await endsWith('rq_prefix', '19');
+  await hasProblem('rq_shell', 'plain words');
   expect(await bench.find(await bench.add('rq_shell'))).toMatchObject({ state: 'waiting' });
 });
 
-it("RQ's coalesce_params and blocking_params are in force", async () => {
+it("RQ's coalesce_params and blocking_params are in effect", async () => {
   const gate = join(bench.home, 'together');
   const config = { num_workers: '3', exec_prefix: '', coalesce_params: [1], blocking_params: ['2'] };
-  // Before the script, so that there is no queue that does not know of it.
+  // Before the script, so that the queue never runs without it.
   writeFileSync(join(bench.queues, 'rq_together.json'), JSON.stringify({ ...config, script: './queues/rq_together' }));
   bench.queue(
     'rq_together',
@@ -237,7 +239,7 @@ it("RQ's coalesce_params and blocking_params are in force", async () => {
   ]);
 });
 
-it('a queue whose file is gone keeps its jobs, and scripts of it that run are taken up all the same', async () => {
+it('a queue whose file was removed keeps its jobs, and its running scripts are adopted', async () => {
   const gate = join(bench.home, 'gone');
   const path = bench.queue(
     'doomed',
@@ -258,9 +260,9 @@ it('a queue whose file is gone keeps its jobs, and scripts of it that run are ta
   expect(await bench.find(waiting)).toMatchObject({ state: 'waiting', attempt: 0 });
 });
 
-it('a queue whose file was removed is gone when it is deleted, and comes back with its file', async () => {
+it('a queue whose file was removed disappears when deleted, and returns with its file', async () => {
   const path = bench.queue('removed', script('back'));
-  await says('removed', 'back');
+  await endsWith('removed', 'back');
   const text = readFileSync(path);
   rmSync(path);
   await eventually(
@@ -285,8 +287,8 @@ it('a queue whose file was removed is gone when it is deleted, and comes back wi
   expect(await bench.until(id ?? '', ended)).toMatchObject({ state: 'done', result: { status: 'back' } });
 });
 
-it('a second node on the same home is refused and harms nothing', () => {
+it('a second node on the same data directory is refused and harms nothing', () => {
   const { code, output } = bench.run('serve', '--home', bench.home);
   expect(code).toBe(2);
-  expect(output).toContain(`another node (pid ${node.pid}) runs on this home`);
+  expect(output).toContain(`another node (pid ${node.pid}) uses this data directory`);
 });

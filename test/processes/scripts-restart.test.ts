@@ -1,4 +1,4 @@
-/** Restarts kill nothing: the node is killed, stopped and started again while scripts run, and all of them go on. */
+/** Restarts kill no script: the node is killed, stopped and restarted while scripts run, and all of them continue. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ const many = testSize({ small: 16, full: 50 });
 const bench = new Bench();
 const ledger = join(bench.home, 'ledger');
 let tries = 0;
-/** Of this try: another one must not find the gates of this one open. */
+/** Of this try: a retry must not find the gates of an earlier one open. */
 const file = (name: string) => join(bench.home, `${name}-${tries}`);
 const stop = join(bench.home, 'stop');
 let node: Awaited<ReturnType<Bench['serve']>>;
 
-/** Runs until the file is there that its parameter names. */
+/** Runs until the file exists that its parameter names. */
 const untilTold =
   'echo "run waits" >&3; echo $$ >> "$WITNESS/$RQ_MSG_ID"; until [ -e "$RQ_PARAM1" ] || [ $SECONDS -gt 300 ]; do sleep 0.05; done';
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
   if (!node.isAlive) node = await bench.serve();
 });
 
-/** Those of a try before this one, which would leave no room. */
+/** Jobs of an earlier try, which would occupy the slots. */
 async function endCounters(): Promise<void> {
   writeFileSync(stop, '');
   const { store } = await bench.longhaul();
@@ -117,7 +117,7 @@ it(`${many} scripts outlive a killed node, a stopped node and a killed runner; e
   }
 });
 
-it('a script that ends while node and runner are away has its words, status, result, log and outputs honoured', async () => {
+it('a script that ends while node and runner are down keeps its reports, status, result, log and outputs', async () => {
   const { store } = await bench.longhaul();
   const copies = async () => (await store.jobs.list({ queue: 'copies', order: 'newest', limit: 10 })).jobs.length;
   const before = await copies();
@@ -150,7 +150,7 @@ it('a script that ends while node and runner are away has its words, status, res
   expect((await store.jobs.find([id]))[0]?.checkpoint).toBe('{"at":9}');
   expect(await store.records.get('attachment', `${id}/out/made.txt`)).not.toBeNull();
   expect(await copies()).toBe(before + 1);
-  // The next test counts what runs.
+  // The next test counts running jobs.
   await eventually(
     async () => (await store.jobs.count(['copies']))[0],
     (counts) => counts?.done === before + 1,
@@ -158,7 +158,7 @@ it('a script that ends while node and runner are away has its words, status, res
   );
 });
 
-it('a node that was away for longer than the lease, with nobody else about, takes its script up again', async () => {
+it('a node that was down for longer than the lease, without other workers, adopts its script again', async () => {
   const id = await bench.add('leased', { param1: file('leased') });
   await eventually(
     () => startsOf(id),
@@ -183,7 +183,7 @@ it('a node that was away for longer than the lease, with nobody else about, take
   expect(startsOf(id)).toBe(1);
 });
 
-it('a script whose job was taken by another meanwhile is ended before anything is claimed', async () => {
+it('a script whose job was claimed by another worker meanwhile is stopped before anything is claimed', async () => {
   const id = await bench.add('leased', { param1: file('never') });
   await eventually(
     () => startsOf(id),
@@ -212,7 +212,7 @@ it('a script whose job was taken by another meanwhile is ended before anything i
   expect(await bench.find(id)).toMatchObject({ state: 'running', attempt: 2, lease: { worker: 'another' } });
 });
 
-it('a shim that is killed: the tree is ended, one crash is counted, and the job runs again', async () => {
+it('a killed shim: the process tree is killed, one crash is counted, and the job runs again', async () => {
   const id = await bench.add('shimless', { param1: file('never') });
   await eventually(
     () => startsOf(id),
@@ -229,7 +229,7 @@ it('a shim that is killed: the tree is ended, one crash is counted, and the job 
   expect(startsOf(id)).toBe(1);
 });
 
-it('a record of another boot, or with the number of an innocent process, signals nobody', async () => {
+it('a record of another boot, or with a reused pid, signals no process', async () => {
   const [reboot, reused] = [
     await bench.add('leased', { param1: file('never') }),
     await bench.add('leased', { param1: file('never') }),
@@ -250,14 +250,14 @@ it('a record of another boot, or with the number of an innocent process, signals
     `${first.replace(/^(\d+ \d+) \S+/, '$1 another-boot')}\n${second}\n`,
   );
   const forged = readFileSync(join(bench.folder(reused), 'pid'), 'utf8').split('\n');
-  // A shim that lived a moment longer than its script would tell of it; this one shall have been killed first.
+  // A shim that outlives its script would report its end; this one must have been killed first.
   process.kill(Number(forged[0]?.split(' ')[0]), 'SIGKILL');
   await endAllOf(bench.folder(reused));
   rmSync(join(bench.folder(reused), 'exit'), { force: true });
   const boot = forged[0]?.split(' ')[2] ?? '';
   writeFileSync(join(bench.folder(reused), 'pid'), `${innocent.pid} 12345 ${boot}\n${innocent.pid} 12345\n`);
   node = await bench.serve();
-  // After a reboot nobody is at fault; a shim that is gone without a word is a crash.
+  // After a reboot the job is not at fault; a shim that vanished without a report is a crash.
   expect(await bench.until(reboot, ({ attempt }) => attempt === 2, 30_000)).toMatchObject({
     interruptions: 1,
     crashes: 0,

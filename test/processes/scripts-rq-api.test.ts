@@ -1,5 +1,5 @@
 /**
- * RQ's script API as its code has it, line by line, through queues that are configured as RQ's are.
+ * RQ's script API as implemented by RQ, line by line, through queues with RQ's configuration.
  *
  * Each title is a line of docs/decisions/0007-rq-script-api.md, and each line there that is kept has its test here:
  * test/docs/rq-script-api.test.ts holds the two equal.
@@ -15,7 +15,7 @@ const home = realpathSync(bench.home);
 const code = join(home, 'code');
 const host = 'http://butter:3334/';
 
-/** A queue as RQ has them: its config.json, and a script in RQ's folder. */
+/** A queue in RQ's format: its config.json, and a script in RQ's directory. */
 function aQueue(name: string, text: string, config: object = {}): void {
   writeFileSync(join(code, `${name}.sh`), `#!/bin/bash\n${text}\n`, { mode: 0o755 });
   mkdirSync(join(bench.queues, name));
@@ -27,8 +27,8 @@ beforeAll(async () => {
   mkdirSync(code, { mode: 0o755 });
   const settings = { url: host, port: 3334, env: 'test', scriptDirs: [code] };
   writeFileSync(join(bench.home, 'node.json'), JSON.stringify(settings));
-  // Whatever the message says, said on fd 3; the second parameter is the exit status.
-  aQueue('says', 'printf "%b" "$RQ_PARAM1" >&3; exit "${RQ_PARAM2:-0}"');
+  // Writes the first parameter to fd 3; the second parameter is the exit status.
+  aQueue('reports', 'printf "%b" "$RQ_PARAM1" >&3; exit "${RQ_PARAM2:-0}"');
   aQueue(
     'place',
     'echo "$PWD"; ls -1 /proc/self/fd | tr "\\n" " "; readlink /proc/self/fd/0; nice; echo "done $#:${RUBYOPT-unset}" >&3',
@@ -57,7 +57,7 @@ beforeAll(async () => {
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 const run = async (queue: string, data: object = {}, options: object = {}): Promise<JobView> =>
   bench.until(await bench.add(queue, data, options), ended, 30_000);
-const says = (said: string, exit = 0): Promise<JobView> => run('says', { param1: said, param2: String(exit) });
+const reports = (lines: string, exit = 0): Promise<JobView> => run('reports', { param1: lines, param2: String(exit) });
 const err = (message: string) => ({ state: 'failed', failure: { message } });
 const done = (status: string) => ({ state: 'done', result: { status } });
 const improperly = (completion: string, exit: number): object =>
@@ -131,23 +131,23 @@ describe('environment', () => {
 
 describe('verbs', () => {
   it('every line stores its text as the status', async () => {
-    expect(await says('done first\\nrun second\\n')).toMatchObject(done('second'));
+    expect(await reports('done first\\nrun second\\n')).toMatchObject(done('second'));
   });
 
   it('run, and any unknown verb, also fail, sets the status and nothing else', async () => {
-    for (const verb of ['run', 'fail', 'whatever']) expect(await says(`${verb} x\\n`)).toMatchObject(err('x'));
+    for (const verb of ['run', 'fail', 'whatever']) expect(await reports(`${verb} x\\n`)).toMatchObject(err('x'));
   });
 
   it('done, relayed, err and fails are completions, and the first one wins', async () => {
-    expect(await says('done a\\nerr b\\n')).toMatchObject(done('b'));
-    expect(await says('err a\\ndone b\\n')).toMatchObject(err('b'));
-    expect(await says('fails a\\ndone b\\n')).toMatchObject(err('b'));
-    expect(await says('relayed http://h/q/x/1\\n')).toMatchObject({ state: 'done', forwardedTo: 'http://h/q/x/1' });
+    expect(await reports('done a\\nerr b\\n')).toMatchObject(done('b'));
+    expect(await reports('err a\\ndone b\\n')).toMatchObject(err('b'));
+    expect(await reports('fails a\\ndone b\\n')).toMatchObject(err('b'));
+    expect(await reports('relayed http://h/q/x/1\\n')).toMatchObject({ state: 'done', forwardedTo: 'http://h/q/x/1' });
   });
 
   it('resend DUE-REASON sends it again at now + DUE, with the count one higher', async () => {
     expect(await run('again')).toMatchObject({ ...done('2'), attempt: 3, resends: 2 });
-    const id = await bench.add('says', { param1: 'resend 600-later-on\\n' });
+    const id = await bench.add('reports', { param1: 'resend 600-later-on\\n' });
     const job = await bench.until(id, ({ resends }) => resends === 1, 30_000);
     expect(job.runAt - Date.now()).toBeGreaterThan(500_000);
     await (await bench.longhaul()).cancel(id);
@@ -185,18 +185,18 @@ describe('verbs', () => {
 
 describe('exit', () => {
   it('an exit other than 0 without err is an err that names completion and status', async () => {
-    expect(await says('done a\\n', 1)).toMatchObject(improperly('done', 1));
-    expect(await says('resend 0-a\\n', 1)).toMatchObject(improperly('resend', 1));
-    expect(await says('', 2)).toMatchObject(improperly('', 2));
+    expect(await reports('done a\\n', 1)).toMatchObject(improperly('done', 1));
+    expect(await reports('resend 0-a\\n', 1)).toMatchObject(improperly('resend', 1));
+    expect(await reports('', 2)).toMatchObject(improperly('', 2));
   });
 
   it('err with an exit other than 0 is that err', async () => {
-    expect(await says('err a\\n', 3)).toMatchObject(err('a'));
+    expect(await reports('err a\\n', 3)).toMatchObject(err('a'));
   });
 
   it('exit 0 without a completion is an err with the last status', async () => {
-    expect(await says('run a\\nrun b\\n')).toMatchObject(err('b'));
-    expect(await says('')).toMatchObject({ state: 'failed', failure: { group: 'no completion' } });
+    expect(await reports('run a\\nrun b\\n')).toMatchObject(err('b'));
+    expect(await reports('')).toMatchObject({ state: 'failed', failure: { group: 'no completion' } });
   });
 
   it('a script that closes fd 3 and goes on is an err at its exit', async () => {

@@ -1,4 +1,4 @@
-/** A stop that leaves nothing, whatever asked for it; limits; pause and continue; poison. */
+/** A stop leaves no process, whatever requested it; limits; pause and resume; crashing jobs. */
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const tree = 'KIND=$RQ_PARAM1 exec "$TREE"';
   const common = { concurrency: trees.length, grace: graceMs, env: { TREE } };
   bench.queue('tree', tree, common);
-  // Long enough for all of them to stand before the first of them is over.
+  // Long enough for all of them to run before the first one ends.
   bench.queue('timed', tree, { ...common, maxRuntime: testSize({ small: '5s', full: '20s' }) });
   bench.queue('elsewhere', 'true', { state: 'paused' });
   bench.queue('leaves', '(setsid sleep 60 &) ; sleep 60 & echo "done and gone" >&3', { grace: '1s' });
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await bench.serve();
 });
 
-/** By everything that tells where a process is from: its environment, its folder, its open files. */
+/** Finds processes by every trace of their origin: environment, working directory, open files. */
 function belongingTo(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -66,9 +66,9 @@ function tracesOf(pid: string): string[] {
   ];
 }
 
-function quietly<T>(look: () => T): T | null {
+function quietly<T>(read: () => T): T | null {
   try {
-    return look();
+    return read();
   } catch {
     return null;
   }
@@ -83,7 +83,7 @@ async function startTrees(queue: string, which: readonly string[]): Promise<stri
   return ids;
 }
 
-/** Nothing is left of them, and that within the grace and a second after each of them was asked to stop. */
+/** No process is left within the grace period and a second after each stop request. */
 async function leaveNothingInTime(ids: readonly string[], what: string): Promise<void> {
   await eventually(
     () => ids.flatMap((id) => belongingTo(bench.folder(id))),
@@ -102,7 +102,7 @@ async function leaveNothingInTime(ids: readonly string[], what: string): Promise
   expect(longestMs).toBeLessThan(graceMs + 1_000);
 }
 
-describe('nothing is left of a process tree', () => {
+describe('no process of a tree is left', () => {
   it(`after cancel: ${trees.length} trees`, async () => {
     const ids = await startTrees('tree', trees);
     const longhaul = await bench.longhaul();
@@ -124,7 +124,7 @@ describe('nothing is left of a process tree', () => {
     await leaveNothingInTime(ids, 'maxRuntime');
   });
 
-  it('after its lease was lost, and what it made is not mixed with what the next one makes', async () => {
+  it('after its lease was lost, and its outputs are not mixed with those of the next attempt', async () => {
     const which = testSize({ small: ['double-fork', 'ignores-term', 'nameless'], full: trees });
     const ids = await startTrees('tree', which);
     const { store } = await bench.longhaul();
@@ -134,35 +134,35 @@ describe('nothing is left of a process tree', () => {
     for (const id of ids) expect(await bench.find(id)).toMatchObject({ state: 'waiting', queue: 'elsewhere' });
   });
 
-  it('by the command line too', async () => {
+  it('after a cancel by the command line', async () => {
     const [id = ''] = await startTrees('tree', ['setsid']);
     expect(bench.run('cancel', id)).toEqual({ code: 0, output: `${id}: asked\n` });
     expect(await bench.until(id, ended)).toMatchObject({ state: 'cancelled' });
-    expect(bench.run('cancel', 'nobody').code).toBe(1);
+    expect(bench.run('cancel', 'no-such-job').code).toBe(1);
   });
 });
 
-it('what a script leaves behind at its end is ended, and its job is done all the same', async () => {
+it('processes that a script leaves behind are stopped, and its job is done all the same', async () => {
   const id = await bench.add('leaves');
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: { status: 'and gone' } });
   expect(belongingTo(bench.folder(id))).toEqual([]);
   expect(bench.record(id).end).toMatchObject({ exit: 0, stop: null, stopped: { left: 0 } });
 });
 
-it('maxSilence ends what gives no sign of life', async () => {
+it('maxSilence stops a silent script', async () => {
   const id = await bench.add('mute');
   expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', failure: { group: 'silent' } });
   expect(belongingTo(bench.folder(id))).toEqual([]);
 });
 
-it('a paused script stands still, its limits too, and goes on where it was', async () => {
+it('a paused script and its limits stop, and resume where they were', async () => {
   const id = await bench.add('pausable');
   const { store } = await bench.longhaul();
   await bench.until(id, ({ progress }) => Number(progress?.text) >= 1);
   await store.jobs.change([{ id, pause: true }]);
   await standsStill(id);
   const printed = bench.log(id);
-  // Longer than it may be silent; the other job is the clock.
+  // Longer than maxSilence; the other job is the clock.
   await bench.until(await bench.add('brief', { param1: '4' }), 'done');
   expect(bench.log(id)).toBe(printed);
   expect(await bench.find(id)).toMatchObject({ state: 'running' });
@@ -172,7 +172,7 @@ it('a paused script stands still, its limits too, and goes on where it was', asy
   expect(bench.record(id).pausedMs).toBeGreaterThanOrEqual(4_000);
 });
 
-/** All processes of the script's own session are stopped. */
+/** All processes of the script's session are stopped. */
 async function standsStill(id: string): Promise<void> {
   const session = readFileSync(join(bench.folder(id), 'pid'), 'utf8')
     .split('\n')[1]
@@ -191,7 +191,7 @@ async function standsStill(id: string): Promise<void> {
   await eventually(states, (now) => now.length > 0 && now.every((state) => state === 'T'));
 }
 
-it('cancel also ends a paused script', async () => {
+it('cancel stops a paused script too', async () => {
   const id = await bench.add('pausable');
   const longhaul = await bench.longhaul();
   await bench.until(id, ({ progress }) => Number(progress?.text) >= 1);
@@ -202,7 +202,7 @@ it('cancel also ends a paused script', async () => {
   expect(belongingTo(bench.folder(id))).toEqual([]);
 });
 
-it('a job that kills what runs it has failed after maxCrashes, and other jobs go on', async () => {
+it('a job that kills its worker has failed after maxCrashes, and other jobs continue', async () => {
   const id = await bench.add('poison');
   expect(await bench.until(await bench.add('brief', { param1: '0' }), ended)).toMatchObject({ state: 'done' });
   expect(await bench.until(id, ended, 60_000)).toMatchObject({
@@ -227,7 +227,7 @@ describe('limits', () => {
   });
 });
 
-it('a script runs as another user when the node is root, in a folder of its own, and cannot read the store', async () => {
+it('a script runs as another user when the node is root, in a workdir of its own, and cannot read the store', async () => {
   const id = await bench.add('other', { a: 1 });
   if (process.getuid?.() !== 0) {
     await bench.until(id, ({ interruptions }) => interruptions > 0);

@@ -1,4 +1,4 @@
-/** RQ's script protocol, verb by verb and ending by ending, in five languages, through a node. */
+/** RQ's script protocol, verb by verb and outcome by outcome, in five languages, through a node. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,12 +6,12 @@ import type { JobView } from '../../src/wire/job-view.ts';
 import { Bench } from './scripts-workbench.ts';
 
 const bench = new Bench();
-/** The case is the job's own: one queue a language does them all. */
+/** Each job names its case: one queue per language runs them all. */
 const byCase = 'CASE=$RQ_PARAM1 exec "$FIXTURE"';
 const languages = { bash: 'verbs.sh', python: 'verbs.py', perl: 'verbs.pl', ruby: 'verbs.rb', c: 'verbs.c' };
 
 beforeAll(async () => {
-  // Known by this address, whatever port it listens on.
+  // A fixed address, whatever port it listens on.
   writeFileSync(join(bench.home, 'node.json'), JSON.stringify({ url: 'http://localhost:3333/' }));
   for (const [language, file] of Object.entries(languages)) {
     const FIXTURE = bench.fixture(file);
@@ -47,9 +47,9 @@ report dup 0-X-test_nop; report done said in words`,
     { env: { NODE: process.execPath, CLI: (await import('./scripts-workbench.ts')).cli } },
   );
   await bench.serve();
-  // All at once: what is asked below is how each of them ended.
+  // All at once: the tests below check how each of them ended.
   for (const language of Object.keys(languages)) {
-    for (const name of [...Object.keys(endings), 'dup'])
+    for (const name of [...Object.keys(outcomes), 'dup'])
       begun.set(`${language}/${name}`, await bench.add(language, { param1: name }));
     for (const name of ['silent', 'close', 'done'])
       begun.set(`${language}-required/${name}`, await bench.add(`${language}-required`, { param1: name }));
@@ -61,7 +61,7 @@ const idOf = (queue: string, name: string): string => begun.get(`${queue}/${name
 const ended = ({ state }: JobView): boolean => ['done', 'failed', 'cancelled'].includes(state);
 
 type Expected = { readonly state: string } & Record<string, unknown>;
-const endings: Record<string, Expected> = {
+const outcomes: Record<string, Expected> = {
   done: { state: 'done', result: { status: 'all of it' }, failure: null },
   err: { state: 'failed', failure: expect.objectContaining({ message: 'by design', detail: 'exit status 0' }) },
   relayed: { state: 'done', label: 'relayed', forwardedTo: 'http://other:3333/q/x/1' },
@@ -82,7 +82,7 @@ const endings: Record<string, Expected> = {
 };
 
 describe.each(Object.keys(languages))('a script in %s', (language) => {
-  it.each(Object.entries(endings))('ends as its words and its exit say: %s', async (param1, expected) => {
+  it.each(Object.entries(outcomes))('ends as its reports and its exit status say: %s', async (param1, expected) => {
     const id = idOf(language, param1);
     expect(await bench.until(id, ended, 60_000)).toMatchObject(expected);
     if (param1 === 'done') expect(bench.log(id)).toBe('printed\n');
@@ -107,7 +107,7 @@ describe.each(Object.keys(languages))('a script in %s', (language) => {
     expect(bench.log(copy)).toBe(`copied from http://localhost:3333/q/${language}/${id} with dup, count 0, due\n`);
   });
 
-  it('has failed without the word where the word is required', async () => {
+  it('has failed without a completion where one is required', async () => {
     const [silent, closed, done] = ['silent', 'close', 'done'].map((name) => idOf(`${language}-required`, name));
     expect(await bench.until(silent ?? '', ended)).toMatchObject({
       state: 'failed',
@@ -118,7 +118,7 @@ describe.each(Object.keys(languages))('a script in %s', (language) => {
   });
 });
 
-it('resend twice, then done: three attempts, RQ_COUNT counts them', async () => {
+it('resend twice, then done: three attempts, counted by RQ_COUNT', async () => {
   const id = await bench.add('again', { param1: '2', param2: '0' });
   expect(await bench.until(id, ended)).toMatchObject({
     state: 'done',
@@ -128,7 +128,7 @@ it('resend twice, then done: three attempts, RQ_COUNT counts them', async () => 
   });
 });
 
-it('resend past its maximum is an err that says so', async () => {
+it('resend past its maximum is an err with that reason', async () => {
   const id = await bench.add('again', { param1: '9', param2: '0' }, { maxResends: 3 });
   expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', attempt: 4, resends: 3 });
   expect((await bench.find(id)).failure?.message).toBe('hit the limit of resends');
@@ -148,7 +148,7 @@ it('dup answers ok for a queue of this node, and fail for one that is unknown, p
   ]);
 });
 
-it('says everything in words through longhaul report', async () => {
+it('reports everything through longhaul report', async () => {
   const id = await bench.add('words');
   const job = await bench.until(id, ended);
   expect(job).toMatchObject({
@@ -162,7 +162,7 @@ it('says everything in words through longhaul report', async () => {
   expect(stored[0]?.checkpoint).toBe('{"page": 7}');
 });
 
-it('every attempt begins from the same state, but for the checkpoint', async () => {
+it('every attempt starts from the same state, except for the checkpoint', async () => {
   const id = await bench.add('carries');
   expect(await bench.until(id, ended)).toMatchObject({ state: 'failed', attempt: 2 });
   expect(bench.log(id, 1)).toBe('data.json\nout\n');
@@ -184,7 +184,7 @@ it('a job that waited for others finds their results and files beside its data',
   ]);
 });
 
-it('keeps an attempt without any output, and one that says nothing at all', async () => {
+it('keeps an attempt without output, and one without reports', async () => {
   const id = await bench.add('bash', { param1: 'quiet' });
   expect(await bench.until(id, ended)).toMatchObject({ state: 'done', result: null });
   expect(bench.log(id)).toBe('');

@@ -1,6 +1,6 @@
 /**
- * What the tests of scripts as jobs share: a home folder with queues made of files, `longhaul serve` as a process of
- * its own on it, and a connection of the test's own to its store. Nothing of it is left when the test is over.
+ * Helpers for tests of scripts: a data directory with queues from files, `longhaul serve` as a process, and a
+ * connection of the test to its store. Nothing is left when the test is over.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -39,8 +39,8 @@ export interface Served {
   readonly lines: readonly string[];
   readonly ended: Promise<Ended>;
   readonly isAlive: boolean;
-  /** Waits for a line that it printed or will print. */
-  says(words: string | RegExp, timeoutMs?: number): Promise<string>;
+  /** Waits for a line that was or will be printed. */
+  says(text: string | RegExp, timeoutMs?: number): Promise<string>;
   kill9(): Promise<Ended>;
   terminate(): Promise<Ended>;
 }
@@ -56,12 +56,12 @@ export class Bench {
     afterAll(() => this.close());
   }
 
-  /** A queue whose script is this text (bash, unless it says otherwise), with its settings beside it. */
+  /** Adds a queue with this script (bash by default) and its settings. */
   queue(name: string, text: string, settings?: object): string {
     if (settings !== undefined) this.settings(name, settings);
     const path = join(this.queues, name);
     writeFileSync(`${path}~`, text.startsWith('#!') ? text : `#!/bin/bash\n${text}\n`, { mode: 0o755 });
-    // By a rename: a script that runs keeps the file it began with.
+    // A rename: a running script keeps its file.
     cpSync(`${path}~`, `${path}.new~`);
     chmodSync(`${path}.new~`, 0o755);
     execFileSync('mv', [`${path}.new~`, path]);
@@ -75,7 +75,7 @@ export class Bench {
     );
   }
 
-  /** A copy of a fixture that the queues may run. */
+  /** Copies a fixture so that queues may run it. */
   fixture(file: string): string {
     const path = join(this.queues, `.${file}`);
     if (file.endsWith('.c')) execFileSync('sh', ['-c', `cc -O1 -o "${path}" "${join(scripts, file)}"`]);
@@ -90,7 +90,7 @@ export class Bench {
     return served;
   }
 
-  /** A node that may not come up, or through another program: in words, as they are run. */
+  /** Starts a node that may fail, or through another program. */
   async begin([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Served> {
     const child = await spawnGuarded(program, args, { env: { ...process.env, ...ON_ANY_PORT, ...env } });
     this.#children.add(child);
@@ -98,13 +98,13 @@ export class Bench {
     return watchLines(child);
   }
 
-  /** The command line, as a person uses it. */
-  run(...words: string[]): { code: number; output: string } {
+  /** Runs the command line. */
+  run(...args: string[]): { code: number; output: string } {
     try {
       const env = { ...process.env, LONGHAUL_HOME: this.home };
       return {
         code: 0,
-        output: execFileSync(process.execPath, [cli, ...words], { encoding: 'utf8', env, stdio: 'pipe' }),
+        output: execFileSync(process.execPath, [cli, ...args], { encoding: 'utf8', env, stdio: 'pipe' }),
       };
     } catch (error) {
       const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
@@ -127,7 +127,7 @@ export class Bench {
     return job;
   }
 
-  /** The job, once it is in this state. */
+  /** Returns the job once it is in this state. */
   until(id: string, state: string | ((job: JobView) => boolean), ms = 30_000): Promise<JobView> {
     const isSo = typeof state === 'string' ? (job: JobView) => job.state === state : state;
     return eventually(() => this.find(id), isSo, ms);
@@ -157,7 +157,7 @@ export class Bench {
   }
 }
 
-/** The process that this one started, by what it runs; 0 when there is none. */
+/** Returns the pid of a child process by its command; 0 when there is none. */
 export function childOf(pid: number, program: string): number {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     try {
@@ -167,7 +167,7 @@ export function childOf(pid: number, program: string): number {
       const isHers = Number(stat[1]) === pid && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(program);
       if (isHers) return Number(name);
     } catch {
-      // It went by itself.
+      // It ended meanwhile.
     }
   }
   return 0;
@@ -190,14 +190,14 @@ function watchLines(child: GuardedProcess): Served {
     },
     kill9: () => end('SIGKILL'),
     terminate: () => end('SIGTERM'),
-    async says(words, timeoutMs = 30_000) {
-      const fits = (line: string) => (typeof words === 'string' ? line.includes(words) : words.test(line));
+    async says(text, timeoutMs = 30_000) {
+      const matches = (line: string) => (typeof text === 'string' ? line.includes(text) : text.test(line));
       const seen = await eventually(
-        () => ({ found: lines.find(fits), tail: lines.slice(-10), isAlive: child.isAlive }),
+        () => ({ found: lines.find(matches), tail: lines.slice(-10), isAlive: child.isAlive }),
         ({ found, isAlive }) => found !== undefined || !isAlive,
         timeoutMs,
       );
-      if (seen.found === undefined) throw new Error(`it ended without saying ${words}: ${lines.join('\n')}`);
+      if (seen.found === undefined) throw new Error(`it ended without printing ${text}: ${lines.join('\n')}`);
       return seen.found;
     },
   };

@@ -1,4 +1,7 @@
-/** Destinations that are wrong, closed, or misbehave: the job stays, says why, and is tried again or ends as its settings say. */
+/**
+ * Destinations that are wrong, closed, or misbehave: the job stays with its reason, and is retried or ends as its
+ * settings say.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as ask, createServer } from 'node:http';
@@ -18,7 +21,7 @@ beforeAll(async () => {
   await b.knows('mail');
 });
 
-/** Sends it, and answers the failure that its first try came to. */
+/** Sends a job, and returns the failure of its first try. */
 async function firstFailure(to: string, more: object = {}) {
   number += 1;
   const id = `job-${number}`;
@@ -44,14 +47,14 @@ it.each([
   'http://host/q/a b',
   'https://host/queue/x',
   'http://host/q/x?y=1',
-])('%s is refused when it is given, in words', async (address) => {
+])('%s is refused at once, with a message', async (address) => {
   expect(() => checkDestination(address)).toThrow('must be an address such as http://host:3333/q/queue');
   const { status, json } = await a.ask('POST', '/api/jobs', { queue: address });
   expect(status).toBe(400);
   expect(json).toMatchObject({ code: 'bad-input', problems: [{ path: 'queue' }] });
 });
 
-it('data that name no address, or no destination at all, fail at once', async () => {
+it('data without an address or destination fail at once', async () => {
   for (const [id, data] of Object.entries({
     none: '{}',
     queue: '{"to":"mail","data":1}',
@@ -64,7 +67,7 @@ it('data that name no address, or no destination at all, fail at once', async ()
   expect(await until(a, 'bad', ended)).toMatchObject({ state: 'failed', failure: { group: 'relay: bad-address' } });
 });
 
-it('a private address that is not allowed is not called; once it is allowed, the job goes', async () => {
+it('a private address is called only after it is allowed', async () => {
   const closed = await startNode({ allowDestinations: [] });
   for (const host of ['127.0.0.1', 'localhost']) {
     await relay(closed, { id: host, to: `http://${host}:${b.port}/q/mail` });
@@ -82,7 +85,7 @@ it('a redirect is not followed', async () => {
   expect(await firstFailure(`${base}q/mail`)).toMatchObject({ group: 'relay: redirected', job: { endedAt: null } });
 });
 
-it('an answer without end is not read to its end', async () => {
+it('an endless answer is not read to its end', async () => {
   const base = await aServer((_, response) => {
     const more = (): void =>
       void (response.write(Buffer.alloc(64 * 1024)) && !response.destroyed && setImmediate(more));
@@ -92,7 +95,7 @@ it('an answer without end is not read to its end', async () => {
   expect(await firstFailure(`${base}q/mail`)).toMatchObject({ group: 'relay: too-large' });
 });
 
-it('a destination that stops in the middle, or says nothing, is tried again', async () => {
+it('a destination that stops in the middle, or never answers, is retried', async () => {
   const half = await aServer((_, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('half');
@@ -103,14 +106,14 @@ it('a destination that stops in the middle, or says nothing, is tried again', as
   expect(await firstFailure(`${silent}q/mail`)).toMatchObject({ group: 'relay: too-slow', job: { endedAt: null } });
 });
 
-it('a destination that is neither a node nor a host of RQ is said to be neither', async () => {
+it('a destination that is neither a node nor an RQ host is reported as such', async () => {
   const base = await aServer((_, response) =>
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>no</h1>'),
   );
   expect(await firstFailure(`${base}q/mail`)).toMatchObject({ group: 'relay: not-a-node' });
 });
 
-it('a queue that is unknown there, paused or down keeps the job here until it is open', async () => {
+it('a queue that is unknown there, paused or down keeps the job here until it accepts jobs', async () => {
   const { id, message } = await firstFailure(`${b.base}q/nowhere`);
   expect(message).toContain('queue nowhere does not exist');
   await b.knows('nowhere');
@@ -119,18 +122,18 @@ it('a queue that is unknown there, paused or down keeps the job here until it is
     await b.settings.change('mail', { state });
     const closed = await firstFailure(`${b.base}q/mail`);
     expect(closed).toMatchObject({ group: 'relay: queue-closed', job: { endedAt: null } });
-    expect(closed.message).toContain(`queue mail is ${state} and takes no relayed jobs`);
+    expect(closed.message).toContain(`queue mail is ${state} and accepts no relayed jobs`);
     await b.settings.change('mail', { state: 'up' });
     expect(await until(a, closed.id, ended)).toMatchObject({ state: 'done' });
   }
 });
 
-it('nothing can be relayed into the queue relay of another node', async () => {
+it('no job can be relayed to the queue relay of another node', async () => {
   const { message } = await firstFailure(`${b.base}q/relay`);
-  expect(message).toContain('nothing may be relayed into the queue relay');
+  expect(message).toContain('jobs cannot be relayed to the queue relay');
 });
 
-it('a destination without space is tried again', async () => {
+it('a destination without space is retried', async () => {
   const base = await aServer((request, response) => {
     const [status, body] = request.method === 'GET' ? [200, HELLO] : problem(507, 'there is no space left');
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -142,7 +145,7 @@ it('a destination without space is tried again', async () => {
   });
 });
 
-it('a byte that changes on the way is found by the hash, and the file is sent again', async () => {
+it('a corrupted byte is found by the hash, and the file is sent again', async () => {
   let isBroken = false;
   const base = await aServer((request, response) => {
     const { method, url: path, headers } = request;
@@ -164,7 +167,7 @@ it('a byte that changes on the way is found by the hash, and the file is sent ag
   expect(await filesOf(b, job.forwardedTo?.split('/').at(-1) ?? '')).toEqual(hashesOf(files));
 });
 
-it('the settings of the queue relay say when it is given up', async () => {
+it('the settings of the queue relay limit the retries', async () => {
   const c = await startNode();
   await c.settings.change('relay', { retries: 2 });
   await relay(c, { id: 'x', to: 'http://127.0.0.1:1/q/mail' });
@@ -175,7 +178,7 @@ it('the settings of the queue relay say when it is given up', async () => {
   });
 });
 
-it('by default it is tried without end, ever more rarely, and its label says when', async () => {
+it('by default it is retried without limit, with backoff, and its label says when', async () => {
   const c = await startNode();
   await c.settings.change('relay', { backoff: { kind: 'exponential', delay: '5s', max: '15m' } });
   await relay(c, { id: 'x', to: 'http://127.0.0.1:1/q/mail' });
@@ -189,7 +192,7 @@ it('by default it is tried without end, ever more rarely, and its label says whe
   expect(await c.settings.read('relay')).toMatchObject({ retries: 1_000_000, maxCrashes: 1_000_000 });
 });
 
-it('nobody was troubled by any of it', async () => {
+it('no node reported an error', async () => {
   expect([...a.troubles, ...b.troubles]).toEqual([]);
   expect((await jobsIn(b, 'relay')).length).toBe(0);
 });

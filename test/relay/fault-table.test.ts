@@ -1,7 +1,7 @@
 /**
- * The table: every step of a relay times everything that a network can do to it. Each cell is a job with two files, sent
- * through a proxy that breaks that step once; whatever happens, one job arrives with the same hashes, and its sender ends
- * done. Each cell has an address of its own, so that all of them run at once. The rows of killed nodes: killed.test.ts.
+ * Every step of a relay times every network fault. Each cell is a job with two files, sent through a proxy that breaks
+ * that step once. In every case one job arrives with the same hashes, and its sender ends done. Each cell has an
+ * address of its own, so that all run at once. The rows of killed nodes: killed.test.ts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { HttpFate, HttpFaultProxy, SeenRequest } from '../support/http-fault-proxy.ts';
@@ -73,7 +73,7 @@ function fateOf(cell: Cell | undefined, request: SeenRequest): HttpFate {
   return FAULTS[cell.fault];
 }
 
-it.each(cells)('$step, $fault: one job arrives, whole, and its sender is done', async (cell) => {
+it.each(cells)('$step, $fault: one complete job arrives, and its sender is done', async (cell) => {
   const { id, host } = cell;
   const sent = await until(a, id, ended, 60_000);
   expect(cell.isBroken).toBe(true);
@@ -84,7 +84,7 @@ it.each(cells)('$step, $fault: one job arrives, whole, and its sender is done', 
   expect(await filesOf(b, arrived[0]?.id ?? '')).toEqual(hashesOf(files));
 });
 
-it('nobody was troubled by it, and nothing is left half sent', async () => {
+it('no node reported an error, and no upload is left incomplete', async () => {
   expect((await jobsIn(b, 'mail')).length).toBe(cells.length);
   expect(await b.store.records.list({ kind: 'upload', limit: 10 })).toEqual([]);
   expect([...a.troubles, ...b.troubles]).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * The rows of the table where a node is killed with -9. One job stands at each step of a relay: the receiver has done that
- * step, and its answer is held back. Once all of them stand there, the sender or the receiver is killed and started again.
- * The other rows: fault-table.test.ts.
+ * The rows of the table where a node is killed with -9. One job stands at each step of a relay: the receiver has done
+ * that step, and its answer is held back. Then the sender or the receiver is killed and restarted. The other rows:
+ * fault-table.test.ts.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpFate, HttpFaultProxy, SeenRequest } from '../support/http-fault-proxy.ts';
@@ -45,7 +45,7 @@ describe.each(['sender', 'receiver'] as const)('%s killed', (victim) => {
     return () => proxy.close();
   });
 
-  it.each(rows)('at $step: one job arrives, whole, and its sender is done', async ({ id, host }) => {
+  it.each(rows)('at $step: one complete job arrives, and its sender is done', async ({ id, host }) => {
     const sent = await sender.until(id, 'done');
     expect(sent).toMatchObject({ state: 'done', failure: null, crashes: 0 });
     const arrived = (await receiver.jobsIn('mail')).filter(({ data }) => data === id);
@@ -55,7 +55,7 @@ describe.each(['sender', 'receiver'] as const)('%s killed', (victim) => {
   });
 });
 
-/** Each row is let through to its step, and its answer held back. Resolved when all of them stand there. */
+/** Lets each row through to its step, and holds its answer back. Resolves when all rows are there. */
 function holdAll(proxy: HttpFaultProxy, rows: readonly Row[]): Promise<void> {
   const rowOf = ({ host }: SeenRequest): Row | undefined => rows.find((row) => row.host === host);
   proxy.decide = (request): HttpFate => {

@@ -1,4 +1,6 @@
-/** A large file over a link that is cut five times: it goes on each time where it was, and neither node's memory grows with it. */
+/**
+ * A large file over a link that is cut five times: it resumes each time, and the memory of neither node grows with it.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
@@ -36,7 +38,7 @@ it(`${SIZE / 1e6} MB over a link that is cut ${CUTS} times resume, and memory st
   };
   try {
     const film = aFile('film', SIZE);
-    // Both have done it once before they are measured.
+    // Both nodes relay once before the measurement.
     await sender.relay('first', `http://127.0.0.1:${proxy.port}/q/films`, []);
     await sender.until('first', 'done');
     const meters = [sender, receiver].map((node) => memoryMeter(node.pid));
@@ -50,11 +52,11 @@ it(`${SIZE / 1e6} MB over a link that is cut ${CUTS} times resume, and memory st
     expect(arrived).toHaveLength(1);
     expect(await receiver.filesOf(arrived[0]?.id ?? '')).toEqual(hashesOf([film]));
     expect(cuts).toBe(CUTS);
-    // Each cut wants another one; a try may also meet a link that is still being cut.
+    // Each cut needs another try; a try may also meet a link that is still being cut.
     const fewest = CUTS + 1 + Math.floor(SIZE / (256 * 1024 ** 2));
     expect(puts).toBeGreaterThanOrEqual(fewest);
     expect(puts).toBeLessThanOrEqual(fewest + CUTS);
-    // What was cut is not sent from its beginning again.
+    // Bytes that arrived are not sent again.
     expect(sent).toBeLessThan(SIZE * 1.5);
     for (const growth of meters.map((meter) => meter())) expect(growth).toBeLessThan(MOST_GROWTH);
   } finally {
@@ -62,7 +64,7 @@ it(`${SIZE / 1e6} MB over a link that is cut ${CUTS} times resume, and memory st
   }
 });
 
-/** By how many bytes it grew at its worst since now. */
+/** Returns by how many bytes it grew at most since now. */
 function memoryMeter(pid: number): () => number {
   const of = (field: string): number =>
     1024 * Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

@@ -1,6 +1,6 @@
 /**
- * Nodes of this very process that relay to one another: a home, a store, the node and its HTTP side each, as `serve` puts
- * them together. Nothing of them is left when the test file is over.
+ * Nodes in this process that relay to one another: data directory, store, node and HTTP server each, as `serve`
+ * assembles them. Nothing is left when the test file is over.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { SettingsCache } from '../../src/worker/loop/settings-cache.ts';
 import { eventually } from '../processes/runner-workbench.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 
-/** All that a test says in node.json; the addresses of this machine are allowed unless it says otherwise. */
+/** The test's node.json; the addresses of this machine are allowed unless it says otherwise. */
 export type NodeFile = Readonly<Record<string, unknown>>;
 
 const QUICK: SettingsInput = { backoff: { kind: 'fixed', delay: 50, jitter: 0 }, concurrency: 64 };
@@ -37,7 +37,7 @@ export async function startNode(
 ) {
   const home = homeAt(mkdtempSync(join(tmpdir(), 'longhaul-relay-')));
   const store = options.store ?? openMemoryStore({});
-  const news: NodeNews[] = [];
+  const events: NodeNews[] = [];
   const troubles: string[] = [];
   const settings = new SettingsCache(store);
   const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${String(error)}`);
@@ -55,7 +55,7 @@ export async function startNode(
     pid: process.pid,
     inherited: process.env,
     onNews: (each) => {
-      news.push(each);
+      events.push(each);
       if (each.type === 'trouble') onTrouble(each.what, each.error);
     },
   });
@@ -79,7 +79,7 @@ export async function startNode(
     socket: null,
   });
   const port = server.addresses[0]?.port ?? 0;
-  // As it turns out to be known, unless the test has named it.
+  // The actual address, unless the test has set one.
   if (file['url'] === undefined) Object.assign(live, { url: `http://127.0.0.1:${port}/` });
   let isStopped = false;
   const stop = async (): Promise<void> => {
@@ -98,12 +98,12 @@ export async function startNode(
     store,
     node,
     port,
-    news,
+    events,
     troubles,
     settings,
     stop,
     base: `http://127.0.0.1:${port}/`,
-    /** Takes up other settings, as HUP does. */
+    /** Applies other settings, as SIGHUP does. */
     change: (more: NodeFile): void => {
       const next = nodeSettings(JSON.stringify({ ...json, url: live.url, ...more }));
       Object.assign(live, next);
@@ -142,7 +142,7 @@ export interface ToRelay {
   readonly forceRemote?: boolean;
 }
 
-/** A job for another node, with its files, as a producer gives it. */
+/** Adds a job for another node with its files, like a producer. */
 export async function relay({ store, node }: TrialNode, { id, to, data = null, files = [], forceRemote }: ToRelay) {
   const basis = { queue: to, data: JSON.stringify(data), newId: () => id };
   const job = newJobOf(basis, { draft: true, ...(forceRemote !== undefined && { forceRemote }) });
@@ -155,21 +155,21 @@ export async function relay({ store, node }: TrialNode, { id, to, data = null, f
   await store.jobs.commit([id]);
 }
 
-/** The job once it is so. */
+/** Returns the job once the condition holds. */
 export function until(node: TrialNode, id: string, isSo: (job: Job) => boolean, ms = 30_000): Promise<Job> {
-  const look = async (): Promise<Job | null> => node.find(id);
-  return eventually(look, (job) => job !== null && isSo(job), ms) as Promise<Job>;
+  const read = async (): Promise<Job | null> => node.find(id);
+  return eventually(read, (job) => job !== null && isSo(job), ms) as Promise<Job>;
 }
 
 export const ended = (job: Job): boolean => job.state === 'done' || job.state === 'failed' || job.state === 'cancelled';
 export const hasFailed = (job: Job): boolean => job.failures > 0 || job.state === 'failed';
 
-/** All jobs of a queue. */
+/** Returns all jobs of a queue. */
 export async function jobsIn({ store }: TrialNode, queue: string): Promise<readonly Job[]> {
   return (await store.jobs.list({ queue, order: 'newest', limit: 1_000 })).jobs;
 }
 
-/** Name and hash of what a job was given, with the bytes themselves read and hashed again. */
+/** Name and hash of a job's input files, with the bytes read and hashed again. */
 export async function filesOf({ node }: TrialNode, id: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const file of await node.attachments.list(id)) {

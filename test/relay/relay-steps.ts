@@ -1,9 +1,9 @@
-/** The steps of a relay with a small and a large file, as the requests that they are. */
+/** The steps of a relay with a small and a large file, as requests. */
 import type { SeenRequest } from '../support/http-fault-proxy.ts';
 
 const isPut = ({ method, path }: SeenRequest, end: string): boolean => method === 'PUT' && path.endsWith(end);
 
-/** `resume` and `rest` come after the large file was cut once. */
+/** `resume` and `rest` follow after the large file was cut once. */
 export const STEPS = {
   hello: ({ method, path }: SeenRequest) => method === 'GET' && path === '/api/relay',
   prepare: ({ method, path }: SeenRequest) => method === 'PUT' && path.startsWith('/api/relay/'),

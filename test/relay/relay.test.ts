@@ -1,4 +1,4 @@
-/** Two nodes: a job with its files goes from one to the other, once, and its sender ends as relayed. */
+/** Two nodes: a job with its files goes from one to the other, once, and ends as relayed at its sender. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const idOf = (address: string | null): string => address?.split('/').at(-1) ?? '';
 
 describe('a job for an address', () => {
-  it('goes there with its files and ends here as relayed, with the address it went to', async () => {
+  it('goes there with its files and ends here as relayed, with its new address', async () => {
     const files = [aFile('empty', 0), aFile('small.txt', 10), aFile('large', 300_000)];
     await relay(a, { id: 'letter', to: `${b.base}q/mail`, data: { to: 'you' }, files });
     const sent = await until(a, 'letter', ended);
@@ -32,7 +32,7 @@ describe('a job for an address', () => {
     expect(json).toMatchObject({ label: 'relayed', reason: `handed to ${sent.forwardedTo}` });
   });
 
-  it('may be given over HTTP, with options of which some hold here and some there', async () => {
+  it('may be added over HTTP, with options for here and for there', async () => {
     const order = {
       queue: `${b.base}q/mail`,
       data: [1],
@@ -55,7 +55,7 @@ describe('a job for an address', () => {
     });
   });
 
-  it('may be given by the library', async () => {
+  it('may be added by the library', async () => {
     const longhaul = await connect(a.base);
     const job = await longhaul.queue(`${b.base}q/mail`).add({ by: 'library' });
     const { forwardedTo } = await until(a, job.id, ended);
@@ -92,7 +92,7 @@ describe('an address of the node itself', () => {
     a.change({});
   });
 
-  it('with forceRemote goes out and comes back', async () => {
+  it('is called over the network with forceRemote', async () => {
     await relay(a, {
       id: 'forced',
       to: `${a.base}q/here`,
@@ -102,7 +102,7 @@ describe('an address of the node itself', () => {
     });
     const { forwardedTo } = await until(a, 'forced', ended);
     expect(await a.find(idOf(forwardedTo))).toMatchObject({ queue: 'here', data: '"out and back"' });
-    // Only over the network does anybody ask what stands there.
+    // Only a relay over the network detects the kind of the peer.
     expect(await a.store.records.get('relay-peer', a.base)).not.toBeNull();
   });
 
@@ -111,8 +111,8 @@ describe('an address of the node itself', () => {
   });
 });
 
-describe('the memory of what came in', () => {
-  it('outlives the job: sent again after it was deleted there, nothing is made', async () => {
+describe('the records of received jobs', () => {
+  it('outlive the job: a job sent again after its deletion there is not created', async () => {
     await relay(a, { id: 'once', to: `${b.base}q/mail`, data: 'once' });
     const there = idOf((await until(a, 'once', ended)).forwardedTo);
     await b.store.jobs.delete([there]);
@@ -122,13 +122,13 @@ describe('the memory of what came in', () => {
     expect((await jobsIn(b, 'mail')).filter(({ data }) => data === '"once"')).toEqual([]);
   });
 
-  it('is kept for more than thirty days', async () => {
+  it('are kept for more than thirty days', async () => {
     expect(RELAY_MEMORY_MS).toBeGreaterThan(30 * 86_400_000);
     const [record] = await b.store.records.list({ kind: RELAYED_RECORD, limit: 1 });
     expect(record?.expiresAt).toBeGreaterThan(Date.now() + 30 * 86_400_000);
   });
 
-  it('knows a commit whose record was not finished, by the job or by its absence', async () => {
+  it('recognize a commit with an unfinished record, by the job or by its absence', async () => {
     await relay(a, { id: 'half', to: `${b.base}q/mail`, data: 'half' });
     const there = idOf((await until(a, 'half', ended)).forwardedTo);
     const known = await recallRelayed(b.store.records, there);
@@ -142,7 +142,7 @@ describe('the memory of what came in', () => {
     expect(await b.find(there)).toBeNull();
   });
 
-  it('a draft that was prepared and then changed at its sender is committed as it is now', async () => {
+  it('commit a draft that its sender changed after the prepare with its new data', async () => {
     await b.settings.change('mail', { state: 'up' });
     const { receiver, source } = b.node.relay;
     const relayed = { queue: 'mail', data: '"old"', job: {}, source, origin: 'http://x/q/y/z', hops: 1 };
@@ -154,15 +154,15 @@ describe('the memory of what came in', () => {
 });
 
 describe('loops', () => {
-  it('back to the queue that it began in ends it for good', async () => {
+  it('a relay back to the queue of origin fails for good', async () => {
     const data = { to: `${b.base}q/mail`, data: 1, origin: `${b.base}q/mail/first`, hops: 1 };
     await a.store.jobs.add([{ id: 'round', queue: 'relay', data: JSON.stringify(data) }]);
     const job = await until(a, 'round', ended);
     expect(job).toMatchObject({ state: 'failed', failure: { group: 'relay: loop' } });
-    expect(job.failure?.message).toContain('it began in the queue that it is for');
+    expect(job.failure?.message).toContain('its destination is the queue of its origin');
   });
 
-  it('the receiver finds it by its other names, too', async () => {
+  it('the receiver detects a loop by its aliases too', async () => {
     const c = await startNode({ aliases: ['http://other.name:3333/'] });
     await c.knows('mail');
     const data = { to: `${c.base}q/mail`, data: 1, origin: 'http://other.name:3333/q/mail/first' };
@@ -170,14 +170,14 @@ describe('loops', () => {
     expect(await until(a, 'named', ended)).toMatchObject({ state: 'failed', failure: { group: 'relay: loop' } });
   });
 
-  it('too many hops end it for good', async () => {
+  it('too many hops fail for good', async () => {
     const data = { to: `${b.base}q/mail`, data: 1, hops: 16 };
     await a.store.jobs.add([{ id: 'far', queue: 'relay', data: JSON.stringify(data) }]);
     const job = await until(a, 'far', ended);
-    expect(job.failure?.message).toBe('relay loop detected: it was handed on 17 times, more than 16');
+    expect(job.failure?.message).toBe('relay loop detected: it was relayed 17 times, more than 16');
   });
 
-  it('hops and origin travel with a job that is handed on by hand', async () => {
+  it('hops and origin are kept when a job is relayed manually', async () => {
     const c = await startNode();
     await c.knows('mail');
     await relay(a, { id: 'far-1', to: `${b.base}q/mail` });
@@ -189,7 +189,7 @@ describe('loops', () => {
 });
 
 describe('tokens', () => {
-  it('are needed where they are needed, and stand nowhere but in the header', async () => {
+  it('are sent where they are required, and appear only in the header', async () => {
     const guarded = await startNode({}, { requireToken: true });
     await guarded.knows('mail');
     const { text: token } = await makeToken(
@@ -217,14 +217,14 @@ describe('tokens', () => {
     });
   });
 
-  it('of a relay show no job that did not come by relay', async () => {
+  it('of a relay show only relayed jobs', async () => {
     await b.store.jobs.add([{ id: 'private', queue: 'mail', data: '1' }]);
     expect((await b.ask('GET', '/api/relay/private')).status).toBe(404);
     expect((await b.ask('GET', '/api/relay/private/log')).status).toBe(404);
   });
 });
 
-it('state and log of a job that has gone are asked of the node that has it', async () => {
+it('state and log of a relayed job are read from the node that has it', async () => {
   await relay(a, { id: 'followed', to: `${b.base}q/mail` });
   const there = idOf((await until(a, 'followed', ended)).forwardedTo);
   const { json } = await a.ask('GET', '/api/jobs/followed/remote');
@@ -239,12 +239,12 @@ it('state and log of a job that has gone are asked of the node that has it', asy
   expect((await a.ask('GET', '/api/jobs/stays/remote')).status).toBe(409);
 });
 
-it('nothing troubled anybody', () => {
+it('no node reported an error', () => {
   expect([...a.troubles, ...b.troubles]).toEqual([]);
 });
 
-/** Jobs, histories, records and files of a node, as text. */
-async function everythingOf({ store, home, news }: TrialNode): Promise<string> {
+/** Returns jobs, histories, records and files of a node as text. */
+async function everythingOf({ store, home, events }: TrialNode): Promise<string> {
   const { jobs } = await store.jobs.list({ order: 'newest', limit: 1_000 });
   const histories = await Promise.all(jobs.map(({ id }) => store.jobs.history(id)));
   const kinds = ['audit', 'relayed-in', 'relay-peer', 'queue', 'attachment', 'idempotency', 'node', 'queue-problem'];
@@ -252,5 +252,5 @@ async function everythingOf({ store, home, news }: TrialNode): Promise<string> {
   const files = readdirSync(home.root, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name !== 'node.json')
     .map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'));
-  return JSON.stringify([jobs, histories, records, news, files]);
+  return JSON.stringify([jobs, histories, records, events, files]);
 }

@@ -1,4 +1,4 @@
-/** The queue rq_router: rules from a file, taken up while the node runs; a copy for each place, drawn once. */
+/** The queue rq_router: rules from a file, reloaded while the node runs; one copy per destination, drawn once. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -22,14 +22,14 @@ describe('rules', () => {
   );
   const job = (source: string, destination: string, ...tags: string[]) => ({ source, destination, tags });
 
-  it('are tried in their order, and the default is for the rest', () => {
+  it('are tried in order, and the default applies to the rest', () => {
     expect(ruleFor(rules, job('web1', 'http://x/q/films', 'hd', 'eu', 'x')).name).toBe('eu');
     expect(ruleFor(rules, job('web1', 'http://x/q/films', 'eu')).name).toBe('films');
     expect(ruleFor(rules, job('test', 'mail')).name).toBe('rule 3');
     expect(ruleFor(rules, job('', '')).name).toBe('default');
   });
 
-  it('name hosts, nodes, queues elsewhere and queues here', () => {
+  it('accept hosts, nodes, remote queues and local queues', () => {
     const routes = [['a'], ['b:4444', 'https://c/root/'], ['http://d:1/q/other', '/q/here']];
     expect(candidatesOf(routes, job('', 'http://x:3333/q/films'))).toEqual([
       ['http://a:3333/q/films'],
@@ -40,7 +40,7 @@ describe('rules', () => {
     expect(candidatesOf([['/q/here']], job('', ''))).toEqual([['/q/here']]);
   });
 
-  it('choose among those that are up, and among all when none is', () => {
+  it('choose among destinations that are up, and among all when none is', () => {
     const up =
       (...hosts: string[]) =>
       (each: string) =>
@@ -50,7 +50,7 @@ describe('rules', () => {
     expect(pick(['a', 'b', 'c'], up(), 0)).toBe('a');
   });
 
-  it('tell all that is wrong with them at once, each with its place', () => {
+  it('report all problems at once, each with its path', () => {
     const wrong = {
       rules: [
         { name: 'two', relay: ['a'], end: 'done' },
@@ -60,9 +60,9 @@ describe('rules', () => {
       ],
     };
     expect(() => parseRouterRules(JSON.stringify(wrong))).toThrow(
-      /rules\[0\]: must say one of relay, balance and end, not relay and end.*rules\[1\]\.match\.source: is no regular expression.*rules\[1\]\.balance: must name at least one place.*rules\[2\]\.relay\[0\]: must be a host.*rules\[2\]\.delay: must be a duration.*rules\[3\]\.mach: is not known; did you mean match\?.*rules\[3\]\.end: must be one of done, failed/,
+      /rules\[0\]: must have one of relay, balance and end, not relay and end.*rules\[1\]\.match\.source: is not a regular expression.*rules\[1\]\.balance: must have at least one route.*rules\[2\]\.relay\[0\]: must be a host.*rules\[2\]\.delay: must be a duration.*rules\[3\]\.mach: is not known; did you mean match\?.*rules\[3\]\.end: must be one of done, failed/,
     );
-    expect(() => parseRouterRules('{')).toThrow('router.json: is no JSON');
+    expect(() => parseRouterRules('{')).toThrow('router.json: is not valid JSON');
   });
 });
 
@@ -96,11 +96,11 @@ describe('the queue rq_router', () => {
   const arrivedAt = async (node: TrialNode, queue: string, mark: string): Promise<readonly Job[]> =>
     (await jobsIn(node, queue)).filter(({ data }) => data.includes(mark));
 
-  it('without a file its jobs wait and say so; with one they go', async () => {
+  it('keeps jobs with a reason without a file, and routes them with one', async () => {
     const id = await route({ dest: 'films', param1: 'first' });
     expect(await until(a, id, hasFailed)).toMatchObject({
       state: 'waiting',
-      failure: { group: 'router: rules', message: 'there is no router.json in the home folder' },
+      failure: { group: 'router: rules', message: 'router.json is missing in the data directory' },
     });
     rules({ rules: [{ name: 'to b', balance: [`127.0.0.1:${b.port}`] }] });
     expect(await until(a, id, ended)).toMatchObject({ state: 'done' });
@@ -108,10 +108,10 @@ describe('the queue rq_router', () => {
     expect(await arrivedAt(b, 'films', 'first')).toHaveLength(1);
   });
 
-  it('relays to all places of a rule, with the files, and delivers here, too', async () => {
+  it('relays to all routes of a rule with the files, and adds local copies too', async () => {
     rules({ rules: [{ name: 'all', relay: [b.base, `${c.base}q/other`, '/q/here'] }] });
     const files = [aFile('reel', 5_000)];
-    await relay(a, { id: 'all', to: 'http://nobody.example/q/films', data: 'to all', files });
+    await relay(a, { id: 'all', to: 'http://unknown.example/q/films', data: 'to all', files });
     await a.store.jobs.cancel([{ id: 'all' }]);
     const id = await route({ dest: 'films', src: 'web', param1: 'second' });
     await a.node.attachments.copy('all', id);
@@ -124,7 +124,7 @@ describe('the queue rq_router', () => {
     expect(hashesOf(files)).toMatchObject(await filesOf(a, `${id}~r2`));
   });
 
-  it('takes up a rule that changed without a restart, and keeps the last good ones when a file is wrong', async () => {
+  it('applies a changed rule without a restart, and keeps the last valid rules when the file is invalid', async () => {
     rules({ rules: [{ match: { source: 'test' }, end: 'done' }] });
     expect(await until(a, await route({ dest: 'x', src: 'test' }), ended)).toMatchObject({ state: 'done' });
     rules({ rules: [{ name: 'closed', match: { source: 'test' }, end: 'failed' }] });
@@ -134,14 +134,14 @@ describe('the queue rq_router', () => {
     });
     rules('{ nonsense');
     expect(await until(a, await route({ dest: 'x', src: 'test' }), ended)).toMatchObject({ state: 'failed' });
-    expect(a.troubles.splice(0).join()).toContain('router.json is wrong; the rules stay as they were');
+    expect(a.troubles.splice(0).join()).toContain('router.json is invalid; the last valid rules stay in effect');
     rules({ rules: [] });
     expect(await until(a, await route({ dest: 'x' }), ended)).toMatchObject({
-      failure: { message: 'no rule fits it' },
+      failure: { message: 'no rule matches' },
     });
   });
 
-  it('leaves out a destination that is down, and takes it in again', async () => {
+  it('leaves out a destination that is down, until it is up again', async () => {
     const gone = await startNode();
     rules({ rules: [{ balance: [`${gone.base}q/films`, `${b.base}q/films`] }] });
     await gone.stop();
@@ -150,7 +150,7 @@ describe('the queue rq_router', () => {
       await until(a, id, ended);
       expect(await until(a, `${id}~r0`, ended)).toMatchObject({ forwardedTo: expect.stringContaining(b.base) });
     }
-    // Where the other one was, a node answers again.
+    // A node answers again at the other's address.
     const back = await startNode({}, { port: gone.port });
     await back.knows('films');
     const sendOne = async (): Promise<string> => {
@@ -161,7 +161,7 @@ describe('the queue rq_router', () => {
     await eventually(sendOne, (address) => address.startsWith(back.base), 20_000);
   });
 
-  it('draws once: an attempt that is begun anew keeps to what it drew', async () => {
+  it('draws once: a repeated attempt keeps its destinations', async () => {
     rules({ rules: [{ name: 'now', balance: [`${b.base}q/films`] }] });
     const checkpoint = JSON.stringify({ rule: 'before', to: ['/q/here'], delayMs: 0 });
     await a.store.jobs.add([{ id: 'late', queue: 'elsewhere', data: '{"dest":"films","param1":"late"}' }]);

@@ -1,4 +1,4 @@
-/** A host of RQ as the destination: spoken to in its own protocol, found out by asking. */
+/** An RQ host as the destination: called in its own protocol, detected by a request. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { RqMessage, RqStandIn } from '../support/rq-stand-in.ts';
 import { openRqStandIn } from '../support/rq-stand-in.ts';
@@ -26,7 +26,7 @@ const only = ({ messages }: RqStandIn): RqMessage => {
 const hashes = ({ attachments }: RqMessage) => [...attachments].map(([name, bytes]) => [name, sha256(bytes)]);
 const sent = (files: readonly SentFile[]) => files.map(({ name, bytes }) => [name, sha256(bytes)]);
 
-it('a message goes by prep, attach and commit, and ends here as relayed', async () => {
+it('a message is sent with prep, attach and commit, and ends here as relayed', async () => {
   const host = await aHost();
   const files = [
     aFile('a.bin', 3_000),
@@ -51,7 +51,7 @@ it('a message goes by prep, attach and commit, and ends here as relayed', async 
   expect(host.asked.slice(0, 3)).toEqual(['GET /api/relay', 'GET /q.json', 'POST /q/test/new_message']);
 });
 
-it('data that are no message of RQ are its first parameter, and what it is is asked once', async () => {
+it('data that are not an RQ message become its first parameter, and the kind of the peer is detected once', async () => {
   const host = await aHost();
   for (const id of ['plain-1', 'plain-2']) await relay(a, { id, to: `${host.base}q/test`, data: { film: [1, id] } });
   for (const id of ['plain-1', 'plain-2']) await until(a, id, ended);
@@ -66,7 +66,7 @@ it.each([
   ['prep', 'POST /q/test/new_message'],
   ['attach', '/attach/new'],
   ['commit', 'POST /q/test/20260101'],
-])('an answer to %s that is lost makes no second message that runs', async (_, which) => {
+])('a lost answer to %s creates no second message that runs', async (_, which) => {
   const host = await aHost();
   let isLost = false;
   host.onAnswer = (asked) => {
@@ -82,7 +82,7 @@ it.each([
   expect(hashes(only(host))).toEqual(sent(files));
 });
 
-it('another MD5 in the answer, a queue that is down or not there: the job stays and says why', async () => {
+it('a wrong MD5 in the answer, or a queue that is down or missing, keeps the job with the reason', async () => {
   const host = await aHost();
   host.md5 = (real) => real.replace(/./, 'x');
   await relay(a, { id: 'md5', to: `${host.base}q/test`, files: [aFile('a', 100)] });
@@ -98,7 +98,7 @@ it('another MD5 in the answer, a queue that is down or not there: the job stays 
   expect(await until(a, 'none', hasFailed)).toMatchObject({ failure: { group: 'relay: no-such-queue' } });
 });
 
-it('its state and its log there can be asked for', async () => {
+it('its state and its log there can be read', async () => {
   const host = await aHost();
   await relay(a, { id: 'seen', to: `${host.base}q/test`, data: { param1: 'x' } });
   await until(a, 'seen', ended);

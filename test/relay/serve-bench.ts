@@ -1,6 +1,6 @@
 /**
- * Nodes as processes of their own that relay to one another: `longhaul serve` each, asked over its socket, so that it does
- * not matter in which network it is. Nothing of them is left when the test file is over.
+ * Nodes as processes that relay to one another: `longhaul serve` each, called over its socket, so that its network does
+ * not matter. Nothing is left when the test file is over.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ interface Answer {
   readonly json: unknown;
 }
 
-/** Tried again soon, and many at once: a test has no time. */
+/** Short retries and high concurrency, to keep tests fast. */
 const RELAY = { backoff: { kind: 'fixed', delay: '100ms', jitter: 0 }, concurrency: 16 };
 
 export class ServedNode {
@@ -39,7 +39,7 @@ export class ServedNode {
   #process: GuardedProcess | null = null;
   port = 0;
 
-  /** `prefix`: what stands before the command, such as `ip netns exec a`. */
+  /** `prefix`: a command prefix, such as `ip netns exec a`. */
   constructor(file: object, prefix: readonly string[] = []) {
     this.#prefix = prefix;
     mkdirSync(join(this.home, 'queues'), { mode: 0o700 });
@@ -52,10 +52,10 @@ export class ServedNode {
     return this.#process?.pid ?? 0;
   }
 
-  /** On the same port again after a restart, so that others find it. */
+  /** The same port after a restart, so that other nodes find it. */
   async start(more: readonly string[] = []): Promise<void> {
-    const words = [process.execPath, cli, 'serve', '--home', this.home, '--port', String(this.port), ...more];
-    const [command = '', ...args] = [...this.#prefix, ...words];
+    const commandLine = [process.execPath, cli, 'serve', '--home', this.home, '--port', String(this.port), ...more];
+    const [command = '', ...args] = [...this.#prefix, ...commandLine];
     const child = await spawnGuarded(command, args, { env: { ...process.env, LONGHAUL_LOG_FORMAT: 'pretty' } });
     this.#process = child;
     let complaints = '';
@@ -92,7 +92,7 @@ export class ServedNode {
     });
   }
 
-  /** The same, through whatever becomes of the node: everything asked here can be asked twice. */
+  /** The same, through crashes of the node: everything here can be repeated. */
   async insist(method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await eventually(
       () => this.ask(method, path, body).catch(() => null),
@@ -131,7 +131,7 @@ export class ServedNode {
     return (json as { jobs: readonly SeenJob[] }).jobs;
   }
 
-  /** Name and hash of each file, as its blob on the disk really is. */
+  /** Name and hash of each file, from the blob on disk. */
   async filesOf(id: string): Promise<Readonly<Record<string, string>>> {
     const { json } = await this.insist('GET', `/api/jobs/${id}/attachments`);
     const { attachments } = json as { attachments: readonly { name: string; sha256: string }[] };
@@ -154,6 +154,6 @@ function firstLine(child: GuardedProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: child.stdout });
     lines.on('line', (line) => pattern.test(line) && resolve(line));
-    lines.on('close', () => reject(new Error('it ended before it said what was waited for')));
+    lines.on('close', () => reject(new Error('the process ended before the expected line')));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Two nodes in two networks. Jobs with files go from one to the other while the link is cut and both nodes are killed with
- * -9, again and again: each arrives once, with the same hashes, and is done at its sender.
+ * Two nodes in two networks. Jobs with files go from one to the other while the link is cut and both nodes are killed
+ * with -9, repeatedly: each arrives once, with the same hashes, and is done at its sender.
  */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: testSize({ small: 180_000, full: 3_600_000 }), hookT
 const JOBS = testSize({ small: 60, full: 500 });
 const LARGEST = testSize({ small: 5_000_000, full: 50_000_000 });
 const ROUNDS = testSize({ small: 2, full: 20 });
-/** Few are large, and one of them is as large as it gets. */
+/** Few files are large, and one has the maximum size. */
 const sizeOf = (number: number): number =>
   number === 1 ? LARGEST : Math.floor(LARGEST * (randomInt(1_000) / 1_000) ** 6);
 
@@ -52,10 +52,10 @@ async function relayThrough(networks: TwoNetworks): Promise<void> {
   process.stdout.write(`\nfigures: relay: ${JOBS} jobs over ${networks.words}, each arrived once\n`);
 }
 
-/** Before anybody listens beyond the loopback there must be one. */
+/** A node needs a token before it listens beyond the loopback. */
 function tokenOf({ home }: ServedNode): string {
-  const words = [cli, 'token', 'create', 'sender', '--role', 'relay', '--home', home, '--json'];
-  const { token } = JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8' })) as { token: string };
+  const args = [cli, 'token', 'create', 'sender', '--role', 'relay', '--home', home, '--json'];
+  const { token } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as { token: string };
   return token;
 }
 

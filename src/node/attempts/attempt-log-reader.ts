@@ -1,4 +1,4 @@
-/** One attempt's log: by its bytes, by its lines, by what is looked for, or as it grows. */
+/** Reads one attempt's log: by bytes, by lines, by search, or as it grows. */
 import type { Store } from '../../core/ports/store.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import { readLogIndex } from '../../runner/log/log-index.ts';
@@ -22,14 +22,14 @@ export interface LogSubject {
   readonly isRunning: boolean;
 }
 
-/** Each with the time by which it was written, as far as the index knows. */
-interface Found extends LogMatches {
+/** Each match with the time by which it was written, as far as the index has it. */
+interface LogSearchResult extends LogMatches {
   readonly matches: readonly (LogMatch & { readonly at: number | null })[];
   readonly next: Place | null;
 }
 
 const PIECE_BYTES = 256 * 1024;
-/** More than any secret is long: its beginning at the very end of a log that grows is held back. */
+/** Longer than any secret: the beginning of a secret at the end of a growing log is held back. */
 const TAIL_BYTES = 64 * 1024;
 
 export class AttemptLogReader {
@@ -44,7 +44,7 @@ export class AttemptLogReader {
     this.#options = { secrets, isRunning };
   }
 
-  /** As much of it as may be shown now. */
+  /** Returns the size of the part that may be shown now. */
   async shape(): Promise<LogShape> {
     const { folder } = this.#subject;
     const { size, dropped } = await withLog(folder, async (log) => ({ size: log.size, dropped: log.index.dropped }));
@@ -52,13 +52,13 @@ export class AttemptLogReader {
     return { size: to, generation, head, dropped };
   }
 
-  /** Throws when the log is cut meanwhile: who has announced so many bytes must not send others instead. */
+  /** Throws when the log is truncated meanwhile: after announcing a length, the caller must not send other bytes. */
   async *bytes(range: { readonly start: number; readonly end: number }, shape: LogShape): AsyncGenerator<Buffer> {
     for (let at = range.start; at < range.end; ) {
       const maxBytes = Math.min(PIECE_BYTES, range.end - at);
       const piece = await readLog(this.#subject.folder, { from: at, maxBytes }, this.#options);
       if (piece.generation !== shape.generation || piece.bytes.length === 0)
-        throw new Error(`the log was cut while it was read: ${at} of ${range.end} bytes are out`);
+        throw new Error(`the log was truncated during the read: ${at} of ${range.end} bytes were sent`);
       yield piece.bytes;
       at = piece.to;
     }
@@ -72,8 +72,8 @@ export class AttemptLogReader {
     return lastLines(this.#subject.folder, count, this.#options);
   }
 
-  /** `next` is where to go on when enough were found; null when all were. */
-  async search(query: Omit<LogQuery, 'secrets'>): Promise<Found> {
+  /** `next` is where to continue after the limit was reached; null when the search is complete. */
+  async search(query: Omit<LogQuery, 'secrets'>): Promise<LogSearchResult> {
     const { folder, secrets } = this.#subject;
     const { matches, ...rest } = await searchLog(folder, { ...query, secrets });
     const index = readLogIndex(filesOf(folder).logIndex);

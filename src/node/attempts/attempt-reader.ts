@@ -1,6 +1,6 @@
 /**
- * What a node can tell of the attempts of a job: their ends, their accounts, and their logs, which it reads while they
- * are written. It only reads. Secrets come out as stars whichever way a log is read.
+ * Reads the attempts of a job: outcomes, usage and logs, also while they run. Never writes. Secrets are masked in every
+ * way to read a log.
  */
 import { existsSync } from 'node:fs';
 import type { Job } from '../../core/job/job.ts';
@@ -12,10 +12,10 @@ import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import type { Usage } from '../../runner/attempt/usage.ts';
 import type { Home } from '../home.ts';
 import { attemptFolder } from '../home.ts';
-import { markedIn } from '../scripts/attempt-registry.ts';
+import { registeredAttempts } from '../scripts/attempt-registry.ts';
 import { secretsOfAttempt } from '../scripts/secrets.ts';
 import { AttemptLogReader } from './attempt-log-reader.ts';
-import { AttemptClock } from './attempt-progress.ts';
+import { AttemptPoller } from './attempt-poller.ts';
 import { readAttemptRecord, recordPath } from './attempt-record.ts';
 import type { AttemptView } from './attempt-view.ts';
 import { viewAttempts } from './attempt-view.ts';
@@ -27,12 +27,12 @@ export type LogResult = { readonly ok: true; readonly log: AttemptLogReader } | 
 
 export interface Glance {
   readonly usage: Usage;
-  /** The last line of its log. */
+  /** The last line of the log. */
   readonly last: LogLine | null;
 }
 
-/** The net under events that were lost. */
-const LOOK_EVERY_MS = 1_000;
+/** Catches up on lost events. */
+const POLL_INTERVAL_MS = 1_000;
 
 export class AttemptReader {
   readonly #home: Home;
@@ -49,7 +49,7 @@ export class AttemptReader {
     return { ok: true, attempts: await viewAttempts(this.#home, job, await this.#store.jobs.history(id)) };
   }
 
-  /** `latest` is the one that runs, or that ran last. */
+  /** `latest` is the attempt that runs, or the last one. */
   async log(id: string, which: number | 'latest'): Promise<LogResult> {
     const job = await this.#find(id);
     if (job === null) return refuse('not-found', `job ${id}`);
@@ -61,12 +61,15 @@ export class AttemptReader {
     return { ok: true, log: new AttemptLogReader({ store: this.#store, id, attempt, folder, secrets, isRunning }) };
   }
 
-  /** Whether this node ran it, or keeps a copy of what one did. */
+  /** Returns whether this node ran the attempt, or has a copy of its files. */
   isHere(id: string, attempt: number): boolean {
     return existsSync(recordPath(attemptFolder(this.#home, id, attempt)));
   }
 
-  /** What a look at many running jobs shows of each. From its files alone: the store is not asked for every row. */
+  /**
+   * Returns the summary of a running attempt for lists. Reads only its files: a list must not read the store for every
+   * row.
+   */
   async glance(id: string, attempt: number): Promise<Glance> {
     const folder = attemptFolder(this.#home, id, attempt);
     const secrets = await secretsOfAttempt(folder);
@@ -74,23 +77,23 @@ export class AttemptReader {
     return { usage: loadUsage(filesOf(folder).usage), last: lines.at(-1) ?? null };
   }
 
-  /** Which scripts run here, at most so many. */
+  /** Returns the attempts that run here, up to a limit. */
   async running(limit: number): Promise<readonly { readonly id: string; readonly attempt: number }[]> {
-    return (await markedIn(this.#home)).slice(0, limit);
+    return (await registeredAttempts(this.#home)).slice(0, limit);
   }
 
-  /** As `log`, for a job whose first attempt may be still to come: waits for it as long as the signal lets it. */
+  /** Like `log`, but waits for the first attempt of a job until the signal is aborted. */
   async logWhenBegun(id: string, which: number | 'latest', signal: AbortSignal): Promise<LogResult> {
-    const clock = new AttemptClock({ store: this.#store, id, attempt: 0 }, LOOK_EVERY_MS);
+    const poller = new AttemptPoller({ store: this.#store, id, attempt: 0 }, POLL_INTERVAL_MS);
     try {
       for (;;) {
         const found = await this.log(id, which);
         const job = found.ok ? null : await this.#find(id);
-        if (job === null || !isToCome(job, which) || signal.aborted) return found;
-        await clock.next(signal);
+        if (job === null || !isNotStarted(job, which) || signal.aborted) return found;
+        await poller.next(signal);
       }
     } finally {
-      clock.close();
+      poller.close();
     }
   }
 
@@ -99,11 +102,13 @@ export class AttemptReader {
   }
 }
 
-/** It may have ended and not be settled yet: then nothing of its log is held back any more. Asked where anything could be. */
+/**
+ * An attempt that has ended but is not settled: nothing of its log is held back. Checked only where there are secrets.
+ */
 async function hasEnded(folder: string, secrets: readonly string[]): Promise<boolean> {
   return secrets.length > 0 && (await readAttemptRecord(folder))?.end !== undefined;
 }
 
-function isToCome(job: Job, which: number | 'latest'): boolean {
+function isNotStarted(job: Job, which: number | 'latest'): boolean {
   return which === 'latest' && job.attempt === 0 && (job.state === 'draft' || job.state === 'waiting');
 }

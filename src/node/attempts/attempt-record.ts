@@ -1,9 +1,9 @@
 /**
- * `attempt.jsonl` in an attempt's folder: which script really ran, when, what it used, how it ended, and what its
- * stop knows of the rest. For people, for the pages, and for the node that takes an attempt up.
+ * `attempt.jsonl` in an attempt's directory: the script that ran, times, usage, exit, and how its processes were
+ * stopped. For users, for the web UI, and for a node that adopts the attempt.
  *
- * A line at its start, at each pause and at its end; what a later line says wins. So it is only ever added to, which
- * costs next to nothing, and a line that a crash left without its end counts for nothing.
+ * A line is appended at the start, at each pause and at the end; later lines win. Appending is cheap, and an incomplete
+ * line after a crash is ignored.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,26 +15,26 @@ import type { AttemptEnd } from '../../runner/attempt/attempt.ts';
 import type { LogGap } from '../../runner/log/log-index.ts';
 import type { Terminated } from '../../runner/process-tree/terminate.ts';
 
-/** Which attempt it is, and by what right it runs. */
-export interface AttemptMark {
+/** Identifies an attempt and its lease. */
+export interface AttemptEntry {
   readonly id: string;
   readonly queue: string;
   readonly attempt: number;
   readonly token: number;
-  /** The length its lease was claimed with: a planned absence makes it longer for a while. */
+  /** The lease time of the claim: a planned absence extends it for a while. */
   readonly leaseMs: number;
 }
 
-export interface AttemptRecord extends AttemptMark {
-  /** As it was configured, and with its links resolved at the start. */
+export interface AttemptRecord extends AttemptEntry {
+  /** The script as configured, and with its links resolved at the start. */
   readonly script: string;
   readonly realScript: string;
   readonly argv: readonly string[];
   readonly startedAt: number;
   readonly pausedAt: number | null;
-  /** How long it was paused before. */
+  /** Total time of earlier pauses. */
   readonly pausedMs: number;
-  /** What its status texts told so far. */
+  /** Phases from its status texts so far. */
   readonly phases?: readonly Phase[];
   readonly end?: AttemptEndRecord;
 }
@@ -42,22 +42,22 @@ export interface AttemptRecord extends AttemptMark {
 export interface AttemptEndRecord {
   readonly endedAt: number;
   readonly wallMs: number;
-  /** Null when its shim was lost before it could say. */
+  /** Null when the shim died before it could report. */
   readonly exit: number | null;
   readonly signal: string | null;
   readonly oom: AttemptEnd['oom'];
-  /** Totals; the series is in `usage.json`. */
+  /** Totals; `usage.json` has the series. */
   readonly cpuSeconds: number;
   readonly peakRssBytes: number;
   readonly peakProcesses: number;
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly stopped: Terminated & { readonly words: string };
-  /** When it was asked to stop, and when nothing was left of it; null for one that ended by itself. */
+  /** When a stop was requested, and when no process was left; null for an attempt that ended by itself. */
   readonly stop: { readonly askedAt: number; readonly goneAt: number } | null;
-  /** Stretches in which the disk was full, so that output may be missing in the log. Absent where there is none. */
+  /** Periods in which the disk was full, so that output may be missing in the log. Absent if there are none. */
   readonly logGaps?: readonly LogGap[];
-  /** Outputs that were not taken, and why. */
+  /** Outputs that were refused, with reasons. */
   readonly refused: readonly RefusedOutput[];
 }
 
@@ -65,8 +65,8 @@ type Started = Pick<AttemptRecord, 'script' | 'realScript' | 'argv'>;
 
 export function noteStart(folder: string, job: RunningJob, started: Started): void {
   const { id, queue, attempt, lease } = job;
-  const mark: AttemptMark = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
-  const record: AttemptRecord = { ...mark, ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0 };
+  const entry: AttemptEntry = { id, queue, attempt, token: lease.token, leaseMs: lease.ms };
+  const record: AttemptRecord = { ...entry, ...started, startedAt: Date.now(), pausedAt: null, pausedMs: 0 };
   writeFileSync(recordPath(folder), toLine(record), { mode: 0o600 });
 }
 
@@ -102,7 +102,7 @@ export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps }
     peakProcesses,
     readBytes,
     writtenBytes,
-    stopped: { ...stopped, words: inWords(stopped) },
+    stopped: { ...stopped, words: stopText(stopped) },
     stop,
     ...(logGaps.length > 0 && { logGaps }),
     refused,
@@ -110,12 +110,12 @@ export function noteEnd(folder: string, { end, stopped, stop, refused, logGaps }
   append(folder, { end: noted });
 }
 
-export function inWords({ left, killed, means }: Terminated): string {
-  if (means.length === 0) return 'nothing is known of its processes';
-  return `${left} known processes left, ${killed} killed; looked for by ${means.join(', ')}`;
+export function stopText({ left, killed, means }: Terminated): string {
+  if (means.length === 0) return 'its processes are not known';
+  return `${left} known processes left, ${killed} killed; found by ${means.join(', ')}`;
 }
 
-/** Null for an attempt of which nothing was noted. */
+/** Returns null for an attempt without a record. */
 export async function readAttemptRecord(folder: string): Promise<AttemptRecord | null> {
   try {
     return parseAttemptRecord(await readFile(recordPath(folder), 'utf8'));
@@ -125,7 +125,7 @@ export async function readAttemptRecord(folder: string): Promise<AttemptRecord |
   }
 }
 
-/** Null when not even the first line is whole. */
+/** Returns null when even the first line is incomplete. */
 export function parseAttemptRecord(text: string): AttemptRecord | null {
   const lines = text.split('\n').slice(0, -1);
   if (lines.length === 0) return null;
@@ -134,7 +134,7 @@ export function parseAttemptRecord(text: string): AttemptRecord | null {
 
 const toLine = (part: Partial<AttemptRecord>): string => `${JSON.stringify(part)}\n`;
 
-/** Nothing was noted of an attempt that has no such file, and nothing is noted now. */
+/** Does nothing for an attempt without a record. */
 function append(folder: string, part: Partial<AttemptRecord>): void {
   let file: number | null = null;
   try {
@@ -147,7 +147,10 @@ function append(folder: string, part: Partial<AttemptRecord>): void {
   }
 }
 
-/** On a full disk a write may take a part of a line, and the next line would stand behind it: all of it, or nothing. */
+/**
+ * Appends a whole line or nothing: on a full disk a write may be partial, and the next line would follow the partial
+ * one.
+ */
 function appendWhole(file: number, line: Buffer): void {
   const { size } = fstatSync(file);
   try {

@@ -13,7 +13,7 @@ it('shows the attempt of a cancelled job as cancelled, without the kind of its s
   const token = claimed.jobs[0]?.lease?.token ?? 0;
   await jobs.settle([{ id: 'a', token, kind: 'fail', failure: FAILURE, delayMs: 0 }]);
   const [job] = await jobs.find(['a']);
-  if (job === undefined || job === null) throw new Error('the job is there');
+  if (job === undefined || job === null) throw new Error('the job is missing');
   const views = await viewAttempts(homeAt('/nowhere'), job, await jobs.history('a'));
   expect(views).toMatchObject([{ attempt: 1, outcome: 'cancelled', note: null }]);
 });

@@ -1,4 +1,4 @@
-/** The attempts of a job as people see them: what the store's history knows, and what lies in this node's folder. */
+/** The attempts of a job as the API shows them: from the store's history and from this node's files. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HistoryEvent, HistoryRow } from '../../core/job/history.ts';
@@ -22,37 +22,37 @@ export interface AttemptView {
   readonly worker: string | null;
   readonly claimedAt: number | null;
   readonly isRunning: boolean;
-  /** The word in the history that ended it, when, and what was said of it. */
+  /** The history event that ended it, with its time and note. */
   readonly outcome: HistoryEvent | null;
   readonly endedAt: number | null;
   readonly note: string | null;
-  /** Of a script that ran on this node: which one really, how it ended, what it used. */
+  /** For a script that ran on this node: the script, its exit and its usage. */
   readonly script: Pick<AttemptRecord, 'script' | 'realScript' | 'argv' | 'startedAt' | 'pausedAt' | 'pausedMs'> | null;
   readonly end: AttemptRecord['end'] | null;
   readonly usage: Usage | null;
-  /** What its status texts told, in their order. */
+  /** Phases from its status texts, in order. */
   readonly phases: readonly Phase[];
-  /** Null where this node has no log of it. */
+  /** Null if this node has no log of it. */
   readonly log: LogShape | null;
-  /** Stretches in which the disk was full: output after their byte may be missing in the log. */
+  /** Periods in which the disk was full: output after their byte may be missing in the log. */
   readonly logGaps: readonly LogGap[];
 }
 
 /** The node that has the files of an attempt. */
 export interface AttemptHolder {
   readonly id: string;
-  /** Null for one that was forgotten. */
+  /** Null for a forgotten node. */
   readonly name: string | null;
-  /** Since when it is gone; null while it is there, and when nobody knows. */
+  /** Since when the node is away; null while it is present, or when this is not known. */
   readonly goneAt: number | null;
 }
 
-/** `node` null: nobody is known to have files of it, or no other node shares the store. */
+/** An attempt with its node. `node` is null if no node has files of it, or the store is not shared. */
 export type PlacedAttempt = AttemptView & { readonly node: AttemptHolder | null };
 
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
-/** The newest come last; only so many of them. */
+/** Returns the newest attempts, the newest last. */
 export async function viewAttempts(
   home: Home,
   job: Job,
@@ -62,7 +62,7 @@ export async function viewAttempts(
   const newest = [...numbers]
     .filter((number) => number > 0)
     .sort((a, b) => a - b)
-    .slice(-MOST_ATTEMPTS);
+    .slice(-MAX_ATTEMPTS);
   return Promise.all(newest.map((attempt) => viewAttempt(home, job, { attempt, history })));
 }
 

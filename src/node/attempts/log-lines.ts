@@ -1,4 +1,4 @@
-/** Lines of a log as people read them: numbered, each with its place in bytes and its time as far as that is known. */
+/** Lines of a log: numbered, each with its byte offset and its time, if known. */
 
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
 import { entryBefore, readLogIndex } from '../../runner/log/log-index.ts';
@@ -9,9 +9,9 @@ import { timeAt } from './log-position.ts';
 export interface LogLine {
   readonly line: number;
   readonly offset: number;
-  /** What is no UTF-8 comes out as U+FFFD; the bytes themselves are had by their range. */
+  /** Invalid UTF-8 becomes U+FFFD; the bytes themselves are available by range. */
   readonly text: string;
-  /** By when it was written. */
+  /** The time by which it was written. */
   readonly at: number | null;
 }
 
@@ -19,7 +19,7 @@ export interface LinesPage {
   readonly lines: readonly LogLine[];
   /** The number of the line after the last of these. */
   readonly next: number;
-  /** Where the page ends, how long the log is, and how often it was cut. */
+  /** End of the page, size of the log, and how often it was truncated. */
   readonly to: number;
   readonly size: number;
   readonly generation: number;
@@ -36,7 +36,7 @@ export async function linesFrom(
   return toPage(folder, await readLogLines(folder, range, options));
 }
 
-/** The last lines; fewer when they are longer than a piece may be. */
+/** Returns the last lines; fewer when they exceed the largest piece. */
 export async function lastLines(folder: string, count: number, options: ReadLogOptions): Promise<LinesPage> {
   const line = await withLog(folder, async (log) => lineAt(log, await startOfLast(log, count)));
   return linesFrom(folder, { from: line, count }, options);
@@ -55,14 +55,14 @@ function toPage(folder: string, { bytes, from, to, size, generation, line }: Log
   return { lines, next: line + lines.length, to, size, generation };
 }
 
-/** Backwards from the end, so that the last lines of a gigabyte are had at once. */
+/** Reads backwards from the end, so that the last lines of a gigabyte are found at once. */
 async function startOfLast(log: OpenLog, count: number): Promise<number> {
   const least = Math.max(0, log.size - MAX_PIECE_BYTES);
   let left = count;
   for (let end = log.size; end > least; ) {
     const from = Math.max(least, end - STEP_BYTES);
     const bytes = await readBytes(log, from, end - from);
-    // The newline that ends the last line begins no other.
+    // The newline at the end of the last line starts no other line.
     const last = end === log.size ? bytes.length - 2 : bytes.length - 1;
     for (
       let at = last < 0 ? -1 : bytes.lastIndexOf(newline, last);

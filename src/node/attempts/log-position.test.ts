@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { formatLogPlace, isStillThere, parseLogPlace, timeAt, unfinishedCharacter } from './log-position.ts';
 
-it('a place is an offset, with the generation of a log that was cut', () => {
+it('formats a position as an offset, with the generation of a truncated log', () => {
   for (const text of ['0', '1234', '7.2'])
     expect(formatLogPlace(parseLogPlace(text) ?? { offset: -1, generation: 0 })).toBe(text);
   for (const text of ['', '-1', '1.', '.1', '1.2.3', 'x', '1e3', '9'.repeat(16)])
     expect(parseLogPlace(text)).toBeNull();
 });
 
-it('what was read stays until the log is cut before it', () => {
+it('keeps what was read until the log is truncated before it', () => {
   const cut = { size: 500, generation: 2, head: 100 };
   expect(isStillThere({ offset: 400, generation: 2 }, cut)).toBe(true);
   expect(isStillThere({ offset: 100, generation: 1 }, cut)).toBe(true);
@@ -16,7 +16,7 @@ it('what was read stays until the log is cut before it', () => {
   expect(isStillThere({ offset: 50, generation: 3 }, cut)).toBe(false);
 });
 
-it('a byte was written by the time the log was first seen to be longer', () => {
+it('dates a byte by the time the log was first longer', () => {
   const entries = [
     { offset: 10, line: 1, at: 1_000 },
     { offset: 20, line: 2, at: 2_000 },
@@ -29,13 +29,13 @@ it.each<[text: string, bytes: readonly number[], unfinished: number]>([
   ['nothing', [], 0],
   ['letters', [0x61, 0x62], 0],
   ['a whole é', [0xc3, 0xa9], 0],
-  ['half an é', [0x61, 0xc3], 1],
+  ['half of an é', [0x61, 0xc3], 1],
   ['two thirds of a €', [0x61, 0xe2, 0x82], 2],
   ['three quarters of a rocket', [0xf0, 0x9f, 0x9a], 3],
   ['a whole rocket', [0xf0, 0x9f, 0x9a, 0x80], 0],
   ['bytes that begin nothing', [0xff, 0xfe], 0],
   ['bytes that only go on', [0x80, 0x80, 0x80, 0x80], 0],
   ['an overlong beginning', [0xc0], 0],
-])('%s is finished, or lacks its rest', (_text, bytes, unfinished) => {
+])('finds the incomplete character at the end of %s', (_text, bytes, unfinished) => {
   expect(unfinishedCharacter(Uint8Array.from(bytes))).toBe(unfinished);
 });

@@ -1,6 +1,6 @@
 /**
- * Where a reader of a log is, and what a log looks like from there. A log that reached its cap was cut: then what was
- * read beyond `head` is no longer there, and its generation tells. Pure.
+ * The position of a log reader. A log that reaches its limit is truncated: the bytes beyond `head` are removed and its
+ * generation grows. Pure.
  */
 import type { LogIndex } from '../../runner/log/log-index.ts';
 
@@ -12,13 +12,13 @@ export interface LogPlace {
 export interface LogShape {
   readonly size: number;
   readonly generation: number;
-  /** What remains of the beginning after the last cut. */
+  /** Bytes that remain of the beginning after the last truncation. */
   readonly head: number;
-  /** How many bytes were dropped in all. */
+  /** Total bytes removed. */
   readonly dropped: number;
 }
 
-/** `1234`, or `1234.2` in a log that was cut twice. Null for anything else. */
+/** Parses `1234`, or `1234.2` for a log that was truncated twice. Returns null for anything else. */
 export function parseLogPlace(text: string): LogPlace | null {
   const [, offset, generation = '0'] = /^(\d{1,15})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   return offset === undefined ? null : { offset: Number(offset), generation: Number(generation) };
@@ -28,20 +28,20 @@ export function formatLogPlace({ offset, generation }: LogPlace): string {
   return generation === 0 ? String(offset) : `${offset}.${generation}`;
 }
 
-/** Whether what was read up to this place still stands in the log. */
-export function isStillThere(place: LogPlace, { generation, head, size }: Omit<LogShape, 'dropped'>): boolean {
-  if (place.generation === generation) return true;
-  return place.generation < generation && place.offset <= Math.min(head, size);
+/** Returns whether the bytes up to this position are still in the log. */
+export function isStillThere(position: LogPlace, { generation, head, size }: Omit<LogShape, 'dropped'>): boolean {
+  if (position.generation === generation) return true;
+  return position.generation < generation && position.offset <= Math.min(head, size);
 }
 
-/** By when the byte at this offset was written, as far as the index knows. */
+/** Returns the time by which the byte at this offset was written, if the index has it. */
 export function timeAt({ entries }: LogIndex, offset: number): number | null {
   return entries.find((entry) => entry.offset > offset)?.at ?? null;
 }
 
 const CONTINUED = 0b1000_0000;
 
-/** How many of the last bytes are the beginning of a character whose rest is still to come. */
+/** Returns how many of the last bytes belong to an incomplete character. */
 export function unfinishedCharacter(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -1,11 +1,11 @@
 /**
- * A backup of a home while its node runs: jobs, queues, settings, attachments, and logs where they are wanted.
+ * Backs up a data directory while its node runs: jobs, queues, settings, attachments, and optionally logs.
  *
- *     blobs ──▶ database, as of one moment ──▶ queues and settings ──▶ blobs that came meanwhile ──▶ manifest
+ *     blobs ──▶ database snapshot ──▶ queues and settings ──▶ blobs added meanwhile ──▶ manifest
  *
- * Invariant: every attachment that a job of the copied database has is in the backup. One that was there before the
- * database was copied is taken by the first look, one that came later by the second; the node removes a blob an hour after
- * its last job. The manifest comes last: a folder without one is no backup.
+ * Invariant: every attachment of a job in the copied database is in the backup. The first pass copies blobs that
+ * existed before the snapshot, the second those added later; a node removes a blob an hour after its last job. The
+ * manifest is written last: a directory without one is not a backup.
  */
 import { mkdir, open, readdir, readlink, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ export interface BackupOptions {
   readonly version: string;
   readonly now: number;
   readonly hasLogs: boolean;
-  /** Copies the database to this path; null where the jobs are in a store elsewhere. */
+  /** Copies the database to this path; null if the jobs are in another store. */
   readonly copyDatabase: ((to: string) => Promise<void>) | null;
   onProgress(progress: { readonly what: string; readonly bytes: number; readonly totalBytes: number }): void;
 }
 
 const BLOB = /^blobs\/[0-9a-f]{2}\/([0-9a-f]{64})$/;
-/** What an attempt leaves besides its log is of its processes, which are in no backup. */
-const OF_AN_ATTEMPT = /^jobs\/[^/]+\/attempts\/\d+\/(log[^/]*|attempt\.jsonl|secrets\.json|usage\.json)$/;
+/** Other files of an attempt belong to its processes, which no backup contains. */
+const ATTEMPT_FILE = /^jobs\/[^/]+\/attempts\/\d+\/(log[^/]*|attempt\.jsonl|secrets\.json|usage\.json)$/;
 
 export async function backupHome(options: BackupOptions): Promise<BackupManifest> {
   await makeEmpty(options.to);
@@ -65,16 +65,16 @@ class Copier {
 
   async #copyOne(path: string, how: 'link' | 'copy'): Promise<void> {
     const { home, to } = this.#options;
-    if (await copyOne(join(home.root, path), join(to, path), how)) await this.#note(path, BLOB.exec(path)?.[1]);
+    if (await copyOne(join(home.root, path), join(to, path), how)) await this.#register(path, BLOB.exec(path)?.[1]);
   }
 
   async database(copy: (to: string) => Promise<void>): Promise<void> {
     await copy(join(this.#options.to, 'store.db'));
-    await this.#note('store.db');
+    await this.#register('store.db');
   }
 
-  /** A blob is named after its hash. Its bytes are compared with it when the backup is read. */
-  async #note(path: string, known?: string): Promise<void> {
+  /** A blob is named after its hash. A restore checks its bytes against it. */
+  async #register(path: string, known?: string): Promise<void> {
     const copied = join(this.#options.to, path);
     const bytes = await sizeOf(copied);
     this.#bytes += bytes;
@@ -97,7 +97,7 @@ class Copier {
 async function makeEmpty(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
-    throw new LonghaulError('bad-input', `${folder} is not empty; name a new folder for the backup`);
+    throw new LonghaulError('bad-input', `${folder} is not empty: choose a new directory for the backup`);
 }
 
 const blobsOf = async ({ root, blobs }: Home): Promise<string[]> =>
@@ -110,7 +110,7 @@ async function settingsOf({ root, queues }: Home): Promise<string[]> {
 }
 
 const logsOf = async ({ jobs }: Home): Promise<string[]> =>
-  (await plainFiles(jobs)).map((path) => join('jobs', path)).filter((path) => OF_AN_ATTEMPT.test(path));
+  (await plainFiles(jobs)).map((path) => join('jobs', path)).filter((path) => ATTEMPT_FILE.test(path));
 
 async function linksOf({ queues }: Home): Promise<BackupManifest['links']> {
   const entries = (await readdir(queues, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());

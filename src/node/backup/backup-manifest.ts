@@ -1,4 +1,7 @@
-/** `manifest.json` of a backup: what is in it, each file with its size and hash, so that a restore can tell that all is there. */
+/**
+ * `manifest.json` of a backup: each file with its size and hash, so that a restore can verify that the backup is
+ * complete.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checked, fields, integer, listOf, oneOf, text } from '../../core/input/check.ts';
@@ -8,28 +11,28 @@ export interface BackupManifest {
   readonly format: 1;
   readonly version: string;
   readonly madeAt: string;
-  /** `elsewhere`: the jobs are in a store that has its own backups. */
+  /** `elsewhere`: the jobs are in a store with backups of its own. */
   readonly store: 'sqlite' | 'elsewhere';
   readonly files: readonly BackupFile[];
-  /** Symbolic links among the queues, with what they say. */
+  /** Symbolic links in `queues/`, with their targets. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
 export interface BackupFile {
-  /** Relative to the backup and to the home alike. */
+  /** Relative to both the backup and the data directory. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
 export const MANIFEST = 'manifest.json';
-const MOST_FILES = 10_000_000;
+const MAX_FILES = 10_000_000;
 
-/** Never absolute and never upwards: what a manifest names is written below the new home. */
+/** Never absolute, and never `..`: every path is written below the new data directory. */
 const path = text({
   max: 4_096,
   pattern: /^(?!\/)(?!(.*\/)?\.\.?(\/|$))[^\u0000]+$/,
-  must: 'must be a path below the home',
+  must: 'must be a path below the data directory',
 });
 const file = fields({
   path,
@@ -41,8 +44,8 @@ const shape = fields({
   version: text({ max: 64 }),
   madeAt: text({ max: 64 }),
   store: oneOf('sqlite', 'elsewhere'),
-  files: listOf(file, MOST_FILES),
-  links: listOf(fields({ path, target: text({ max: 4_096 }) }), MOST_FILES),
+  files: listOf(file, MAX_FILES),
+  links: listOf(fields({ path, target: text({ max: 4_096 }) }), MAX_FILES),
 });
 
 export async function readManifest(folder: string): Promise<BackupManifest> {
@@ -50,7 +53,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
     if (error.code !== 'ENOENT') throw error;
     throw new LonghaulError(
       'bad-input',
-      `${folder} is no backup: it has no ${MANIFEST}. It is written last, so a backup that was interrupted has none`,
+      `${folder} is not a backup: it has no ${MANIFEST}. The file is written last, so an interrupted backup has none`,
     );
   });
   return checked(join(folder, MANIFEST), parse(json, folder), shape) as BackupManifest;

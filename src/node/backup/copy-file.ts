@@ -1,6 +1,6 @@
 /**
- * Copying the files of a home for a backup, each with its hash. A blob never changes, so on the same disk a second name
- * for it is as good as a copy; everything else is copied.
+ * Copies files of a data directory for a backup, each with its hash. A blob never changes, so on the same disk a hard
+ * link is as good as a copy; every other file is copied.
  */
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
@@ -15,7 +15,7 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Plain files below a folder, relative to it. What is neither file nor folder is nobody's to copy. */
+/** Returns the regular files below a directory, relative to it. Other file types are skipped. */
 export async function plainFiles(folder: string, isWanted: (path: string) => boolean = () => true): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ifMissing([]));
   return entries
@@ -25,7 +25,7 @@ export async function plainFiles(folder: string, isWanted: (path: string) => boo
     .sort();
 }
 
-/** False when it went away in the meantime: a running node removes what nobody needs. */
+/** Returns false when the file was removed meanwhile: a running node removes unreferenced files. */
 export async function copyOne(from: string, to: string, how: 'link' | 'copy'): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: FOLDER_MODE });
   if (how === 'link' && (await tryLink(from, to))) return true;

@@ -1,6 +1,6 @@
 /**
- * A home from a backup. Each file is compared with its hash on the way; the new home stands under its name whole or not
- * at all.
+ * Restores a data directory from a backup. Each file is checked against its hash; the new data directory appears
+ * complete or not at all.
  */
 import { mkdir, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import { copyOne, sha256Of } from './copy-file.ts';
 export interface RestoreOptions {
   readonly from: string;
   readonly home: Home;
-  /** Makes the copied store one of its own: what was leased is not any more. */
+  /** Gives the copied store a new identity, and releases its leases. */
   renewStore(home: Home): Promise<void>;
   onProgress(progress: { readonly what: string; readonly bytes: number; readonly totalBytes: number }): void;
 }
@@ -22,7 +22,7 @@ export interface RestoreOptions {
 export async function restoreHome(options: RestoreOptions): Promise<BackupManifest> {
   const { from, home, renewStore } = options;
   const manifest = await readManifest(from);
-  await refuseTaken(home.root);
+  await refuseNonEmpty(home.root);
   const draft = homeAt(`${home.root}.restoring`);
   await rm(draft.root, { recursive: true, force: true });
   await mkdir(draft.queues, { recursive: true, mode: 0o700 });
@@ -37,14 +37,15 @@ export async function restoreHome(options: RestoreOptions): Promise<BackupManife
   return manifest;
 }
 
-/** An empty folder gives way. */
-async function refuseTaken(root: string): Promise<void> {
+/** An empty directory is replaced. */
+async function refuseNonEmpty(root: string): Promise<void> {
   const names = await readdir(root).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   if (names === null) return;
-  if (names.length > 0) throw new LonghaulError('bad-input', `${root} is not empty; name a new folder by --home`);
+  if (names.length > 0)
+    throw new LonghaulError('bad-input', `${root} is not empty: choose a new directory with --home`);
   await rmdir(root);
 }
 
@@ -62,13 +63,13 @@ async function copyAll(manifest: BackupManifest, draft: Home, { from, onProgress
   }
 }
 
-/** The copy is what is hashed: it is what will be used. */
+/** Hashes the copy, since the copy is used. */
 async function copyChecked(from: string, root: string, { path, sha256 }: BackupFile): Promise<void> {
   const [source, target] = [join(from, path), join(root, path)];
   if (!(await copyOne(source, target, 'copy'))) throw damaged(source, 'it is missing');
   if ((await sha256Of(target)) !== sha256) throw damaged(source, 'its content is not what was backed up');
 }
 
-function damaged(path: string, words: string): LonghaulError {
-  return new LonghaulError('data-corrupt', `${path} is damaged: ${words}; nothing was restored, take another backup`);
+function damaged(path: string, why: string): LonghaulError {
+  return new LonghaulError('data-corrupt', `${path} is damaged: ${why}; nothing was restored: use another backup`);
 }

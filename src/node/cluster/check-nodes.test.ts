@@ -19,7 +19,7 @@ function aStore(): Store {
   return { ...store, isShared: true };
 }
 
-/** An entry as its node would put it: there, of version 1, with the right time, at an address where nobody answers. */
+/** An entry as its node would write it: present, version 1, correct clock, with an address that does not answer. */
 async function put(store: Store, given: Partial<NodeEntry>, proof?: string): Promise<void> {
   const addresses = ['http://127.0.0.1:1/'];
   const entry = { id: randomUUID(), epoch: 'e', machine: 'm', addresses, version: '1', clockSkewMs: 0, ...given };
@@ -28,7 +28,7 @@ async function put(store: Store, given: Partial<NodeEntry>, proof?: string): Pro
   await store.records.put({ kind: NODE_RECORD, key: whole.id, value });
 }
 
-it('tells of another version, of a clock that is off, and of an address where the node is not', async () => {
+it('reports a different version, a wrong clock, and an address that does not answer', async () => {
   const [home, store] = [homeAt(await aFolder()), aStore()];
   await put(store, { id: nodeIdOf(home), name: 'own', clockSkewMs: -1_500 });
   await put(store, { name: 'other', version: '2', clockSkewMs: 2_500 });
@@ -42,7 +42,7 @@ it('tells of another version, of a clock that is off, and of an address where th
   ]);
 });
 
-it('tells of one that is gone, of one that is stopped, and of an entry that no node has proven', async () => {
+it('reports a node that is gone, a stopped one, and an entry without a valid proof', async () => {
   const [home, store] = [homeAt(await aFolder()), aStore()];
   expect(await checkNodes({ home, store, version: '1' })).toEqual([]);
   await put(store, { name: 'gone', seenAt: Date.now() - HALF_A_MINUTE });
@@ -51,12 +51,12 @@ it('tells of one that is gone, of one that is stopped, and of an entry that no n
   const found = await checkNodes({ home, store, version: '1' });
   expect(found.map(({ level, message }) => `${level}: ${message}`).sort()).toEqual([
     expect.stringMatching(/^note: node stopped is stopped since 20/),
-    expect.stringMatching(/^warning: an entry says that there is a node forged, and no node .* has proven it/),
     expect.stringMatching(/^warning: node gone is gone since 20/),
+    expect.stringMatching(/^warning: the entry of node forged has no valid proof/),
   ]);
 });
 
-it('finds nothing to say of a node that is alone', async () => {
+it('reports no problem of a single node', async () => {
   const [home, store] = [homeAt(await aFolder()), aStore()];
   await put(store, { id: nodeIdOf(home), name: 'own' });
   expect(await checkNodes({ home, store, version: '1' })).toMatchObject([{ level: 'ok' }]);

@@ -1,10 +1,10 @@
 /**
- * A second copy of what a finished attempt leaves, and of what a job is given, on another node: so that one node's end
- * takes no log and no file with it. Made before the attempt is settled and before an upload is answered, as long as it is
- * small and another node is there; it is asked for, and the other node fetches.
+ * Copies the files of an ended attempt, and the input files of a job, to another node, so that the loss of one node
+ * loses no log or file. Copied before the settlement, and before an upload is answered, if they are small and another
+ * node is present. This node offers them, and the other node fetches.
  *
- * Must never keep an attempt from being settled: whatever goes wrong here, the job goes on without a copy. Secrets stay on
- * the node that has them: the log is copied as it may be shown.
+ * Must never block a settlement: after any error the job continues without a copy. Secrets stay on their node: the log
+ * is copied with secrets masked.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -28,17 +28,17 @@ export interface CopiesOptions {
   readonly others: OtherNodes;
   readonly attachments: Attachments;
   readonly store: Store;
-  /** `copyUpTo`: more bytes than this are not copied; 0: nothing is. */
+  /** `copyUpTo`: largest size to copy in bytes; 0: none. */
   readonly settings: Pick<NodeSettings, 'copyUpTo'>;
 }
 
-interface CopyOf {
+interface CopyKey {
   readonly id: string;
-  /** Null: of its files alone. */
+  /** Null: only the job's files. */
   readonly attempt: number | null;
 }
 
-/** The small files of an attempt beside its log, as text. */
+/** The small files of an attempt other than its log. */
 interface AttemptNotes {
   readonly record: string;
   readonly index: string | null;
@@ -46,25 +46,25 @@ interface AttemptNotes {
 }
 
 const OFFER_MS = 10_000;
-const MOST_TRIES = 2;
+const MAX_TRIES = 2;
 /**
- * One who has just come back is at another address, and what others know of it may be half a second old: they could not
- * fetch what it took up and offers at once. So it is offered again, but not by somebody who did so in vain a moment ago.
+ * A node that has just restarted has another address, and entries may be cached for half a second: other nodes cannot
+ * yet fetch what it adopts and offers at once. So it offers again, unless an offer failed recently.
  */
-const AGAIN_MS = 700;
-const MOST_ROUNDS = 3;
-const IN_VAIN_MS = 30_000;
+const RETRY_MS = 700;
+const MAX_ROUNDS = 3;
+const AFTER_FAILURE_MS = 30_000;
 
 export class Copies {
   readonly #options: CopiesOptions;
-  /** By the clock of this process; until then nobody is asked twice. */
-  #inVainUntil = 0;
+  /** By the clock of this process: until then an offer is made only once. */
+  #failedUntil = 0;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
   }
 
-  /** Of one that has ended. */
+  /** Offers the files of an ended attempt. */
   async offerAttempt({ id, attempt }: { readonly id: string; readonly attempt: number }): Promise<void> {
     const { home, store } = this.#options;
     if (!store.isShared) return;
@@ -72,23 +72,23 @@ export class Copies {
     await this.#offer({ id, attempt }, log?.size ?? 0);
   }
 
-  /** Of what a job was given. */
+  /** Offers the input files of a job. */
   async offerFiles(id: string): Promise<void> {
     if (this.#options.store.isShared) await this.#offer({ id, attempt: null }, 0);
   }
 
-  /** Fetches what another node offers. Null when it is here; else why not. */
-  async take({ id, attempt }: CopyOf, from: string): Promise<string | null> {
+  /** Fetches what another node offers. Returns null on success, otherwise the reason. */
+  async take({ id, attempt }: CopyKey, from: string): Promise<string | null> {
     const { others, attachments } = this.#options;
     const entry = (await others.present()).find((each) => each.id === from);
-    if (entry === undefined) return 'nobody knows who offers it';
+    if (entry === undefined) return 'the offering node is not known';
     const signal = AbortSignal.timeout(OFFER_MS);
     const missing = await attachments.bring(id, await attachments.list(id), signal);
     if (missing !== null) return missing.words;
     return attempt === null ? null : this.#takeAttempt({ id, attempt }, entry, signal);
   }
 
-  /** What others fetch beside the log. Null when it is not here. */
+  /** Returns the files that other nodes fetch together with the log; null when they are not here. */
   notes(id: string, attempt: number): AttemptNotes | null {
     const folder = attemptFolder(this.#options.home, id, attempt);
     const { logIndex, usage } = filesOf(folder);
@@ -96,21 +96,21 @@ export class Copies {
     return record === null ? null : { record, index: readIfThere(logIndex), usage: readIfThere(usage) };
   }
 
-  /** Resolved when another node has it, or nobody can be had who takes it. `bytes`: how much there is beside its files. */
-  async #offer(copy: CopyOf, bytes: number): Promise<void> {
+  /** Resolves when another node has a copy, or no node takes one. `bytes`: size in addition to the job's files. */
+  async #offer(copy: CopyKey, bytes: number): Promise<void> {
     const { attachments, settings } = this.#options;
-    const most = settings.copyUpTo;
-    if (most === 0 || (await this.#present()).length === 0) return;
+    const maxBytes = settings.copyUpTo;
+    if (maxBytes === 0 || (await this.#present()).length === 0) return;
     const files = await attachments.list(copy.id).catch(() => []);
-    if (files.reduce((sum, { size }) => sum + size, bytes) > most) return;
+    if (files.reduce((sum, { size }) => sum + size, bytes) > maxBytes) return;
     const signal = AbortSignal.timeout(OFFER_MS);
     for (let round = 1; !(await this.#isTaken(copy, signal)); round += 1) {
-      if (performance.now() < this.#inVainUntil) return;
-      if (round === MOST_ROUNDS || signal.aborted) {
-        this.#inVainUntil = performance.now() + IN_VAIN_MS;
+      if (performance.now() < this.#failedUntil) return;
+      if (round === MAX_ROUNDS || signal.aborted) {
+        this.#failedUntil = performance.now() + AFTER_FAILURE_MS;
         return;
       }
-      await sleep(AGAIN_MS);
+      await sleep(RETRY_MS);
     }
   }
 
@@ -118,8 +118,8 @@ export class Copies {
     return this.#options.others.present().catch(() => []);
   }
 
-  async #isTaken(copy: CopyOf, signal: AbortSignal): Promise<boolean> {
-    for (const entry of inOrder(await this.#present(), copy.id).slice(0, MOST_TRIES)) {
+  async #isTaken(copy: CopyKey, signal: AbortSignal): Promise<boolean> {
+    for (const entry of byRank(await this.#present(), copy.id).slice(0, MAX_TRIES)) {
       const reply = await this.#options.others.askOne(entry, { method: 'POST', path: copyPath(copy), signal });
       if (reply.ok) reply.body.resume();
       if (reply.ok && reply.status === 200) return true;
@@ -145,7 +145,7 @@ export class Copies {
     try {
       await pipeline(log.body, createWriteStream(filesOf(draft).log, { mode: 0o600 }), { signal });
       await writeNotes(draft, JSON.parse(await text(notes.body)) as AttemptNotes);
-      // Only whole: a folder with a record in it counts as what it says.
+      // Renamed when complete: a directory with a record counts as an attempt.
       await rename(draft, folder);
       return null;
     } finally {
@@ -164,12 +164,15 @@ async function writeNotes(folder: string, { record, index, usage }: AttemptNotes
   for (const [path, content] of all) if (content !== null) await writeFile(path, content, { mode: 0o600 });
 }
 
-function copyPath({ id, attempt }: CopyOf): string {
+function copyPath({ id, attempt }: CopyKey): string {
   return `/api/jobs/${encodeURIComponent(id)}/copies${attempt === null ? '' : `?attempt=${attempt}`}`;
 }
 
-/** Another order for each job, the same for whoever asks: copies are spread over the nodes. Those that drain come last. */
-function inOrder(entries: readonly ProvenEntry[], id: string): readonly ProvenEntry[] {
+/**
+ * A different order for each job, the same on every node, so that copies are spread over the nodes. Draining nodes come
+ * last.
+ */
+function byRank(entries: readonly ProvenEntry[], id: string): readonly ProvenEntry[] {
   const rank = (entry: ProvenEntry): string =>
     `${Number(entry.isDraining)}${createHash('sha256').update(`${id} ${entry.id}`).digest('hex')}`;
   return [...entries].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));

@@ -1,4 +1,4 @@
-/** Whether this node takes new work. Whoever claims for it is told of each change, and at once of how it is now. */
+/** Whether this node drains. A listener gets the current state at once, and every change. */
 
 export type DrainListener = (isDraining: boolean) => void;
 

@@ -1,11 +1,11 @@
-/** The nodes of a store as people see them, and what can be told one: to drain, to go on, or that it will not come back. */
+/** Lists the nodes of a store, and drains, resumes or forgets one. */
 import type { Refused } from '../../core/ports/refusal.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { NodeView, ProvenEntry } from './node-entry.ts';
-import { isThere, NODE_ORDER_RECORD, NODE_RECORD, nodeOfWorker, readEntries, stateOf } from './node-entry.ts';
+import { isPresent, NODE_ORDER_RECORD, NODE_RECORD, nodeOfWorker, readEntries, stateOf } from './node-entry.ts';
 
-/** `now` is the store's time. Those that are there come first, then by name. */
+/** Lists present nodes first, then by name. `now` is the store's time. */
 export async function listNodes(store: Store, now: number): Promise<readonly NodeView[]> {
   const [entries, workers] = await Promise.all([readEntries(store), store.jobs.workers()]);
   const views = entries.map((entry): NodeView => {
@@ -16,22 +16,22 @@ export async function listNodes(store: Store, now: number): Promise<readonly Nod
 }
 
 function viewOf({ proof: _proof, ...entry }: ProvenEntry, held: readonly string[], now: number): NodeView {
-  const goneAt = isThere(entry, now) ? null : (entry.stoppedAt ?? entry.seenAt);
+  const goneAt = isPresent(entry, now) ? null : (entry.stoppedAt ?? entry.seenAt);
   return { ...entry, state: stateOf(entry, now), goneAt, held };
 }
 
 export type FoundNode = { readonly ok: true; readonly node: NodeView } | Refused;
 
-/** By its id, the beginning of it, or its name where only one has it. */
-export function pickNode(nodes: readonly NodeView[], word: string): FoundNode {
-  const [exact] = nodes.filter(({ id }) => id === word);
-  const named = nodes.filter(({ name }) => name === word);
-  const begun = nodes.filter(({ id }) => word.length >= 4 && id.startsWith(word));
-  const found = exact === undefined ? (named.length > 0 ? named : begun) : [exact];
+/** Finds a node by its id, a prefix of it, or its name if unique. */
+export function pickNode(nodes: readonly NodeView[], key: string): FoundNode {
+  const [exact] = nodes.filter(({ id }) => id === key);
+  const named = nodes.filter(({ name }) => name === key);
+  const prefixed = nodes.filter(({ id }) => key.length >= 4 && id.startsWith(key));
+  const found = exact === undefined ? (named.length > 0 ? named : prefixed) : [exact];
   const [node] = found;
-  if (node === undefined) return refuse('not-found', `node ${word}`);
+  if (node === undefined) return refuse('not-found', `node ${key}`);
   if (found.length === 1) return { ok: true, node };
-  const message = `${found.length} nodes are called ${word}; name one by its id: ${found.map(({ id }) => id).join(', ')}`;
+  const message = `${found.length} nodes are named ${key}; use an id: ${found.map(({ id }) => id).join(', ')}`;
   return { ok: false, refusal: { code: 'wrong-state', message } };
 }
 
@@ -39,7 +39,7 @@ export interface NodeOrder {
   readonly isDraining: boolean;
 }
 
-/** The node looks every other second; it stays so over a restart. */
+/** The node polls for this every two seconds. The order survives a restart. */
 export async function orderDrain(store: Store, id: string, order: NodeOrder): Promise<void> {
   if (order.isDraining) await store.records.put({ kind: NODE_ORDER_RECORD, key: id, value: JSON.stringify(order) });
   else await store.records.delete(NODE_ORDER_RECORD, id);
@@ -50,13 +50,13 @@ export async function readOrder(store: Store, id: string): Promise<NodeOrder> {
   return record === null ? { isDraining: false } : (JSON.parse(record.value) as NodeOrder);
 }
 
-/** Only one that is not there: what it holds counts as lost from then on. */
+/** Forgets a node that is not present: files that only it has count as lost from then on. */
 export async function forgetNode(
   store: Store,
   { id, name, goneAt }: NodeView,
 ): Promise<{ readonly ok: true } | Refused> {
   if (goneAt === null) {
-    const message = `node ${name} is there; stop it first`;
+    const message = `node ${name} is running: stop it first`;
     return { ok: false, refusal: { code: 'wrong-state', message } };
   }
   await orderDrain(store, id, { isDraining: false });

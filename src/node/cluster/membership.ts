@@ -1,6 +1,6 @@
 /**
- * This node among those that share its store: who it is, what it was told to do, and how it speaks with the others. On a
- * store that nobody shares it is alone, and everything here finds nobody.
+ * This node among the nodes of a shared store: its identity, its orders, and its calls to the others. On a store that
+ * is not shared there are no others.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Store } from '../../core/ports/store.ts';
@@ -26,14 +26,14 @@ export interface Membership {
   readonly drain: DrainSwitch;
   readonly others: OtherNodes;
   readonly registry: NodeRegistry;
-  /** Ids of workers: where others share the store, one tells whose it is. */
+  /** Creates worker ids; on a shared store they begin with the node's id. */
   newId(): string;
-  /** Which node proves itself by this header of a request to us; null for none. */
+  /** Returns the node that this Authorization header proves; null for none. */
   nodeBy(authorization: string, request: Pick<IncomingMessage, 'method' | 'url'>): NodeCaller | null;
   stop(): Promise<void>;
 }
 
-/** `queues` is asked with each renewal. */
+/** `queues` is called at each renewal. */
 export async function openMembership(
   { store, home, ...options }: MembershipOptions,
   queues: () => readonly NodeQueue[],

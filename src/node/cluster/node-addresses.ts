@@ -1,8 +1,8 @@
 /**
- * Where a node can be called by others: what it tells of itself, and which of that may be called.
+ * Addresses of nodes: which ones a node publishes, and which may be called.
  *
- * Invariant: an address is called only on the word of an entry that its node has proven. A link-local address is never
- * called, whoever names it; one of the loopback only by a node of the same boot of the same machine.
+ * Invariant: an address is called only if its entry has a valid proof of its node. A link-local address is never
+ * called; a loopback address is called only by a node of the same boot of the same machine.
  */
 import { networkInterfaces } from 'node:os';
 import type { Destinations } from '../../outbound/destinations.ts';
@@ -17,7 +17,7 @@ export interface ListenAddress {
 
 const ANY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOOPBACK = rangesOf(['127.0.0.0/8', '::1/128']);
-/** Where clouds keep their secrets, what is no host at all, and what is many. */
+/** Cloud metadata, addresses without a host, and multicast. */
 const NEVER = rangesOf([
   '0.0.0.0/8',
   '169.254.0.0/16',
@@ -28,7 +28,7 @@ const NEVER = rangesOf([
   'ff00::/8',
 ]);
 
-/** `url` first, where somebody has set it. */
+/** `url` comes first, if set. */
 export function addressesOf(url: string | null, listens: readonly ListenAddress[]): readonly string[] {
   const all = listens.flatMap(({ host, port }) =>
     (ANY.has(host) ? ownAddresses() : [host]).map((each) => at(each, port)),
@@ -43,8 +43,8 @@ function ownAddresses(): readonly string[] {
 
 const at = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
 
-/** What is proven of an entry: who it is, and where it says it can be called. */
-const wordsOf = ({ id, epoch, machine, addresses }: Omit<ProvenEntry, 'proof'>): readonly string[] => [
+/** The fields of an entry that its proof covers. */
+const provenFields = ({ id, epoch, machine, addresses }: Omit<ProvenEntry, 'proof'>): readonly string[] => [
   'entry',
   id,
   epoch,
@@ -53,12 +53,14 @@ const wordsOf = ({ id, epoch, machine, addresses }: Omit<ProvenEntry, 'proof'>):
 ];
 
 export const proveEntry = (secret: NodeSecret, entry: Omit<ProvenEntry, 'proof'>): string =>
-  secret.prove(wordsOf(entry));
+  secret.prove(provenFields(entry));
 
 export const isProvenEntry = (secret: NodeSecret, entry: ProvenEntry): boolean =>
-  typeof entry.proof === 'string' && Array.isArray(entry.addresses) && secret.isProven(entry.proof, wordsOf(entry));
+  typeof entry.proof === 'string' &&
+  Array.isArray(entry.addresses) &&
+  secret.isProven(entry.proof, provenFields(entry));
 
-/** Those of its addresses that are worth a try from here. */
+/** Returns the addresses that can be called from here. */
 export function callable({ addresses, machine }: ProvenEntry, here: string): readonly URL[] {
   const urls = addresses.filter((each) => URL.canParse(each)).map((each) => new URL(each));
   return urls.filter(({ protocol, hostname, username }) => {
@@ -70,7 +72,7 @@ export function callable({ addresses, machine }: ProvenEntry, here: string): rea
 const isLoopbackName = (host: string): boolean =>
   host === 'localhost' || (/^[[\d]/.test(host) && isWithin(LOOPBACK, host));
 
-/** The judge of each connection, asked with the address behind a name. `ofThisMachine`: whether its entry says so. */
+/** Checks each connection by the resolved address. `ofThisMachine`: whether the entry names this machine. */
 export function nodeDestinations(ofThisMachine: boolean): Destinations {
   return {
     names: () => false,

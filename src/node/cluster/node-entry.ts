@@ -1,8 +1,8 @@
 /**
- * What a node tells of itself, and how the others see it: a record that it renews. Nobody decides anything about a job
- * by it; it says whom to ask for files, and shows people who is there and who is gone.
+ * The record of a node, which the node renews. No decision about a job depends on it; it tells which node to ask for
+ * files, and which nodes are present or gone.
  *
- *     up ⇄ draining        up, draining ──stop──▶ stopped        any ──no renewal──▶ gone ──forget, or a week──▶ not shown
+ *     up ⇄ draining        up, draining ──stop──▶ stopped        any ──no renewal──▶ gone ──forget, or a week──▶ not listed
  */
 import type { Store } from '../../core/ports/store.ts';
 
@@ -11,13 +11,13 @@ export const NODE_ORDER_RECORD = 'node-order';
 export const RENEW_EVERY_MS = 10_000;
 /** Two renewals may fail before a node counts as gone. */
 const GONE_AFTER_MS = 35_000;
-/** Where nodes share a store, one that is gone is shown for so long, since it may hold what nobody else has. */
-const SHOWN_MS = 7 * 86_400_000;
+/** On a shared store, a node that is gone is listed this long, since it may hold the only copy of files. */
+const LISTED_MS = 7 * 86_400_000;
 export const MOST_NODES = 500;
 
 export interface NodeQueue {
   readonly queue: string;
-  /** What keeps it from being worked. */
+  /** Why it cannot run. */
   readonly problem: string | null;
   readonly slots: number;
   readonly running: number;
@@ -25,16 +25,16 @@ export interface NodeQueue {
 
 export interface NodeEntry {
   readonly id: string;
-  /** For people: `name` in node.json, else its host. */
+  /** `name` of node.json, otherwise the host name. */
   readonly name: string;
-  /** Another one for each start. */
+  /** New for each start. */
   readonly epoch: string;
   readonly host: string;
   readonly pid: number;
   readonly url: string;
-  /** Where its API answers other nodes, the likeliest first. */
+  /** Addresses of its API for other nodes, the most likely first. */
   readonly addresses: readonly string[];
-  /** Which boot of which machine: only nodes of the same one can use an address of the loopback. */
+  /** Boot and machine: only nodes with the same value can use a loopback address. */
   readonly machine: string;
   readonly version: string;
   readonly startedAt: number;
@@ -43,21 +43,21 @@ export interface NodeEntry {
   /** Null while it runs. */
   readonly stoppedAt: number | null;
   readonly isDraining: boolean;
-  /** Its clock against the store's; more than 0: it is ahead. */
+  /** Difference of its clock to the store's; positive: ahead. */
   readonly clockSkewMs: number;
   readonly queues: readonly NodeQueue[];
   readonly slots: number;
   readonly running: number;
-  /** Of the machine: the last one, five and fifteen minutes. */
+  /** Load average of the machine over one, five and fifteen minutes. */
   readonly load: readonly number[];
   readonly memory: { readonly total: number; readonly free: number; readonly rss: number };
-  /** Of the home folder's disk; null when it cannot be looked at. */
+  /** Disk of the data directory; null when it cannot be read. */
   readonly disk: { readonly total: number; readonly free: number } | null;
-  /** Of how many jobs it has files, and how many attachments; null before it has looked. */
+  /** Number of jobs with files, and of attachments; null before the first count. */
   readonly holds: { readonly jobs: number; readonly attachments: number } | null;
 }
 
-/** Made by a node alone: it knows the secret that the nodes of a store share (node-secret.ts). */
+/** Only nodes can create a proof: they share a secret (node-secret.ts). */
 export interface ProvenEntry extends NodeEntry {
   readonly proof: string;
 }
@@ -66,14 +66,14 @@ export type NodeState = 'up' | 'draining' | 'stopped' | 'gone';
 
 export interface NodeView extends NodeEntry {
   readonly state: NodeState;
-  /** Since when it is stopped or gone; null while it is there. */
+  /** Since when it is stopped or gone; null while present. */
   readonly goneAt: number | null;
-  /** The jobs that its workers still hold. */
+  /** Jobs that its workers still hold. */
   readonly held: readonly string[];
 }
 
-/** How long the record of a node is kept after its last renewal. */
-export const keptFor = (store: Store): number => (store.isShared ? SHOWN_MS : GONE_AFTER_MS);
+/** How long a node's record is kept after its last renewal. */
+export const retentionMs = (store: Store): number => (store.isShared ? LISTED_MS : GONE_AFTER_MS);
 
 export async function readEntries(store: Store): Promise<readonly ProvenEntry[]> {
   const records = await store.records.list({ kind: NODE_RECORD, limit: MOST_NODES });
@@ -87,16 +87,16 @@ export function stateOf({ stoppedAt, seenAt, isDraining }: NodeEntry, now: numbe
   return isDraining ? 'draining' : 'up';
 }
 
-export const isThere = (entry: NodeEntry, now: number): boolean => ['up', 'draining'].includes(stateOf(entry, now));
+export const isPresent = (entry: NodeEntry, now: number): boolean => ['up', 'draining'].includes(stateOf(entry, now));
 
-/** The ids of a node's workers begin with its own, so that the history of a job tells who has its log. */
+/** Worker ids begin with the node's id, so that the history of a job shows which node has its log. */
 export function workerIds(node: string, newId: () => string): () => string {
   return () => `${node}.${newId()}`;
 }
 
 const NODE_OF_WORKER = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\./;
 
-/** Null for a worker of a program, which keeps no files. */
+/** Returns null for a library worker, which keeps no files. */
 export function nodeOfWorker(worker: string | null): string | null {
   return NODE_OF_WORKER.exec(worker ?? '')?.[1] ?? null;
 }

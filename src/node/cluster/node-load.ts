@@ -1,25 +1,25 @@
-/** How loaded the machine of a node is, and how much it holds for others: looked at for its entry, never decided by. */
+/** Load of a node's machine and its number of files, for its entry. No decision depends on it. */
 import { readdir, statfs } from 'node:fs/promises';
 import { freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Home } from '../home.ts';
 import type { NodeEntry, NodeQueue } from './node-entry.ts';
 
-export async function figuresOf({ root }: Home, lanes: readonly NodeQueue[]) {
+export async function loadOf({ root }: Home, queues: readonly NodeQueue[]) {
   const disk = await statfs(root).catch(() => null);
   return {
-    queues: lanes,
-    slots: lanes.reduce((sum, { slots }) => sum + slots, 0),
-    running: lanes.reduce((sum, { running }) => sum + running, 0),
+    queues,
+    slots: queues.reduce((sum, { slots }) => sum + slots, 0),
+    running: queues.reduce((sum, { running }) => sum + running, 0),
     load: loadavg(),
     memory: { total: totalmem(), free: freemem(), rss: process.memoryUsage.rss() },
     disk: disk === null ? null : { total: disk.blocks * disk.bsize, free: disk.bavail * disk.bsize },
   };
 }
 
-const COUNT_EVERY_MS = 300_000;
+const COUNT_INTERVAL_MS = 300_000;
 
-/** Counted now and then: a home may have files of very many jobs. */
+/** Counted rarely: a data directory may have files of very many jobs. */
 export class HeldFiles {
   readonly #home: Home;
   #counted: NodeEntry['holds'] = null;
@@ -29,15 +29,15 @@ export class HeldFiles {
     this.#home = home;
   }
 
-  async look(): Promise<NodeEntry['holds']> {
+  async count(): Promise<NodeEntry['holds']> {
     const now = performance.now();
-    if (now - this.#countedAt < COUNT_EVERY_MS) return this.#counted;
+    if (now - this.#countedAt < COUNT_INTERVAL_MS) return this.#counted;
     this.#countedAt = now;
     this.#counted = { jobs: (await namesIn(this.#home.jobs)).length, attachments: await this.#attachments() };
     return this.#counted;
   }
 
-  /** The next look counts anew. */
+  /** Makes the next call count again. */
   forget(): void {
     this.#countedAt = Number.NEGATIVE_INFINITY;
   }

@@ -13,7 +13,7 @@ import { readEntries } from './node-entry.ts';
 import { NodeRegistry, nodeIdOf } from './node-registry.ts';
 import { openNodeSecret } from './node-secret.ts';
 
-const HALF_A_MINUTE = 36_000;
+const AFTER_GONE_MS = 36_000;
 
 async function aStore(options: { isShared: boolean }): Promise<Store> {
   const store = openMemoryStore({ clock: 'caller' });
@@ -34,7 +34,7 @@ async function aRegistry(store: Store, given?: Home) {
     about: () => ({ name: 'one', host: 'h', pid: 7, url: 'http://h:3333/', isUrlSet: false, version: '1' }),
     queues: () => [
       { queue: 'a', problem: null, slots: 2, running: 1 },
-      { queue: 'b', problem: 'its file is gone', slots: 3, running: 0 },
+      { queue: 'b', problem: 'its file was removed', slots: 3, running: 0 },
     ],
     onTrouble: (_what, error) => troubles.push(error),
   });
@@ -46,7 +46,7 @@ async function aRegistry(store: Store, given?: Home) {
   return { home, drain, registry, id: nodeIdOf(home), list: (ms = 0) => listNodes(store, registry.now() + ms) };
 }
 
-it('a node is listed with what it has under way, tells that it drains, and goes', async () => {
+it('lists a node with its load, shows that it drains, and removes it at its stop', async () => {
   const store = await aStore({ isShared: false });
   const { home, drain, registry, list } = await aRegistry(store);
   const id = readFileSync(join(home.root, 'node-id'), 'utf8').trim();
@@ -67,15 +67,15 @@ it('a node is listed with what it has under way, tells that it drains, and goes'
   expect(await list()).toEqual([]);
 });
 
-it('one that no longer renews its entry is forgotten after two renewals that did not come', async () => {
+it('forgets a node after two missed renewals', async () => {
   const store = await aStore({ isShared: false });
   await aRegistry(store);
   const at = (ms: number) => store.records.list({ kind: 'node', limit: 10 }, { now: Date.now() + ms });
   expect((await at(20_000)).length).toBe(1);
-  expect((await at(HALF_A_MINUTE)).length).toBe(0);
+  expect((await at(AFTER_GONE_MS)).length).toBe(0);
 });
 
-it('where others share the store it is shown as gone, or as stopped, with what its workers hold, until it is forgotten', async () => {
+it('lists a gone or stopped node of a shared store, with the jobs its workers hold, until it is forgotten', async () => {
   const store = await aStore({ isShared: true });
   const { id, list, registry } = await aRegistry(store);
   await store.jobs.add([{ id: 'job', queue: 'a', data: '1' }]);
@@ -90,7 +90,7 @@ it('where others share the store it is shown as gone, or as stopped, with what i
     kind: 'register',
   });
   await store.jobs.claim({ worker, queues: ['a'], limit: 1, requestId: 'r' });
-  const [gone] = await list(HALF_A_MINUTE);
+  const [gone] = await list(AFTER_GONE_MS);
   expect(gone).toMatchObject({ state: 'gone', held: ['job'] });
   const [up] = await list();
   expect(up !== undefined && (await forgetNode(store, up))).toMatchObject({ ok: false });
@@ -101,7 +101,7 @@ it('where others share the store it is shown as gone, or as stopped, with what i
   expect(await list()).toEqual([]);
 });
 
-it('an order to drain is heard by one that runs, and by one that starts', async () => {
+it('applies an order to drain to a running node, and to one that starts', async () => {
   const store = await aStore({ isShared: true });
   const { id, drain, list } = await aRegistry(store);
   await orderDrain(store, id, { isDraining: true });
@@ -112,7 +112,7 @@ it('an order to drain is heard by one that runs, and by one that starts', async 
   expect((await aRegistry(store, home)).drain.isDraining).toBe(true);
 });
 
-it('is found by its name, its id or the beginning of it, and not by what fits two', async () => {
+it('finds a node by name, id or prefix, and refuses an ambiguous name', async () => {
   const store = await aStore({ isShared: true });
   const [one] = [await aRegistry(store), await aRegistry(store)];
   const nodes = await one.list();
@@ -122,12 +122,12 @@ it('is found by its name, its id or the beginning of it, and not by what fits tw
   expect(pickNode(nodes, 'two')).toMatchObject({ refusal: { code: 'not-found' } });
 });
 
-it('an entry that somebody else wrote is not proven', async () => {
+it('rejects the proof of a forged entry', async () => {
   const store = await aStore({ isShared: true });
   await aRegistry(store);
   const secret = await openNodeSecret(store.records);
   const [entry] = await readEntries(store);
-  if (entry === undefined) throw new Error('it is listed');
+  if (entry === undefined) throw new Error('the node is not listed');
   expect(isProvenEntry(secret, entry)).toBe(true);
   expect(isProvenEntry(secret, { ...entry, addresses: ['http://169.254.169.254/'] })).toBe(false);
   expect(isProvenEntry(secret, { ...entry, id: 'other' })).toBe(false);

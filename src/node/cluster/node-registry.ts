@@ -1,6 +1,6 @@
 /**
- * This node's entry among the nodes of its store: renewed as long as it lives, left behind with its end where others share
- * the store, and proven with the secret that nodes share. It also hears what somebody ordered of this node.
+ * This node's entry in the store: renewed while it lives, kept after its stop on a shared store, and signed with the
+ * secret of the nodes. Also reads orders to this node.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { readOrder } from './list-nodes.ts';
 import type { ListenAddress } from './node-addresses.ts';
 import { addressesOf, proveEntry } from './node-addresses.ts';
 import type { NodeEntry, NodeQueue } from './node-entry.ts';
-import { keptFor, NODE_RECORD, RENEW_EVERY_MS } from './node-entry.ts';
-import { figuresOf, HeldFiles } from './node-load.ts';
+import { NODE_RECORD, RENEW_EVERY_MS, retentionMs } from './node-entry.ts';
+import { HeldFiles, loadOf } from './node-load.ts';
 import type { NodeSecret } from './node-secret.ts';
 
-const ORDERS_EVERY_MS = 2_000;
+const ORDER_POLL_INTERVAL_MS = 2_000;
 
 type About = Pick<NodeEntry, 'name' | 'host' | 'pid' | 'url' | 'version'> & { readonly isUrlSet: boolean };
 
@@ -28,7 +28,7 @@ export interface RegistryOptions {
   readonly home: Home;
   readonly secret: NodeSecret;
   readonly drain: DrainSwitch;
-  /** Asked each time: its address may be changed while it runs. */
+  /** Called each time: the address may change while it runs. */
   about(): About;
   queues(): readonly NodeQueue[];
   onTrouble(what: string, error: unknown): void;
@@ -50,7 +50,7 @@ export class NodeRegistry {
     this.#held = new HeldFiles(options.home);
   }
 
-  /** The store's time, as far as the last renewal knows. */
+  /** The store's time, estimated at the last renewal. */
   now(): number {
     return Date.now() + this.#aheadMs;
   }
@@ -61,23 +61,23 @@ export class NodeRegistry {
     this.#timers = [
       setInterval(() => void this.renew(), RENEW_EVERY_MS),
       setInterval(
-        () => void this.#do('an order to this node could not be read', () => this.#hearOrder()),
-        ORDERS_EVERY_MS,
+        () => void this.#enqueue('an order to this node could not be read', () => this.#applyOrder()),
+        ORDER_POLL_INTERVAL_MS,
       ),
     ];
   }
 
-  /** Where its API answers, once that is known. */
+  /** Publishes the addresses of the API. */
   listensOn(addresses: readonly ListenAddress[]): Promise<void> {
     this.#listens = addresses;
     return this.renew();
   }
 
   renew(): Promise<void> {
-    return this.#do('the entry of this node could not be renewed', () => this.#put(null));
+    return this.#enqueue('the entry of this node could not be renewed', () => this.#put(null));
   }
 
-  /** Tells that nothing new is begun here. */
+  /** Publishes that this node starts nothing new. */
   leave(): Promise<void> {
     this.#isStopping = true;
     return this.renew();
@@ -87,28 +87,28 @@ export class NodeRegistry {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     const { store, id } = this.#options;
     this.#held.forget();
-    await this.#do('the entry of this node could not be ended', async () => {
+    await this.#enqueue('the entry of this node could not be closed', async () => {
       if (store.isShared) await this.#put(this.now());
       else await store.records.delete(NODE_RECORD, id);
     });
   }
 
-  /** One after the other; what goes wrong is told, and the next time comes soon. */
-  #do(what: string, work: () => Promise<void>): Promise<void> {
+  /** Runs tasks one after the other; an error is reported, and the next run follows soon. */
+  #enqueue(what: string, work: () => Promise<void>): Promise<void> {
     this.#last = this.#last.then(work).catch((error: unknown) => this.#options.onTrouble(what, error));
     return this.#last;
   }
 
-  async #hearOrder(): Promise<void> {
+  async #applyOrder(): Promise<void> {
     if (await this.#readOrder()) await this.#put(null);
   }
 
   async #readOrder(): Promise<boolean> {
     const { store, id, drain } = this.#options;
     const { isDraining } = await readOrder(store, id);
-    const isNews = isDraining !== drain.isDraining;
+    const isChanged = isDraining !== drain.isDraining;
     drain.set(isDraining);
-    return isNews;
+    return isChanged;
   }
 
   async #put(stoppedAt: number | null): Promise<void> {
@@ -116,30 +116,30 @@ export class NodeRegistry {
     this.#aheadMs = await clockAhead(store.records, OWN_CLOCKS);
     const entry = await this.#entry(stoppedAt);
     const value = JSON.stringify({ ...entry, proof: proveEntry(this.#options.secret, entry) });
-    await store.records.put({ kind: NODE_RECORD, key: id, value, expiresAt: entry.seenAt + keptFor(store) });
+    await store.records.put({ kind: NODE_RECORD, key: id, value, expiresAt: entry.seenAt + retentionMs(store) });
   }
 
   async #entry(stoppedAt: number | null): Promise<NodeEntry> {
     const { id, home, drain, about, queues } = this.#options;
-    const { isUrlSet, ...told } = about();
+    const { isUrlSet, ...facts } = about();
     return {
       id,
-      ...told,
+      ...facts,
       epoch: this.#epoch,
-      addresses: addressesOf(isUrlSet ? told.url : null, this.#listens),
+      addresses: addressesOf(isUrlSet ? facts.url : null, this.#listens),
       machine: bootIdentity(),
       startedAt: this.#startedAt,
       seenAt: this.now(),
       stoppedAt,
       isDraining: drain.isDraining || this.#isStopping,
       clockSkewMs: -this.#aheadMs,
-      ...(await figuresOf(home, queues())),
-      holds: await this.#held.look(),
+      ...(await loadOf(home, queues())),
+      holds: await this.#held.count(),
     };
   }
 }
 
-/** A node is its home folder: the same one after a restart. */
+/** The id of a node belongs to its data directory, and survives restarts. */
 export function nodeIdOf(home: Home): string {
   const known = knownNodeId(home);
   if (known !== null) return known;
@@ -148,7 +148,7 @@ export function nodeIdOf(home: Home): string {
   return id;
 }
 
-/** Null for a home that was never served. */
+/** Returns null for a data directory that never had a node. */
 export function knownNodeId(home: Home): string | null {
   try {
     const text = readFileSync(idPath(home), 'utf8');

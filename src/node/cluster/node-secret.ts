@@ -1,8 +1,8 @@
 /**
- * The secret that the nodes of a store share, kept among its records and given out by no route. With it a node proves
- * who it is; it never travels.
+ * The secret shared by the nodes of a store, kept in a record that no route returns. A node authenticates with it; the
+ * secret itself is never sent.
  *
- * What is proven is always a list of words, each with its length before it, so that no two lists look the same.
+ * A proof covers a list of fields, each preceded by its length, so that no two lists have the same encoding.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Records } from '../../core/ports/records.ts';
@@ -18,23 +18,23 @@ export class NodeSecret {
     this.#secret = secret;
   }
 
-  prove(words: readonly string[]): string {
+  prove(fields: readonly string[]): string {
     const hmac = createHmac('sha256', this.#secret);
-    for (const word of words) hmac.update(`${Buffer.byteLength(word)}:${word}`);
+    for (const field of fields) hmac.update(`${Buffer.byteLength(field)}:${field}`);
     return hmac.digest('base64url');
   }
 
-  isProven(proof: string, words: readonly string[]): boolean {
-    const [given, right] = [Buffer.from(proof, 'base64url'), Buffer.from(this.prove(words), 'base64url')];
+  isProven(proof: string, fields: readonly string[]): boolean {
+    const [given, right] = [Buffer.from(proof, 'base64url'), Buffer.from(this.prove(fields), 'base64url')];
     return given.length === right.length && timingSafeEqual(given, right);
   }
 }
 
-/** Whoever comes first makes it. */
+/** The first node creates it. */
 export async function openNodeSecret(records: Records): Promise<NodeSecret> {
   const value = JSON.stringify(randomBytes(SECRET_BYTES).toString('base64url'));
   await records.put({ kind: NODE_SECRET_RECORD, key: KEY, value, ifVersion: 0 });
   const record = await records.get(NODE_SECRET_RECORD, KEY);
-  if (record === null) throw new Error('a record that was put is there');
+  if (record === null) throw new Error('the node secret is missing after it was written');
   return new NodeSecret(Buffer.from(JSON.parse(record.value) as string, 'base64url'));
 }

@@ -1,4 +1,4 @@
-/** A look at a home folder: whose it is, who can read it, what its disk is and how full, and whether its settings can be read. */
+/** Checks a data directory: owner, permissions, disk, file system, and whether its settings are valid. */
 import { lstatSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -13,11 +13,11 @@ const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 const FULL_BYTES = 16 * MIB;
 const NETWORKED = /^(nfs|nfs4|cifs|smb\d*|smbfs|9p|ceph|glusterfs|afs|ncpfs|lustre|fuse\.(sshfs|s3fs|glusterfs))$/;
-const FLEETING = /^(tmpfs|ramfs)$/;
-const OPEN_TO_OTHERS = 0o077;
-/** A lock and a socket are as good as their folder; folders may be entered where scripts run as somebody else. */
+const VOLATILE = /^(tmpfs|ramfs)$/;
+const ACCESSIBLE_BY_OTHERS = 0o077;
+/** Lock and socket are as safe as their directory. Directories may be searchable where scripts run as another user. */
 const CHECKED_BELOW = ['', 'queues'];
-const MOST_NAMED = 5;
+const MAX_LISTED = 5;
 
 export async function checkHome(home: Home, uid: number): Promise<readonly Finding[]> {
   return [...checkPermissions(home, uid), ...checkDisk(home), ...checkSettings(home), ...(await checkQueues(home))];
@@ -25,18 +25,18 @@ export async function checkHome(home: Home, uid: number): Promise<readonly Findi
 
 export function checkPermissions(home: Home, uid: number): readonly Finding[] {
   const about = 'permissions';
-  const places = unsafePlaces(home, uid).map(({ path, problem, cure, isOpenToChange }) =>
+  const unsafe = unsafePlaces(home, uid).map(({ path, problem, cure, isOpenToChange }) =>
     (isOpenToChange ? fault : warning)(about, `${path} ${problem}`, cure),
   );
   const files = CHECKED_BELOW.flatMap((folder) => ownFiles(join(home.root, folder)));
-  const open = files.filter(({ mode }) => (mode & OPEN_TO_OTHERS) !== 0 && (mode & 0o111) === 0);
+  const open = files.filter(({ mode }) => (mode & ACCESSIBLE_BY_OTHERS) !== 0 && (mode & 0o111) === 0);
   const foreign = files.filter((file) => file.uid !== uid);
   const found = [
-    ...places,
-    ...several(open, (paths) => warning(about, `others may read ${paths}`, `chmod 0600 ${paths}`)),
+    ...unsafe,
+    ...several(open, (paths) => warning(about, `other users may read ${paths}`, `chmod 0600 ${paths}`)),
     ...several(foreign, (paths) => fault(about, `${paths}: not owned by user ${uid}`, `chown ${uid} ${paths}`)),
   ];
-  return found.length > 0 ? found : [fine(about, `${home.root} is closed to others`)];
+  return found.length > 0 ? found : [fine(about, `${home.root} is not accessible to other users`)];
 }
 
 interface OwnFile {
@@ -53,32 +53,36 @@ function ownFiles(folder: string): readonly OwnFile[] {
   });
 }
 
-function several(files: readonly OwnFile[], tell: (paths: string) => Finding): readonly Finding[] {
+function several(files: readonly OwnFile[], finding: (paths: string) => Finding): readonly Finding[] {
   if (files.length === 0) return [];
-  const named = files.slice(0, MOST_NAMED).map(({ path }) => path);
-  return [tell(`${named.join(' ')}${files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : ''}`)];
+  const listed = files.slice(0, MAX_LISTED).map(({ path }) => path);
+  return [finding(`${listed.join(' ')}${files.length > MAX_LISTED ? ` and ${files.length - MAX_LISTED} more` : ''}`)];
 }
 
 export function checkDisk({ root, database }: Home): readonly Finding[] {
   const { bavail, bsize, blocks } = statfsSync(root);
   const [free, total] = [bavail * bsize, blocks * bsize];
-  const words = `${Math.floor(free / MIB)} MB of ${Math.floor(total / MIB)} MB are free under ${root}`;
-  const more = 'make room: longhaul queue settings for retention, old backups, other files of that disk';
+  const space = `${Math.floor(free / MIB)} MB of ${Math.floor(total / MIB)} MB are free under ${root}`;
+  const cure = 'free disk space: shorten retention (longhaul queue settings), delete old backups or other files';
   return [...fullness(), ...ballast(), ...fileSystem(root)];
 
   function fullness(): readonly Finding[] {
-    if (free < FULL_BYTES) return [fault('disk', `the disk is full: ${words}; new jobs are refused`, more)];
-    if (free < GIB && free < total / 20) return [warning('disk', `the disk is nearly full: ${words}`, more)];
-    return [fine('disk', words)];
+    if (free < FULL_BYTES) return [fault('disk', `the disk is full: ${space}; new jobs are refused`, cure)];
+    if (free < GIB && free < total / 20) return [warning('disk', `the disk is nearly full: ${space}`, cure)];
+    return [fine('disk', space)];
   }
 
-  /** It is given up when there is no space, and put back by itself. */
+  /** The ballast is released when the disk is full, and restored automatically. */
   function ballast(): readonly Finding[] {
     const isStore = statSync(database, { throwIfNoEntry: false }) !== undefined;
     const isThere = statSync(join(root, 'ballast'), { throwIfNoEntry: false }) !== undefined;
     if (!isStore || isThere) return [];
     return [
-      warning('disk', 'the ballast is gone: the disk was full, and may be still', `${more}; it comes back by itself`),
+      warning(
+        'disk',
+        'the ballast is missing: the disk was full, and may still be',
+        `${cure}; the ballast is restored automatically`,
+      ),
     ];
   }
 }
@@ -90,17 +94,21 @@ function fileSystem(root: string): readonly Finding[] {
       warning(
         'file-system',
         `${root} is on a network file system (${type}), where locks and fsync cannot be relied on`,
-        'move the home to a local disk, or keep the jobs in Redis: --store redis://…',
+        'move the data directory to a local disk, or keep the jobs in Redis: --store redis://…',
       ),
     ];
-  if (FLEETING.test(type))
+  if (VOLATILE.test(type))
     return [
-      warning('file-system', `${root} is on ${type}: it is gone with the next restart`, 'move the home to a disk'),
+      warning(
+        'file-system',
+        `${root} is on ${type}: it is lost at the next reboot`,
+        'move the data directory to a disk',
+      ),
     ];
   return [fine('file-system', `${root} is on ${type}`)];
 }
 
-/** Of the longest mount point that the path is under. Pure; `mounts` is the text of mountinfo. */
+/** Returns the file system type of the longest mount point above the path. Pure; `mounts` is the text of mountinfo. */
 export function fileSystemOf(path: string, mounts: string): string {
   const rows = mounts.split('\n').map((line) => {
     const [left = '', right = ''] = line.split(' - ');
@@ -110,7 +118,7 @@ export function fileSystemOf(path: string, mounts: string): string {
     return { at, type: right.split(' ')[0] ?? '' };
   });
   const over = rows.filter(({ at }) => at !== '' && (path === at || path.startsWith(at === '/' ? at : `${at}/`)));
-  // The later of two at the same place lies over the earlier.
+  // The later of two mounts at the same path hides the earlier.
   return over.reduce((best, row) => (row.at.length >= best.at.length ? row : best), { at: '', type: 'unknown' }).type;
 }
 
@@ -118,12 +126,12 @@ function checkSettings({ settings }: Home): readonly Finding[] {
   const about = 'settings';
   try {
     nodeSettings(readFileSync(settings, 'utf8'));
-    return [fine(about, `${settings} can be read`)];
+    return [fine(about, `${settings} is valid`)];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      return [note(about, 'there is no node.json: all is as usual')];
+      return [note(about, 'there is no node.json: the defaults apply')];
     if (!(error instanceof LonghaulError)) throw error;
-    return [fault(about, `${settings}: ${error.message}`, 'correct it, then send the node a HUP')];
+    return [fault(about, `${settings}: ${error.message}`, 'correct it, then send the node a SIGHUP')];
   }
 }
 

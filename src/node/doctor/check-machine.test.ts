@@ -8,7 +8,7 @@ const MOUNTS = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 32 22 0:27 / /srv rw - ext4 /dev/sdc1 rw
 33 32 0:28 / /srv rw - tmpfs tmpfs rw`;
 
-describe('the file system of a folder', () => {
+describe('the file system of a directory', () => {
   it.each([
     ['/var/lib/longhaul', 'ext4'],
     ['/home/my files/longhaul', 'nfs4'],
@@ -19,21 +19,21 @@ describe('the file system of a folder', () => {
     expect(fileSystemOf(path, MOUNTS)).toBe(type);
   });
 
-  it('is unknown where nothing is mounted', () => {
+  it('is unknown without a mount point', () => {
     expect(fileSystemOf('/x', '')).toBe('unknown');
   });
 });
 
-describe('a look at limits', () => {
+describe('the check of limits', () => {
   const limits = (files: string, processes: string): string =>
     `Limit  Soft Limit  Hard Limit  Resources\nMax processes  ${processes}  unlimited  processes\nMax open files  ${files}  65536  files\n`;
 
-  it('is content with enough, and with no limit at all', () => {
+  it('accepts high limits and no limit', () => {
     for (const text of [limits('65536', 'unlimited'), limits('4096', '512'), ''])
       expect(checkLimits(text, 'self')).toMatchObject([{ level: 'ok' }]);
   });
 
-  it('names each that is too low, whose it is, and how to raise it', () => {
+  it('reports each low limit, its process, and how to raise it', () => {
     expect(checkLimits(limits('1024', '100'), 77)).toMatchObject([
       { level: 'warning', message: expect.stringContaining('the node (process 77) may have 1024 files') as string },
       { level: 'warning', cure: expect.stringContaining('LimitNPROC') as string },
@@ -41,15 +41,15 @@ describe('a look at limits', () => {
   });
 });
 
-describe('a look at the clock', () => {
+describe('the check of the clock', () => {
   const now = Date.UTC(2026, 5, 1);
 
-  it('is content when the store was written to in the past, or a moment ahead', () => {
+  it('accepts a store that was written in the past, or slightly ahead', () => {
     for (const seenAt of [null, now - 1, now + 59_000])
       expect(checkClock(now, seenAt)).toMatchObject([{ level: 'ok' }]);
   });
 
-  it('finds one that was set back, and one that was never set', () => {
+  it('reports a clock that was set back, and one that was never set', () => {
     expect(checkClock(now, now + 61_000)).toMatchObject([{ level: 'warning' }]);
     expect(checkClock(0, null)).toMatchObject([{ level: 'error' }]);
   });

@@ -1,21 +1,21 @@
-/** A look at the machine: its clock, what it allows a process, and by which means a script's processes can be found and ended. */
+/** Checks the machine: its clock, process limits, and the means to find and stop a script's processes. */
 import { existsSync, readFileSync } from 'node:fs';
 import { openCgroups } from '../../runner/process-tree/cgroups.ts';
 import { readProc } from '../../runner/process-tree/process-stat.ts';
 import type { Finding } from './finding.ts';
 import { fault, fine, note, warning } from './finding.ts';
 
-const LEAST_FILES = 4_096;
-const LEAST_PROCESSES = 512;
-/** Longhaul is younger than this. */
+const MIN_FILES = 4_096;
+const MIN_PROCESSES = 512;
+/** Longhaul did not exist before this time. */
 const OLDEST_TIME = Date.UTC(2024, 0, 1);
 const CLOCK_STEP_MS = 60_000;
 
 export interface MachineFacts {
   readonly now: number;
-  /** When the store was last written to, by its own word; null when that is not known. */
+  /** When the store was last written, by the store's clock; null if not known. */
   readonly storeSeenAt: number | null;
-  /** The process whose limits count: the node's where one runs. */
+  /** The process whose limits apply: the node's if one runs. */
   readonly pid: number | 'self';
 }
 
@@ -26,12 +26,12 @@ export function checkMachine({ now, storeSeenAt, pid }: MachineFacts): readonly 
 
 export function checkClock(now: number, storeSeenAt: number | null): readonly Finding[] {
   const about = 'clock';
-  const cure = 'set the clock (timedatectl set-ntp true); leases begin anew by themselves once it is right';
-  if (now < OLDEST_TIME) return [fault(about, `the clock says ${new Date(now).toISOString()}`, cure)];
+  const cure = 'set the clock (timedatectl set-ntp true); leases are renewed automatically afterwards';
+  if (now < OLDEST_TIME) return [fault(about, `the clock shows ${new Date(now).toISOString()}`, cure)];
   const ahead = (storeSeenAt ?? 0) - now;
   if (ahead <= CLOCK_STEP_MS) return [fine(about, new Date(now).toISOString())];
-  const words = `the store was written to at ${new Date(now + ahead).toISOString()}, which is still to come: the clock was set back`;
-  return [warning(about, words, cure)];
+  const message = `the store was written at ${new Date(now + ahead).toISOString()}, in the future: the clock was set back`;
+  return [warning(about, message, cure)];
 }
 
 export function checkLimits(limits: string, pid: number | 'self'): readonly Finding[] {
@@ -39,7 +39,7 @@ export function checkLimits(limits: string, pid: number | 'self'): readonly Find
   const files = limitOf(limits, 'open files');
   const processes = limitOf(limits, 'processes');
   const found: Finding[] = [];
-  if (files !== null && files < LEAST_FILES)
+  if (files !== null && files < MIN_FILES)
     found.push(
       warning(
         'limits',
@@ -47,11 +47,11 @@ export function checkLimits(limits: string, pid: number | 'self'): readonly Find
         `raise it: LimitNOFILE=65536 in the unit, or ulimit -n 65536 before the start`,
       ),
     );
-  if (processes !== null && processes < LEAST_PROCESSES)
+  if (processes !== null && processes < MIN_PROCESSES)
     found.push(
       warning(
         'limits',
-        `${who} may have ${processes} processes: scripts need some each`,
+        `${who} may have ${processes} processes: each script needs several`,
         'raise it: LimitNPROC=4096 and TasksMax=4096 in the unit, or ulimit -u 4096 before the start',
       ),
     );
@@ -60,7 +60,7 @@ export function checkLimits(limits: string, pid: number | 'self'): readonly Find
     : [fine('limits', `${files ?? 'any number of'} files, ${processes ?? 'any number of'} processes`)];
 }
 
-/** The soft limit, in the words of /proc/PID/limits; null for none. */
+/** Returns the soft limit under its name in /proc/PID/limits; null for none. */
 function limitOf(limits: string, name: string): number | null {
   const value = new RegExp(`^Max ${name}\\s+(\\S+)`, 'm').exec(limits)?.[1] ?? 'unlimited';
   return value === 'unlimited' ? null : Number(value);
@@ -78,13 +78,13 @@ function checkKill(): readonly Finding[] {
     ];
   if (openCgroups() !== null) return [fine(about, 'each script gets a control group (v2) that is killed as a whole')];
   return [
-    note(about, `${whyNoCgroups()}; processes are found by session, parents, mark, folder and open files in /proc`),
+    note(about, `${whyNoCgroups()}; processes are found by session, parents, marker, folder and open files in /proc`),
   ];
 }
 
 function whyNoCgroups(): string {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8');
   if (/ - cgroup2 /.test(mounts))
-    return 'control groups (v2) are there, but none can be made here (Delegate=yes in the unit)';
-  return / - cgroup /.test(mounts) ? 'there are control groups of version 1 only' : 'there are no control groups';
+    return 'control groups (v2) exist, but none can be created here (set Delegate=yes in the unit)';
+  return / - cgroup /.test(mounts) ? 'only control groups of version 1 exist' : 'there are no control groups';
 }

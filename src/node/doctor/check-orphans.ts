@@ -1,6 +1,6 @@
 /**
- * A look for what belongs to no job any more: folders of attempts, attachments without their bytes, and processes that
- * carry the mark of an attempt whose job does not run.
+ * Finds orphans: directories of deleted jobs, attachments without blobs, and processes with the marker of an attempt
+ * whose job does not run.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import { attemptFolder } from '../home.ts';
 import type { Finding } from './finding.ts';
 import { fault, fine, warning } from './finding.ts';
 
-/** As much of a store as this needs; whoever has one lets it be asked. */
+/** The part of a store that this check reads. */
 export interface JobLookup {
   find(ids: readonly string[]): Promise<readonly (KnownJob | null)[]>;
-  /** Values of all records of a kind, by key. */
+  /** Returns all records of a kind. */
   records(kind: string): Promise<readonly { readonly key: string; readonly value: string }[]>;
 }
 
@@ -27,9 +27,9 @@ export interface KnownJob {
   readonly attempt: number;
 }
 
-/** What is younger may be of a job that is just being added. */
+/** A younger directory may belong to a job that is being added. */
 const YOUNG_MS = 60_000;
-const MOST_NAMED = 5;
+const MAX_LISTED = 5;
 
 export async function checkOrphans(home: Home, jobs: JobLookup, now: number): Promise<readonly Finding[]> {
   const found = [
@@ -46,31 +46,32 @@ async function orphanFolders(home: Home, jobs: JobLookup, now: number): Promise<
     (id) => now - (statSync(join(home.jobs, id), { throwIfNoEntry: false })?.mtimeMs ?? now) > YOUNG_MS,
   );
   const known = await jobs.find(old);
-  const orphans = old.filter((_, place) => known[place] === null).map((id) => join(home.jobs, id));
+  const orphans = old.filter((_, index) => known[index] === null).map((id) => join(home.jobs, id));
   if (orphans.length === 0) return [];
-  const cure = 'a running node removes them within ten minutes; without one: rm -r what is named here';
-  return [warning('orphans', `${orphans.length} folders of jobs that are no more: ${some(orphans)}`, cure)];
+  const cure =
+    'a running node removes them within ten minutes; without a node, remove the listed directories with rm -r';
+  return [warning('orphans', `${orphans.length} directories of deleted jobs: ${listText(orphans)}`, cure)];
 }
 
 async function orphanProcesses(home: Home, jobs: JobLookup): Promise<readonly Finding[]> {
   const survey = await takeSurvey();
   const marked = survey.all.flatMap(({ pid }) => {
-    const mark = survey.markOf(pid);
-    return mark !== null && isInside(mark, home.jobs)
-      ? [{ pid, mark, id: mark.slice(home.jobs.length + 1).split('/')[0] ?? '' }]
+    const marker = survey.markOf(pid);
+    return marker !== null && isInside(marker, home.jobs)
+      ? [{ pid, marker, id: marker.slice(home.jobs.length + 1).split('/')[0] ?? '' }]
       : [];
   });
   const ids = [...new Set(marked.map(({ id }) => id))];
-  const known = new Map((await jobs.find(ids)).map((job, place) => [ids[place], job]));
-  const isRightful = ({ mark, id }: { mark: string; id: string }): boolean => {
+  const known = new Map((await jobs.find(ids)).map((job, index) => [ids[index], job]));
+  const isRightful = ({ marker, id }: { marker: string; id: string }): boolean => {
     const job = known.get(id) ?? null;
-    return job !== null && job.state === 'running' && mark === attemptFolder(home, id, job.attempt);
+    return job !== null && job.state === 'running' && marker === attemptFolder(home, id, job.attempt);
   };
   const orphans = marked.filter((each) => !isRightful(each));
   if (orphans.length === 0) return [];
   const pids = orphans.map(({ pid }) => pid).join(' ');
-  const message = `processes of attempts that are over: ${some(orphans.map(({ pid, id }) => `${pid} (job ${id})`))}`;
-  return [fault('orphans', message, `a node ends them when it starts; without one: kill -9 ${pids}`)];
+  const message = `processes of ended attempts: ${listText(orphans.map(({ pid, id }) => `${pid} (job ${id})`))}`;
+  return [fault('orphans', message, `a node stops them when it starts; without a node: kill -9 ${pids}`)];
 }
 
 async function lostAttachments(home: Home, jobs: JobLookup): Promise<readonly Finding[]> {
@@ -78,13 +79,13 @@ async function lostAttachments(home: Home, jobs: JobLookup): Promise<readonly Fi
   const records = await jobs.records(ATTACHMENT_RECORD);
   const lost = records.filter(({ value }) => !existsSync(layout.blob((JSON.parse(value) as Attachment).sha256)));
   if (lost.length === 0) return [];
-  const cure = 'bring the files of blobs/ back from a backup, or attach them again';
+  const cure = 'restore the files of blobs/ from a backup, or attach them again';
   return [
-    fault('attachments', `${lost.length} attachments have lost their bytes: ${some(lost.map(({ key }) => key))}`, cure),
+    fault('attachments', `${lost.length} attachments have no blob: ${listText(lost.map(({ key }) => key))}`, cure),
   ];
 }
 
-function some(words: readonly string[]): string {
-  const rest = words.length - MOST_NAMED;
-  return `${words.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+function listText(items: readonly string[]): string {
+  const rest = items.length - MAX_LISTED;
+  return `${items.slice(0, MAX_LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -1,14 +1,14 @@
-/** What a look at a node found: one thing, how bad it is, and what to do about it. */
+/** A finding of a check: its level, and the cure. */
 
-/** `note`: a fact worth knowing, with nothing to be done. */
+/** `note`: information that needs no action. */
 export type FindingLevel = 'ok' | 'note' | 'warning' | 'error';
 
 export interface Finding {
-  /** What was looked at, in a word: `disk`, `database`, `permissions`. */
+  /** The subject: `disk`, `database`, `permissions`. */
   readonly about: string;
   readonly level: FindingLevel;
   readonly message: string;
-  /** What to do; empty where there is nothing. */
+  /** What to do; empty if nothing. */
   readonly cure: string;
 }
 

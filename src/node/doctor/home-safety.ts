@@ -1,27 +1,27 @@
 /**
- * Whether a home folder is ours alone. Whoever can write into it, or rename a folder above it, can run code as us, so a
- * node does not start there; whoever can read it sees every job's data, which is told and not refused.
+ * Checks that only this user can use a data directory. A user who can write to it, or rename a directory above it, can
+ * run code as this user, so a node refuses to start. A user who can read it sees every job's data, which is a warning.
  *
- * Looks and changes nothing.
+ * Reads only.
  */
 import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Home } from '../home.ts';
 
-export interface UnsafePlace {
+export interface UnsafePath {
   readonly path: string;
   readonly problem: string;
   readonly cure: string;
-  /** Whether others could put something in its place. */
+  /** Whether other users could replace it. */
   readonly isOpenToChange: boolean;
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
-/** Going through is allowed: scripts that run as another user need it. */
+/** Search permission is allowed: scripts that run as another user need it. */
 const READABLE_BY_OTHERS = 0o044;
 const STICKY = 0o1000;
 
-export function unsafePlaces(home: Home, uid: number): readonly UnsafePlace[] {
+export function unsafePlaces(home: Home, uid: number): readonly UnsafePath[] {
   const found = foldersAbove(home.root).flatMap(unsafeParent);
   const root = statSync(home.root, { throwIfNoEntry: false });
   if (root === undefined) return found;
@@ -33,31 +33,31 @@ export function unsafePlaces(home: Home, uid: number): readonly UnsafePlace[] {
   return found;
 }
 
-function foreign(path: string, owner: number, uid: number): UnsafePlace {
+function foreign(path: string, owner: number, uid: number): UnsafePath {
   return {
     path,
     problem: `belongs to user ${owner}, and this is user ${uid}`,
-    cure: `run as its owner, or give it over: chown -R ${uid} ${path}`,
+    cure: `run as its owner, or change the owner: chown -R ${uid} ${path}`,
     isOpenToChange: true,
   };
 }
 
-function open(path: string, mode: number, isOpenToChange: boolean): UnsafePlace {
+function open(path: string, mode: number, isOpenToChange: boolean): UnsafePath {
   const octal = (mode & 0o7777).toString(8).padStart(4, '0');
   return {
     path,
-    problem: `may be ${isOpenToChange ? 'written' : 'read'} by others (mode ${octal})`,
+    problem: `may be ${isOpenToChange ? 'written' : 'read'} by other users (mode ${octal})`,
     cure: `chmod 0700 ${path}`,
     isOpenToChange,
   };
 }
 
-/** In a folder with the sticky bit, such as /tmp, others can rename nothing of ours. */
-function unsafeParent(path: string): readonly UnsafePlace[] {
+/** In a directory with the sticky bit, such as /tmp, other users cannot rename our files. */
+function unsafeParent(path: string): readonly UnsafePath[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & 0o002) === 0 || (stat.mode & STICKY) !== 0) return [];
-  const problem = 'anybody may rename what is in it, also the home folder';
-  return [{ path, problem, cure: `chmod o-w ${path}, or name a home elsewhere`, isOpenToChange: true }];
+  const problem = 'any user may rename its entries, including the data directory';
+  return [{ path, problem, cure: `chmod o-w ${path}, or choose another directory with --home`, isOpenToChange: true }];
 }
 
 function foldersAbove(path: string): readonly string[] {

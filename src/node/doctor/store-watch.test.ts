@@ -5,7 +5,7 @@ import { watchStore } from './store-watch.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-it('A store that can be used no more is reported once, though no other call is made.', async () => {
+it('reports a closed store once, although no other call is made', async () => {
   const store = openMemoryStore({ clock: 'caller' });
   const errors: unknown[] = [];
   const watch = watchStore(store, (error) => errors.push(error));
@@ -17,7 +17,7 @@ it('A store that can be used no more is reported once, though no other call is m
   expect(errors).toMatchObject([{ code: 'store-closed' }]);
 });
 
-it('A watch that was stopped reports nothing.', async () => {
+it('reports nothing after it was stopped', async () => {
   const store = openMemoryStore({ clock: 'caller' });
   const errors: unknown[] = [];
   const watch = watchStore(store, (error) => errors.push(error));

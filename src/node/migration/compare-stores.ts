@@ -1,4 +1,4 @@
-/** Two stores row by row: what differs, and the counts and hashes by which one sees that nothing does. */
+/** Compares two stores row by row: differences, counts and hashes. */
 import { createHash, type Hash } from 'node:crypto';
 import { sameJson } from '../../core/input/same-json.ts';
 import type { MigrationPort, MovedPart, MovedRow } from '../../core/ports/migration.ts';
@@ -6,21 +6,21 @@ import { keyOrder } from '../../core/ports/migration.ts';
 
 export const PAGE = 200;
 
-export interface PartSum {
+export interface PartDigest {
   readonly part: MovedPart;
   readonly rows: number;
   readonly sha256: string;
 }
 
 export interface Compared {
-  readonly source: PartSum;
-  readonly target: PartSum;
-  /** Rows of the source that the target has not, or otherwise; and keys that only the target has. */
+  readonly source: PartDigest;
+  readonly target: PartDigest;
+  /** Rows of the source that the target lacks or has with other values; and keys that only the target has. */
   readonly missing: readonly MovedRow[];
   readonly extra: readonly string[];
 }
 
-export type Wanted = (part: MovedPart, row: MovedRow) => boolean;
+export type RowFilter = (part: MovedPart, row: MovedRow) => boolean;
 
 export async function* rowsOf(
   migration: MigrationPort,
@@ -35,45 +35,45 @@ export async function* rowsOf(
   }
 }
 
-export interface Comparing {
-  /** Of the source; what is left behind is no difference. */
-  readonly isWanted: Wanted;
-  /** Told now and then, and at the end, how many have been read. */
+export interface CompareOptions {
+  /** Selects the rows of the source; jobs left behind are not differences. */
+  readonly isWanted: RowFilter;
+  /** Called periodically and at the end with the number of rows read. */
   onRows(rows: number): void;
 }
 
 export async function compare(
   part: MovedPart,
-  movers: { from: MigrationPort; to: MigrationPort },
-  { isWanted, onRows }: Comparing,
+  ports: { from: MigrationPort; to: MigrationPort },
+  { isWanted, onRows }: CompareOptions,
 ): Promise<Compared> {
-  const sums = { source: new Sum(part), target: new Sum(part) };
+  const digests = { source: new Digest(part), target: new Digest(part) };
   const [missing, extra]: [MovedRow[], string[]] = [[], []];
-  const there = rowsOf(movers.to, part);
-  let other = await nextOf(there);
+  const targetRows = rowsOf(ports.to, part);
+  let other = await nextOf(targetRows);
   let rows = 0;
-  for await (const row of rowsOf(movers.from, part)) {
+  for await (const row of rowsOf(ports.from, part)) {
     rows += 1;
     if (rows % PAGE === 0) onRows(rows);
     if (!isWanted(part, row)) continue;
-    sums.source.add(row);
-    for (; other !== null && keyOrder(part, other.key, row.key) < 0; other = await nextOf(there)) {
-      sums.target.add(other);
+    digests.source.add(row);
+    for (; other !== null && keyOrder(part, other.key, row.key) < 0; other = await nextOf(targetRows)) {
+      digests.target.add(other);
       extra.push(other.key);
     }
     const isThere = other?.key === row.key;
     if (!isThere || !sameJson(row.value, other?.value)) missing.push(row);
     if (isThere && other !== null) {
-      sums.target.add(other);
-      other = await nextOf(there);
+      digests.target.add(other);
+      other = await nextOf(targetRows);
     }
   }
-  for (; other !== null; other = await nextOf(there)) {
-    sums.target.add(other);
+  for (; other !== null; other = await nextOf(targetRows)) {
+    digests.target.add(other);
     extra.push(other.key);
   }
   onRows(rows);
-  return { source: sums.source.total, target: sums.target.total, missing, extra };
+  return { source: digests.source.total, target: digests.target.total, missing, extra };
 }
 
 async function nextOf(rows: AsyncGenerator<MovedRow>): Promise<MovedRow | null> {
@@ -81,7 +81,7 @@ async function nextOf(rows: AsyncGenerator<MovedRow>): Promise<MovedRow | null> 
   return done === true ? null : value;
 }
 
-class Sum {
+class Digest {
   readonly #part: MovedPart;
   readonly #hash: Hash = createHash('sha256');
   #rows = 0;
@@ -95,12 +95,12 @@ class Sum {
     this.#hash.update(`${key}\n${canonical(value)}\n`);
   }
 
-  get total(): PartSum {
+  get total(): PartDigest {
     return { part: this.#part, rows: this.#rows, sha256: this.#hash.copy().digest('hex') };
   }
 }
 
-/** JSON with its keys in one order. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Home } from '../home.ts';
 import { homeAt } from '../home.ts';
-import type { FilesToMove } from './copy-files.ts';
+import type { FilesToCopy } from './copy-files.ts';
 import { moveFiles } from './copy-files.ts';
 
 async function twoHomes(): Promise<{ from: Home; to: Home }> {
@@ -26,7 +26,7 @@ async function putBlob({ blobs }: Home, text: string): Promise<string> {
   return join(hash.slice(0, 2), hash);
 }
 
-const order = (homes: { from: Home; to: Home }, more: Partial<FilesToMove> = {}): FilesToMove => ({
+const request = (homes: { from: Home; to: Home }, more: Partial<FilesToCopy> = {}): FilesToCopy => ({
   ...homes,
   known: new Map(),
   signal: new AbortController().signal,
@@ -34,49 +34,51 @@ const order = (homes: { from: Home; to: Home }, more: Partial<FilesToMove> = {})
   ...more,
 });
 
-describe('Files of a home that moves', () => {
-  it('come whole, and in a second round what came or grew since', async () => {
+describe('files of a migrated data directory', () => {
+  it('are copied, and in a second round those that were added or grew', async () => {
     const homes = await twoHomes();
     const { from, to } = homes;
     const [blob, known] = [await putBlob(from, 'a film'), new Map<string, string>()];
     await put(join(from.jobs, 'j/attempts/1/log'), 'one\n');
-    expect(await moveFiles(order(homes, { known }))).toEqual({ files: 2, bytes: 10 });
+    expect(await moveFiles(request(homes, { known }))).toEqual({ files: 2, bytes: 10 });
     await appendFile(join(from.jobs, 'j/attempts/1/log'), 'two\n');
     const late = await putBlob(from, 'another');
-    expect(await moveFiles(order(homes, { known }))).toEqual({ files: 3, bytes: 21 });
+    expect(await moveFiles(request(homes, { known }))).toEqual({ files: 3, bytes: 21 });
     expect(await readFile(join(to.blobs, blob), 'utf8')).toBe('a film');
     expect(await readFile(join(to.blobs, late), 'utf8')).toBe('another');
     expect(await readFile(join(to.jobs, 'j/attempts/1/log'), 'utf8')).toBe('one\ntwo\n');
   });
 
-  it('that do not have their hash are refused, and are not there under their name', async () => {
+  it('with a wrong hash are refused, and do not appear under their name', async () => {
     const homes = await twoHomes();
     const blob = await putBlob(homes.from, 'right');
     await writeFile(join(homes.from.blobs, blob), 'wrong');
-    await expect(moveFiles(order(homes))).rejects.toMatchObject({ code: 'data-corrupt' });
+    await expect(moveFiles(request(homes))).rejects.toMatchObject({ code: 'data-corrupt' });
     await expect(readFile(join(homes.to.blobs, blob))).rejects.toThrow('ENOENT');
   });
 
-  it('are mended at the new home where they are not the same', async () => {
+  it('are repaired in the new data directory where they differ', async () => {
     const homes = await twoHomes();
     const blob = await putBlob(homes.from, 'right');
     await put(join(homes.to.blobs, blob), 'wrong');
-    await moveFiles(order(homes));
+    await moveFiles(request(homes));
     expect(await readFile(join(homes.to.blobs, blob), 'utf8')).toBe('right');
   });
 
-  it('are left out when they have gone away', async () => {
+  it('are skipped when they were removed', async () => {
     const homes = await twoHomes();
     for (const name of ['a', 'b']) await put(join(homes.from.jobs, name), name);
     const onFile = (): void => rmSync(join(homes.from.jobs, 'b'), { force: true });
-    expect(await moveFiles(order(homes, { onFile }))).toEqual({ files: 1, bytes: 1 });
+    expect(await moveFiles(request(homes, { onFile }))).toEqual({ files: 1, bytes: 1 });
   });
 
-  it('stop at a file when they are told to', async () => {
+  it('are copied until the signal is aborted', async () => {
     const homes = await twoHomes();
     for (const name of ['a', 'b', 'c']) await put(join(homes.from.jobs, name), name);
     const stop = new AbortController();
-    await expect(moveFiles(order(homes, { signal: stop.signal, onFile: () => stop.abort() }))).rejects.toThrow('abort');
+    await expect(moveFiles(request(homes, { signal: stop.signal, onFile: () => stop.abort() }))).rejects.toThrow(
+      'abort',
+    );
     await expect(readFile(join(homes.to.jobs, 'b'))).rejects.toThrow('ENOENT');
   });
 });

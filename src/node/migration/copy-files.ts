@@ -1,9 +1,9 @@
 /**
- * Attachments and logs of a home, copied into another one. Each copy is compared with the original by its hash, a blob with
- * its name; what is there already and the same is left as it is, so it can be repeated. Nothing is removed.
+ * Copies attachments and logs of one data directory to another. Each copy is compared with the original by its hash, a
+ * blob with its name. An equal file is kept, so the copy can be repeated. Nothing is removed.
  *
- * It is done twice in a move: while jobs may still run, so that the stores stand closed for less, and when none does, for
- * what came or grew in between. A log that somebody writes while it is copied is left to the next round.
+ * A migration does this twice: while jobs may still run, so that the stores are closed for a shorter time, and when
+ * none runs, for files that were added or grew. A log that changes during its copy is left to the next round.
  */
 import { lstat, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -16,10 +16,10 @@ export interface FilesResult {
   readonly bytes: number;
 }
 
-export interface FilesToMove {
+export interface FilesToCopy {
   readonly from: Home;
   readonly to: Home;
-  /** What was found to be the same at both ends, and when it had last been written then: kept from round to round. */
+  /** Files that were equal at both ends, with size and modification time: kept between rounds. */
   readonly known: Map<string, string>;
   readonly signal: AbortSignal;
   onFile(done: number, of: number): void;
@@ -28,20 +28,20 @@ export interface FilesToMove {
 interface OneFile {
   readonly from: string;
   readonly to: string;
-  /** Of a blob, whose name it is; null for what may still be written. */
+  /** The hash of a blob, which is its name; null for a file that may still change. */
   readonly sha256: string | null;
 }
 
 const BLOB = /^[0-9a-f]{2}\/[0-9a-f]{64}$/;
 
-export async function moveFiles({ from, to, known, signal, onFile }: FilesToMove): Promise<FilesResult> {
+export async function moveFiles({ from, to, known, signal, onFile }: FilesToCopy): Promise<FilesResult> {
   const all = await filesIn(from, to);
   let [files, bytes] = [0, 0];
-  for (const [place, file] of all.entries()) {
+  for (const [index, file] of all.entries()) {
     signal.throwIfAborted();
     const size = await moveFile(file, known);
     if (size !== null) [files, bytes] = [files + 1, bytes + size];
-    onFile(place + 1, all.length);
+    onFile(index + 1, all.length);
   }
   return { files, bytes };
 }
@@ -55,21 +55,21 @@ async function filesIn(from: Home, to: Home): Promise<readonly OneFile[]> {
   ];
 }
 
-/** Its size; null when it went away meanwhile: a node removes what nobody needs. */
+/** Returns the size; null when the file was removed meanwhile: a node removes unreferenced files. */
 async function moveFile(file: OneFile, known: Map<string, string>): Promise<number | null> {
   const before = await stampOf(file.from);
   if (before === null) return null;
-  if (known.get(file.from) === before.words) return before.size;
+  if (known.get(file.from) === before.stamp) return before.size;
   const isSame = await copied(file, before.size);
   const after = await stampOf(file.from);
   if (after === null) return null;
-  const isStill = after.words === before.words;
-  if (isSame && isStill) known.set(file.from, after.words);
-  else if (isStill || file.sha256 !== null) throw corrupt(file);
+  const isUnchanged = after.stamp === before.stamp;
+  if (isSame && isUnchanged) known.set(file.from, after.stamp);
+  else if (isUnchanged || file.sha256 !== null) throw corrupt(file);
   return after.size;
 }
 
-/** Whether the copy, made now or before, has the hash that it should have. */
+/** Returns whether the copy, new or existing, has the expected hash. */
 async function copied(file: OneFile, size: number): Promise<boolean> {
   const sha256 = file.sha256 ?? (await hashOf(file.from));
   if (size === (await stampOf(file.to))?.size && (await hashOf(file.to)) === sha256) return true;
@@ -80,15 +80,15 @@ async function copied(file: OneFile, size: number): Promise<boolean> {
   return isSame;
 }
 
-async function stampOf(path: string): Promise<{ readonly size: number; readonly words: string } | null> {
+async function stampOf(path: string): Promise<{ readonly size: number; readonly stamp: string } | null> {
   const found = await lstat(path).catch(() => null);
-  return found === null ? null : { size: found.size, words: `${found.size} ${found.mtimeMs}` };
+  return found === null ? null : { size: found.size, stamp: `${found.size} ${found.mtimeMs}` };
 }
 
 const hashOf = (path: string): Promise<string | null> => sha256Of(path).catch(() => null);
 
 function corrupt({ from, sha256 }: OneFile): LonghaulError {
-  const hash = sha256 === null ? 'that was read from it at first' : sha256;
+  const hash = sha256 === null ? 'of its first read' : sha256;
   return new LonghaulError(
     'data-corrupt',
     `${from} does not have the hash ${hash}: longhaul doctor --scrub lists such files`,

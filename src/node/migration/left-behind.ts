@@ -1,8 +1,8 @@
 /**
- * Jobs that run, and whoever hangs on them: they finish where they are.
+ * Jobs that run during a migration, and the jobs related to them: they stay at the source until they end.
  *
- * A job that waits for one that runs, or is folded into it, stays with it, and so does whatever else that job waits for:
- * an edge is followed up and down, so that none that is open is ever cut.
+ * A job that depends on a running job, or is coalesced into it, stays with it, and so do that job's other open
+ * dependencies. Edges are followed in both directions, so that no open edge is ever cut.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../core/job/job.ts';
@@ -10,46 +10,46 @@ import type { JobQuery } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 
 const PAGE = 500;
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
 export async function runningJobs(store: Store): Promise<readonly Job[]> {
   return listAll(store, { state: 'running' });
 }
 
-export interface Waiting {
+export interface WaitOptions {
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Told how many still run, as long as they are waited for. */
-  onLook(running: number): void;
+  /** Called with the number of running jobs while it waits. */
+  onPoll(running: number): void;
 }
 
-/** Those that still run when the time is over; lost leases are brought back meanwhile, as a claim would. */
-export async function waitForRunning(store: Store, { waitMs, signal, onLook }: Waiting): Promise<readonly Job[]> {
+/** Returns the jobs that still run at the timeout. Expired leases are returned meanwhile, as by a claim. */
+export async function waitForRunning(store: Store, { waitMs, signal, onPoll }: WaitOptions): Promise<readonly Job[]> {
   const endAt = performance.now() + waitMs;
   for (;;) {
     await store.jobs.maintain({ limit: 1_000 });
     const running = await runningJobs(store);
     if (running.length === 0 || performance.now() >= endAt) return running;
-    onLook(running.length);
+    onPoll(running.length);
     signal.throwIfAborted();
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 
-/** Ids of the running ones and of all that hang on them. */
-export async function leftWith(store: Store, running: readonly Job[]): Promise<ReadonlySet<string>> {
+/** Returns the ids of running jobs and of all related jobs. */
+export async function withRelatedJobs(store: Store, running: readonly Job[]): Promise<ReadonlySet<string>> {
   const left = new Map(running.map((job) => [job.id, job]));
   for (const job of left.values())
-    for (const kin of await kinOf(store, job)) if (!left.has(kin.id)) left.set(kin.id, kin);
+    for (const related of await relatedTo(store, job)) if (!left.has(related.id)) left.set(related.id, related);
   return new Set(left.keys());
 }
 
-async function kinOf(store: Store, job: Job): Promise<readonly Job[]> {
+async function relatedTo(store: Store, job: Job): Promise<readonly Job[]> {
   const children = job.dependents > 0 ? await listAll(store, { parent: job.id }) : [];
   const parents = (job.parents?.open ?? 0) > 0 ? await listAll(store, { child: job.id }) : [];
-  const folded = job.folded > 0 ? await listAll(store, { queue: job.queue, state: 'waiting' }) : [];
+  const candidates = job.folded > 0 ? await listAll(store, { queue: job.queue, state: 'waiting' }) : [];
   const waiting = children.filter(({ parents: of }) => (of?.open ?? 0) > 0);
-  return [...waiting, ...parents, ...folded.filter(({ foldedInto }) => foldedInto === job.id)];
+  return [...waiting, ...parents, ...candidates.filter(({ foldedInto }) => foldedInto === job.id)];
 }
 
 async function listAll(store: Store, query: Partial<JobQuery>): Promise<readonly Job[]> {

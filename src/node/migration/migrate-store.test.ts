@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewJob } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
-import type { MoveOptions, MoveProgress } from './migrate-store.ts';
+import type { MigrationOptions, MoveProgress } from './migrate-store.ts';
 import { moveStore } from './migrate-store.ts';
 
 const JOBS = 450;
@@ -15,7 +15,7 @@ async function aStoreWith(jobs: number): Promise<Store> {
   return store;
 }
 
-function options(from: Store, to: Store, more: Partial<MoveOptions> = {}): MoveOptions {
+function options(from: Store, to: Store, more: Partial<MigrationOptions> = {}): MigrationOptions {
   return {
     from,
     to,
@@ -32,12 +32,12 @@ function options(from: Store, to: Store, more: Partial<MoveOptions> = {}): MoveO
   };
 }
 
-describe('A move', () => {
-  it('says how much there is of which, in both steps, to the last row', async () => {
-    const [from, to, said] = [await aStoreWith(JOBS), openMemoryStore(), [] as MoveProgress[]];
-    await moveStore(options(from, to, { onProgress: (progress) => said.push(progress) }));
+describe('a store migration', () => {
+  it('reports progress of both steps to the last row', async () => {
+    const [from, to, reported] = [await aStoreWith(JOBS), openMemoryStore(), [] as MoveProgress[]];
+    await moveStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
     for (const step of ['copy', 'compare'] as const) {
-      const jobs = said.filter((each) => each.step === step && each.part === 'jobs');
+      const jobs = reported.filter((each) => each.step === step && each.part === 'jobs');
       expect(jobs.length).toBeGreaterThan(2);
       expect(jobs[0]).toMatchObject({ of: JOBS });
       expect(jobs.at(-1)).toMatchObject({ rows: JOBS, of: JOBS });
@@ -46,7 +46,7 @@ describe('A move', () => {
   });
 
   it.each(['copy', 'compare'] as const)(
-    'that is stopped in the middle of %s leaves both closed and goes on from there',
+    'that is aborted during %s leaves both stores closed, and resumes from there',
     async (step) => {
       const [from, to, stop] = [await aStoreWith(JOBS), openMemoryStore(), new AbortController()];
       const onProgress = (progress: MoveProgress): void => {
@@ -57,16 +57,16 @@ describe('A move', () => {
         expect((await store.migration.standing())?.state).toBe('moving');
         expect(await store.jobs.add([{ id: 'new', queue: 'q', data: '1' }])).toMatchObject([{ ok: false }]);
       }
-      const said: MoveProgress[] = [];
-      await moveStore(options(from, to, { onProgress: (progress) => said.push(progress) }));
-      const copied = said.filter(({ step: each, part }) => each === 'copy' && part === 'jobs');
+      const reported: MoveProgress[] = [];
+      await moveStore(options(from, to, { onProgress: (progress) => reported.push(progress) }));
+      const copied = reported.filter(({ step: each, part }) => each === 'copy' && part === 'jobs');
       expect(copied[0]?.rows).toBeGreaterThan(200);
       expect((await to.jobs.count(['q']))[0]).toMatchObject({ waiting: JOBS });
       expect((await to.migration.standing())?.state).toBe('over');
     },
   );
 
-  it('brings what is no row before anything is closed, and again when both are closed and equal', async () => {
+  it('copies files before a store is closed, and again when both are closed and equal', async () => {
     const [from, to] = [await aStoreWith(3), openMemoryStore()];
     const seen: unknown[] = [];
     const bringFiles = async (): Promise<void> => {
@@ -88,13 +88,13 @@ describe('A move', () => {
     expect((await to.migration.standing())?.state).toBe('over');
   });
 
-  it('that is refused brings nothing', async () => {
+  it('that is refused copies no files', async () => {
     const [from, to] = [await aStoreWith(3), await aStoreWith(1)];
-    const bringFiles = async (): Promise<void> => Promise.reject(new Error('was brought'));
+    const bringFiles = async (): Promise<void> => Promise.reject(new Error('was copied'));
     await expect(moveStore(options(from, to, { bringFiles }))).rejects.toThrow('is not empty');
   });
 
-  it('waits for what runs, and brings what was waited for', async () => {
+  it('waits for running jobs, and copies them', async () => {
     const [from, to] = [await aStoreWith(1), openMemoryStore()];
     const { jobs } = await from.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'r' });
     const token = jobs[0]?.lease?.token ?? 0;
@@ -105,7 +105,7 @@ describe('A move', () => {
     expect(await to.jobs.find(['j-0'])).toMatchObject([{ state: 'done', result: '"late"' }]);
   });
 
-  it('leaves behind what runs and all that hangs on it, and brings it when it has ended, with every edge', async () => {
+  it('leaves running and related jobs behind, and copies them with every edge after their end', async () => {
     const [from, to] = [openMemoryStore(), openMemoryStore()];
     const job = (id: string, dependsOn: readonly string[] = []): NewJob => ({ id, queue: 'q', data: '1', dependsOn });
     await from.jobs.add([job('before'), job('runs'), job('both', ['before', 'runs']), job('after', ['before'])]);

@@ -1,11 +1,12 @@
 /**
- * A store moves house. Every step can be repeated, and a kill at any point leaves at most one end alive:
+ * Migrates a store to another engine. Every step can be repeated, and a kill at any point leaves at most one store
+ * open:
  *
- *     source closed ──▶ target closed, emptied ──▶ rows copied, how far is kept there ──▶ both compared, row by row
+ *     source closed ──▶ target closed, emptied ──▶ rows copied, progress kept in the target ──▶ both compared, row by row
  *                                          source over, for good ──▶ target open
  *
- * Invariant: the target is opened only when the source stands as over, and that is written only over the standing this
- * move gave it: whoever gave the move up in between has won, and the target stays closed.
+ * Invariant: the target is opened only after the source is marked `over`, and that mark replaces only the standing that
+ * this migration gave it. If the migration was cancelled in between, the cancellation wins and the target stays closed.
  */
 
 import type { Job } from '../../core/job/job.ts';
@@ -13,62 +14,62 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import type { MovedJob, MovedPart, MovedRow, Standing } from '../../core/ports/migration.ts';
 import { MOVED_PARTS } from '../../core/ports/migration.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { Compared, PartSum, Wanted } from './compare-stores.ts';
+import type { Compared, PartDigest, RowFilter } from './compare-stores.ts';
 import { compare, PAGE, rowsOf } from './compare-stores.ts';
-import { leftWith, runningJobs, waitForRunning } from './left-behind.ts';
-import { planMove } from './plan-migration.ts';
+import { runningJobs, waitForRunning, withRelatedJobs } from './left-behind.ts';
+import { planMigration } from './plan-migration.ts';
 
-export interface MoveOptions {
+export interface MigrationOptions {
   readonly from: Store;
   readonly to: Store;
-  /** The stores as people are shown them: without secrets. */
+  /** The stores' display names, without secrets. */
   readonly fromName: string;
   readonly toName: string;
   readonly waitMs: number;
-  /** Whether jobs that still run then are left behind; else nothing moves. */
+  /** Whether running jobs are left behind; otherwise nothing is migrated. */
   readonly leave: boolean;
   readonly signal: AbortSignal;
   now(): number;
   newId(): string;
   onProgress(progress: MoveProgress): void;
   /**
-   * Brings what belongs to the jobs and is no row. Called before anything is closed, so that most of it comes while the
-   * old store still works, and again when nothing changes any more, before the new one opens.
+   * Copies the jobs' files. Called before a store is closed, so that most are copied while the old store still works,
+   * and again when nothing changes any more, before the new store opens.
    */
   bringFiles(): Promise<void>;
 }
 
 export interface MoveProgress {
-  /** `wait`: the rows are the jobs that still run. */
+  /** In step `wait`, the rows are the running jobs. */
   readonly step: 'wait' | 'copy' | 'compare';
   readonly part: MovedPart;
   readonly rows: number;
-  /** How many there are; null where nobody counts them, as they are few. */
+  /** The total; null for parts that are small and not counted. */
   readonly of: number | null;
 }
 
 export interface MoveResult {
   readonly kind: 'moved' | 'already' | 'rest';
   readonly move: string | null;
-  readonly parts: readonly PartSum[];
-  /** Ids of jobs that stay at the source until they have ended. */
+  readonly parts: readonly PartDigest[];
+  /** Ids of jobs that stay at the source until they end. */
   readonly left: readonly string[];
 }
 
-/** Somebody may write records while they are compared: so often it is tried again. */
-const MOST_ROUNDS = 5;
+/** Records may be written during the comparison: limits the repetitions. */
+const MAX_ROUNDS = 5;
 
-export async function moveStore(options: MoveOptions): Promise<MoveResult> {
+export async function moveStore(options: MigrationOptions): Promise<MoveResult> {
   const { from, to } = options;
   const [source, target] = [await from.migration.standing(), await to.migration.standing()];
   const isTargetEmpty = await isEmpty(to);
-  const plan = planMove({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
+  const plan = planMigration({ source, target, from: options.fromName, to: options.toName, isTargetEmpty });
   if (plan.kind === 'refuse') throw new LonghaulError('refused', plan.why);
   if (plan.kind === 'done') return { kind: 'already', move: source?.move ?? null, parts: [], left: [] };
-  if (source?.role !== 'source') await mustBeStill(options);
+  if (source?.role !== 'source') await refuseRunningJobs(options);
   await options.bringFiles();
-  if (plan.kind === 'rest') return new Moving(options, plan.move ?? '').rest(source as Standing);
-  return new Moving(options, plan.move ?? options.newId()).all({ source, target, isFresh: plan.kind === 'begin' });
+  if (plan.kind === 'rest') return new Migration(options, plan.move ?? '').rest(source as Standing);
+  return new Migration(options, plan.move ?? options.newId()).all({ source, target, isFresh: plan.kind === 'begin' });
 }
 
 async function jobsIn({ jobs }: Store): Promise<number> {
@@ -83,8 +84,8 @@ export async function isEmpty({ migration }: Store): Promise<boolean> {
   return true;
 }
 
-/** Said before anything is closed. */
-async function mustBeStill({ from, waitMs, leave }: MoveOptions): Promise<void> {
+/** Refuses before a store is closed. */
+async function refuseRunningJobs({ from, waitMs, leave }: MigrationOptions): Promise<void> {
   if (leave || waitMs > 0) return;
   const running = await runningJobs(from);
   if (running.length > 0) throw stillRunning(running);
@@ -93,48 +94,48 @@ async function mustBeStill({ from, waitMs, leave }: MoveOptions): Promise<void> 
 function stillRunning(running: readonly Job[]): LonghaulError {
   const names = running.slice(0, 10).map(({ id, queue }) => `${id} (${queue})`);
   const more = running.length > names.length ? ` and ${running.length - names.length} more` : '';
-  const words = `${running.length} ${running.length === 1 ? 'job runs' : 'jobs run'}: ${names.join(', ')}${more}`;
+  const list = `${running.length} ${running.length === 1 ? 'job runs' : 'jobs run'}: ${names.join(', ')}${more}`;
   return new LonghaulError(
     'refused',
-    `${words}; --wait 10m waits for them, --leave leaves them to finish where they are`,
+    `${list}; use --wait 10m to wait for them, or --leave to let them finish in the old store`,
   );
 }
 
-interface Found {
+interface Standings {
   readonly source: Standing | null;
   readonly target: Standing | null;
   readonly isFresh: boolean;
 }
 
-class Moving {
-  readonly #options: MoveOptions;
+class Migration {
+  readonly #options: MigrationOptions;
   readonly #move: string;
   #left: ReadonlySet<string> = new Set();
 
-  constructor(options: MoveOptions, move: string) {
+  constructor(options: MigrationOptions, move: string) {
     this.#options = options;
     this.#move = move;
   }
 
-  async all({ source, target, isFresh }: Found): Promise<MoveResult> {
+  async all({ source, target, isFresh }: Standings): Promise<MoveResult> {
     const { from, to } = this.#options;
     const closed = source?.role === 'source' ? source : await this.#stand(from, 'source', source);
     const running = await this.#wait();
-    if (running.length > 0 && !this.#options.leave) throw await this.#giveUp(closed, running, isFresh);
-    this.#left = await leftWith(from, running);
+    if (running.length > 0 && !this.#options.leave) throw await this.#cancel(closed, running, isFresh);
+    this.#left = await withRelatedJobs(from, running);
     const filling = isFresh ? await this.#stand(to, 'target', target) : (target as Standing);
     if (filling.state === 'over') return this.#end(closed, filling, []);
     if (filling.done === null) await to.migration.clear(this.#move);
     await this.#copyAll(filling.done);
-    const parts = await this.#settleAll();
+    const parts = await this.#compareAll();
     await this.#options.bringFiles();
     return this.#end(closed, (await to.migration.standing()) as Standing, parts);
   }
 
-  /** What was left behind and has ended since follows. */
+  /** Copies jobs that were left behind and have ended since. */
   async rest(source: Standing): Promise<MoveResult> {
     const { from, to } = this.#options;
-    const still = await leftWith(from, await this.#wait());
+    const still = await withRelatedJobs(from, await this.#wait());
     const target = (await to.migration.standing()) as Standing;
     const filling: Standing = { ...target, state: 'moving' };
     if (target.state === 'over') await this.#swap(to, filling, target);
@@ -148,8 +149,8 @@ class Moving {
 
   #wait(): Promise<readonly Job[]> {
     const { from, waitMs, signal, onProgress } = this.#options;
-    const onLook = (rows: number): void => onProgress({ step: 'wait', part: 'jobs', rows, of: null });
-    return waitForRunning(from, { waitMs, signal, onLook });
+    const onPoll = (rows: number): void => onProgress({ step: 'wait', part: 'jobs', rows, of: null });
+    return waitForRunning(from, { waitMs, signal, onPoll });
   }
 
   async #writeJobs(ids: ReadonlySet<string>): Promise<void> {
@@ -169,16 +170,19 @@ class Moving {
 
   async #swap(store: Store, next: Standing, before: Standing | null): Promise<void> {
     if (await store.migration.stand(next, before)) return;
-    throw new LonghaulError('refused', 'somebody else moves one of these stores, or gave the move up, in the meantime');
+    throw new LonghaulError(
+      'refused',
+      'another process migrates one of these stores, or cancelled the migration, in the meantime',
+    );
   }
 
-  /** Nothing was copied yet: the source goes on as before. */
-  async #giveUp(closed: Standing, running: readonly Job[], isFresh: boolean): Promise<LonghaulError> {
+  /** Nothing was copied yet: reopens the source. */
+  async #cancel(closed: Standing, running: readonly Job[], isFresh: boolean): Promise<LonghaulError> {
     if (isFresh) await this.#options.from.migration.stand(null, closed);
     return stillRunning(running);
   }
 
-  readonly #isWanted: Wanted = (part, { value }) => {
+  readonly #isWanted: RowFilter = (part, { value }) => {
     if (part !== 'jobs') return true;
     const { job } = value as MovedJob;
     return job.state !== 'running' && !this.#left.has(job.id);
@@ -186,8 +190,8 @@ class Moving {
 
   async #copyAll(done: Standing['done']): Promise<void> {
     const from = done === null ? 0 : MOVED_PARTS.indexOf(done.part);
-    for (const [place, part] of MOVED_PARTS.entries())
-      if (place >= from) await this.#copy(part, place === from ? (done?.after ?? null) : null);
+    for (const [index, part] of MOVED_PARTS.entries())
+      if (index >= from) await this.#copy(part, index === from ? (done?.after ?? null) : null);
   }
 
   async #copy(part: MovedPart, from: string | null): Promise<void> {
@@ -210,7 +214,7 @@ class Moving {
     }
   }
 
-  /** Only jobs are many. */
+  /** Only jobs are numerous. */
   async #countOf(part: MovedPart): Promise<number | null> {
     return part === 'jobs' ? jobsIn(this.#options.from) : null;
   }
@@ -222,18 +226,18 @@ class Moving {
     await to.migration.write({ move: this.#move, part, rows, gone, numbers, done });
   }
 
-  /** Compares both, and writes again what differs, until nothing does. */
-  async #settleAll(): Promise<readonly PartSum[]> {
+  /** Compares both stores and rewrites differences, until they are equal. */
+  async #compareAll(): Promise<readonly PartDigest[]> {
     for (let round = 1; ; round += 1) {
       const found: Compared[] = [];
-      for (const part of MOVED_PARTS) found.push(await this.#settle(part));
+      for (const part of MOVED_PARTS) found.push(await this.#compare(part));
       const different = found.filter((each) => !isEqual(each));
       if (different.length === 0) return found.map(({ source }) => source);
-      if (round >= MOST_ROUNDS) throw stillDifferent(different);
+      if (round >= MAX_ROUNDS) throw stillDifferent(different);
     }
   }
 
-  async #settle(part: MovedPart): Promise<Compared> {
+  async #compare(part: MovedPart): Promise<Compared> {
     const { from, to, signal, onProgress } = this.#options;
     const of = await this.#countOf(part);
     const onRows = (rows: number): void => {
@@ -245,7 +249,7 @@ class Moving {
     return found;
   }
 
-  async #end(source: Standing, target: Standing, parts: readonly PartSum[]): Promise<MoveResult> {
+  async #end(source: Standing, target: Standing, parts: readonly PartDigest[]): Promise<MoveResult> {
     const { from, to, now } = this.#options;
     const left = [...this.#left];
     await this.#swap(from, { ...source, state: 'over', at: now(), left }, source);
@@ -256,14 +260,14 @@ class Moving {
 
 const isEqual = ({ source, target }: Compared): boolean => source.sha256 === target.sha256;
 
-/** Only records can be removed from a target: nothing else goes from a source that is closed. */
+/** Only records can be removed from a target: a closed source loses nothing else. */
 function stillDifferent(different: readonly Compared[]): LonghaulError {
-  const words = different.map(({ source, missing, extra }) => {
+  const parts = different.map(({ source, missing, extra }) => {
     const keys = [...missing.map(({ key }) => key), ...extra];
     return `${keys.length} of the ${source.part} (${keys.slice(0, 3).join(', ')})`;
   });
   return new LonghaulError(
     'refused',
-    `the stores differ in ${words.join(' and ')}: somebody still writes to the source; stop its nodes, and run this again`,
+    `the stores differ in ${parts.join(' and ')}: a client still writes to the source: stop its nodes and repeat the command`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Brings a queue's file into its settings record. What the file names wins; what it no longer names goes back to
- * what it was without the file; what others set and the file never named stays.
+ * Applies a queue's file to its settings record. Values in the file win. A value that the file no longer contains is
+ * reset. A value set elsewhere that the file never contained stays.
  */
 
 import type { Store } from '../../core/ports/store.ts';
@@ -8,10 +8,10 @@ import { liveSettings } from '../../core/settings/delete-queue.ts';
 import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
-/** Remembers which settings came from the file. */
+/** The settings that came from the file. */
 export const FILE_RECORD = 'queue-file';
 
-/** False when somebody changed the record in between: the next look at the folder, which comes soon, tries again. */
+/** Returns false when the record was changed concurrently. The next scan of the directory retries soon. */
 export async function applyDefinition(store: Store, { name, settings }: QueueDefinition): Promise<boolean> {
   const [record, fromFile] = await Promise.all([
     store.records.get(QUEUE_RECORD, name),

@@ -1,7 +1,7 @@
 /**
- * Schedules that a queue's file names: `schedules` in ours, `schedule` in RQ's. Each is called after its queue. What the file
- * says is set when it says something new; what it no longer names is deleted; what others made is not touched. A file that
- * is gone or cannot be read leaves in force what it said.
+ * Schedules of a queue's file: `schedules` in Longhaul's format, `schedule` in RQ's. Their names begin with the queue's
+ * name. A changed file is applied; a schedule that it no longer contains is deleted; schedules created elsewhere are
+ * not touched. A file that is missing or unreadable leaves its last schedules in effect.
  */
 import { checked } from '../../core/input/check.ts';
 import { scheduleName } from '../../core/job/names.ts';
@@ -11,13 +11,13 @@ import { scheduleInput } from '../../core/schedules/schedule-input.ts';
 import { deleteSchedule, setSchedule } from '../../schedules/schedule-book.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
-/** Its queue is the file's. */
+/** The queue comes from the file's name. */
 export type FileSchedule = Omit<ScheduleInput, 'queue'>;
 
-/** Remembers what the file said. */
+/** The schedules that the file last contained. */
 const FILE_RECORD = 'schedule-file';
 
-/** By their whole names; throws `bad-input` for one that is wrong. */
+/** Returns the schedules by full name. Throws `bad-input` for an invalid one. */
 export function schedulesFor(
   queue: string,
   given: Readonly<Record<string, FileSchedule>>,

@@ -1,4 +1,4 @@
-/** One file beside a queue's script, `<name>.json`: ours or RQ's, told apart by its words. Pure. */
+/** Parses a queue's file `<name>.json`, in Longhaul's or RQ's format; the keys tell which. Pure. */
 import { anything, checked, mapOf } from '../../core/input/check.ts';
 import { badInput } from '../../core/ports/errors.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -8,22 +8,22 @@ import { isRqConfig, type ReadConfig, readRqConfig } from './rq-config.ts';
 
 export interface QueueFile {
   readonly settings: Partial<QueueSettings>;
-  /** Variables whose values nobody else may see: kept out of the store. */
+  /** Secret environment variables: never written to the store. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** By the end of their name; what they may be is checked with the name of the queue. */
+  /** By the last part of their names; checked together with the queue's name. */
   readonly schedules: Readonly<Record<string, FileSchedule>>;
   readonly notices: readonly string[];
   readonly isRq: boolean;
 }
 
-/** Throws `bad-input` with every problem; the caller keeps what was in force before. */
+/** Throws `bad-input` with every problem. The caller keeps the last valid settings in effect. */
 export function readQueueFile(file: string, json: string): QueueFile {
   const { secrets: given, schedules: own, ...config } = parse(file, json);
   const isRq = isRqConfig(config);
   const { settings, notices, schedules }: ReadConfig = isRq
     ? readRqConfig(config)
     : { settings: config, notices: [], schedules: ownSchedules(file, own) };
-  // Checked as the environment is, which it becomes.
+  // Secrets become environment variables, so the same checks apply.
   const secrets = given === undefined ? {} : (mergeSettings({}, { env: given as Record<string, string> }).env ?? {});
   return { settings: mergeSettings({}, settings), secrets, schedules, notices, isRq };
 }
@@ -40,7 +40,7 @@ function parse(file: string, json: string): { readonly secrets?: unknown; readon
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch (error) {
-    throw badInput(file, [{ path: '', message: `is no JSON: ${(error as Error).message}` }]);
+    throw badInput(file, [{ path: '', message: `is not valid JSON: ${(error as Error).message}` }]);
   }
-  throw badInput(file, [{ path: '', message: 'must hold one JSON object' }]);
+  throw badInput(file, [{ path: '', message: 'must be one JSON object' }]);
 }

@@ -1,8 +1,8 @@
 /**
- * Queues from files: an executable in `queues/` is a queue of that name, `<name>.json` beside it configures it, and
- * `<name>/config.json` is the way RQ had it. One look at the folder; who watches it calls this again.
+ * Queues from files: an executable in `queues/` is a queue of that name; `<name>.json` beside it, or RQ's
+ * `<name>/config.json`, configures it. Each call scans the directory once.
  *
- * A file that cannot be read as it should makes its queue say so and touches no other.
+ * An invalid file is a problem of its own queue only.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -19,16 +19,16 @@ import { readQueueFile } from './queue-file.ts';
 
 export interface QueueDefinition {
   readonly name: string;
-  /** A record needs no bringing in: it is the settings. */
+  /** A record is already the settings; only a file is applied to them. */
   readonly origin: 'file' | 'record';
   readonly settings: Partial<QueueSettings>;
-  /** The script's path, links not followed; null when the queue names none. */
+  /** The script's path, symbolic links not resolved; null when the queue has no script. */
   readonly script: string | null;
   readonly secrets: Readonly<Record<string, string>>;
-  /** By their whole names. */
+  /** By full name. */
   readonly schedules: Readonly<Record<string, ScheduleInput>>;
   readonly notices: readonly string[];
-  /** Why it cannot be worked as it stands. */
+  /** Why the queue cannot run. */
   readonly problem: string | null;
 }
 
@@ -44,7 +44,7 @@ export async function readQueueFolder(home: Home): Promise<readonly QueueDefinit
   return Promise.all([...names].sort().map((name) => readDefinition(home, name)));
 }
 
-/** The queue that a file in the folder speaks of, if any. */
+/** Returns the queue that a file in the directory belongs to, or null. */
 async function queueOf(home: Home, file: string): Promise<string | null> {
   if (file.startsWith('.') || file.endsWith('~')) return null;
   if (file.endsWith('.json')) return file.slice(0, -'.json'.length);
@@ -63,7 +63,7 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
   try {
     checkQueueName(name);
     const { file, path } = await readConfig(home, name);
-    if (BUILT_IN_QUEUES.includes(name)) return builtIn(name, file);
+    if (BUILT_IN_QUEUES.includes(name)) return systemQueue(name, file);
     const script = await scriptOf(home, { name, given: file.settings.script ?? null, isRq: file.isRq });
     return {
       name,
@@ -72,8 +72,9 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
       script,
       secrets: file.secrets,
       schedules: schedulesFor(name, file.schedules),
-      notices: [...file.notices, ...idleLimits(file.settings)],
-      problem: script === null ? `${path} names no script` : null,
+      notices: [...file.notices, ...ineffectiveLimits(file.settings)],
+      problem:
+        script === null ? `${path} has no script: set "script", or put an executable of that name into queues/` : null,
     };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
@@ -90,25 +91,26 @@ async function readDefinition(home: Home, name: string): Promise<QueueDefinition
   }
 }
 
-/** The node works it by itself: what its file says of a script is not heeded. */
-function builtIn(name: string, file: QueueFile): QueueDefinition {
+/** A system queue: the node runs it itself, so a script in its file has no effect. */
+function systemQueue(name: string, file: QueueFile): QueueDefinition {
   const { script = null, ...settings } = file.settings;
-  const notices = script === null ? file.notices : [...file.notices, `${name} is built in: its script is not used`];
+  const notices =
+    script === null ? file.notices : [...file.notices, `${name} is a system queue: its script is not used`];
   const schedules = schedulesFor(name, file.schedules);
   return { name, origin: 'file', settings, script: null, secrets: {}, schedules, notices, problem: null };
 }
 
-/** The kernel counts the processes of a user, and never holds root to it. */
-function idleLimits({ limits, user = null }: Partial<QueueSettings>): readonly string[] {
-  const isIdle = (limits?.processes ?? null) !== null && user === null && process.getuid?.() === 0;
-  return isIdle ? ['limits.processes does not bind root: name a user for its scripts'] : [];
+/** The kernel limits processes by user, and never limits root. */
+function ineffectiveLimits({ limits, user = null }: Partial<QueueSettings>): readonly string[] {
+  const isIneffective = (limits?.processes ?? null) !== null && user === null && process.getuid?.() === 0;
+  return isIneffective ? ['limits.processes has no effect for root: set user for its scripts'] : [];
 }
 
 const NO_CONFIG: QueueFile = { settings: {}, secrets: {}, schedules: {}, notices: [], isRq: false };
 
 async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; path: string }> {
-  const places = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];
-  for (const path of places) {
+  const paths = [join(home.queues, `${name}.json`), join(home.queues, name, 'config.json')];
+  for (const path of paths) {
     const json = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
       throw error;
@@ -118,7 +120,7 @@ async function readConfig(home: Home, name: string): Promise<{ file: QueueFile; 
   return { file: NO_CONFIG, path: join(home.queues, name) };
 }
 
-/** RQ's relative paths begin at its base folder, ours at the folder of the queues. */
+/** RQ's relative paths start at its base directory, Longhaul's at `queues/`. */
 async function scriptOf(
   home: Home,
   { name, given, isRq }: { name: string; given: string | null; isRq: boolean },

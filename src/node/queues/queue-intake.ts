@@ -1,17 +1,17 @@
-/** Whether a queue takes what comes from outside: it must be known here, and up. Looks and changes nothing. */
+/** Whether a queue accepts jobs from other nodes: it must be known here and up. Reads only. */
 import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { QUEUE_RECORD, settingsIn, settingsOf } from '../../core/settings/settings.ts';
 
 export interface QueueIntake {
   readonly store: Store;
-  /** Queues that this node knows by their files. */
+  /** Returns whether a queue is defined by a file of this node. */
   hasQueue(name: string): boolean;
 }
 
 export type IntakeState = 'open' | 'unknown' | 'paused' | 'down';
 
-/** A queue is known by its settings, by its file, by its jobs, or by a worker that waits for some. */
+/** A queue is known if it has settings, a file, jobs, or a worker. */
 export async function intakeOf({ store, hasQueue }: QueueIntake, queue: string): Promise<IntakeState> {
   const record = await store.records.get(QUEUE_RECORD, queue);
   const isKnown = record !== null || BUILT_IN_QUEUES.includes(queue) || hasQueue(queue);

@@ -1,10 +1,10 @@
-/** A queue's problem as a record, so that whoever looks at the store learns why nothing of it is started. */
+/** A queue's problem as a record, so that readers of the store see why its jobs do not start. */
 import type { Store } from '../../core/ports/store.ts';
 
 export const PROBLEM_RECORD = 'queue-problem';
 
 export interface QueueProblem {
-  /** The word by which RQ's users know it. */
+  /** The label that RQ uses for this. */
   readonly label: 'script-error';
   readonly problem: string;
   readonly host: string;

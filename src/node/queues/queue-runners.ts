@@ -1,8 +1,8 @@
 /**
- * All queues of this node: follows the folder of the queues, look by look.
+ * The queue runners of a node. Each scan of `queues/` is reconciled with them.
  *
- * Invariant: a queue that was seen once keeps its lane as long as the node lives, also when its file is gone, because
- * its scripts may still run.
+ * Invariant: a queue that was found once keeps its runner as long as the node lives, even when its file is removed,
+ * because its scripts may still run.
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
@@ -11,89 +11,92 @@ import type { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { applyDefinition } from './apply-definition.ts';
 import { applySchedules } from './file-schedules.ts';
 import type { QueueDefinition } from './queue-folder.ts';
-import type { LaneOptions } from './queue-runner.ts';
+import type { QueueRunnerOptions } from './queue-runner.ts';
 import { QueueRunner } from './queue-runner.ts';
 
-export interface LanesOptions extends Pick<LaneOptions, 'scriptFolders' | 'makeWorker' | 'drain'> {
+export interface QueueRunnersOptions extends Pick<QueueRunnerOptions, 'scriptFolders' | 'makeWorker' | 'drain'> {
   readonly store: Store;
   readonly settings: SettingsCache;
   onProblem(queue: string, problem: string | null, notices: readonly string[]): void;
 }
 
-const GONE = 'its file is gone';
+const FILE_REMOVED = 'its file was removed';
 
 export class QueueRunners {
-  readonly #options: LanesOptions;
-  readonly #lanes = new Map<string, QueueRunner>();
-  /** Deleted queues without a file: their lanes stay, and nothing shows them. */
+  readonly #options: QueueRunnersOptions;
+  readonly #runners = new Map<string, QueueRunner>();
+  /** Deleted queues without a file: their runners stay, but are not listed. */
   readonly #deleted = new Set<string>();
   readonly #fromRecords = new Set<string>();
-  /** What each file said when it was last brought into the settings. */
+  /** Each definition as last applied to the settings. */
   readonly #applied = new Map<string, string>();
-  /** What there is to say of each beside its problem, and whether it was said. */
-  readonly #notices = new Map<string, { readonly words: readonly string[]; isTold: boolean }>();
+  /** Notices of each queue in addition to its problem, and whether they were reported. */
+  readonly #notices = new Map<string, { readonly lines: readonly string[]; isReported: boolean }>();
 
-  constructor(options: LanesOptions) {
+  constructor(options: QueueRunnersOptions) {
     this.#options = options;
   }
 
   get(queue: string): QueueRunner | undefined {
-    return this.#lanes.get(queue);
+    return this.#runners.get(queue);
   }
 
   problems(): ReadonlyMap<string, string | null> {
-    return new Map(this.all().map((lane) => [lane.queue, lane.problem]));
+    return new Map(this.all().map((runner) => [runner.queue, runner.problem]));
   }
 
   all(): readonly QueueRunner[] {
-    return [...this.#lanes.values()].filter(({ queue }) => !this.#deleted.has(queue));
+    return [...this.#runners.values()].filter(({ queue }) => !this.#deleted.has(queue));
   }
 
-  /** `own`: attempts of an earlier node, also of queues that have no file any more. */
-  async takeIn(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
+  /**
+   * Updates the runners to these definitions. `own`: adopted attempts, including those of queues whose file was
+   * removed.
+   */
+  async reconcile(definitions: readonly QueueDefinition[], own: readonly RunningJob[] = []): Promise<void> {
     const { settings } = this.#options;
     const names = new Set(definitions.map(({ name }) => name));
     const orphaned = new Set(own.map(({ queue }) => queue).filter((queue) => !names.has(queue)));
-    for (const definition of definitions.filter(isBuiltIn)) await this.#applyBuiltIn(definition);
-    for (const definition of [...definitions.filter((each) => !isBuiltIn(each)), ...[...orphaned].map(withoutFile)])
-      await this.#takeInOne(
+    for (const definition of definitions.filter(isSystemQueue)) await this.#applySystemQueue(definition);
+    for (const definition of [...definitions.filter((each) => !isSystemQueue(each)), ...[...orphaned].map(withoutFile)])
+      await this.#reconcileOne(
         definition,
         own.filter(({ queue }) => queue === definition.name),
       );
     for (const { name, origin } of definitions) this.#fromRecords[origin === 'record' ? 'add' : 'delete'](name);
-    for (const [name, lane] of this.#lanes) {
+    for (const [name, runner] of this.#runners) {
       if (names.has(name)) this.#deleted.delete(name);
-      else if (this.#fromRecords.has(name) || settings.at(name).state === 'deleted') this.#forget(lane);
-      else lane.report(GONE);
+      else if (this.#fromRecords.has(name) || settings.at(name).state === 'deleted') this.#hide(runner);
+      else runner.report(FILE_REMOVED);
     }
   }
 
-  /** Nothing shows a deleted queue, and a file that comes back creates it again. */
-  #forget(lane: QueueRunner): void {
-    this.#deleted.add(lane.queue);
-    this.#applied.delete(lane.queue);
-    lane.report(null, { isBlocking: true });
+  /** A deleted queue is not listed. If its file returns, the queue is created again. */
+  #hide(runner: QueueRunner): void {
+    this.#deleted.add(runner.queue);
+    this.#applied.delete(runner.queue);
+    runner.report(null, { isBlocking: true });
   }
 
   async leave(absenceMs: number): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.leave(absenceMs)));
+    await Promise.all([...this.#runners.values()].map((runner) => runner.leave(absenceMs)));
   }
 
-  async #takeInOne(definition: QueueDefinition, own: readonly RunningJob[]): Promise<void> {
+  async #reconcileOne(definition: QueueDefinition, own: readonly RunningJob[]): Promise<void> {
     const { name } = definition;
     await this.#apply(definition);
     const { concurrency, script } = this.#options.settings.at(name);
-    // A file that cannot be read leaves in force what it said before.
-    const inForce = definition.problem === null ? definition : { ...definition, script };
-    this.#takeNotices(definition);
-    const lane = this.#lanes.get(name) ?? (await this.#startLane(inForce, { concurrency, own }));
-    lane.resize(concurrency);
-    await lane.look(inForce);
-    if (this.#notices.get(name)?.isTold === false) this.#tell(name, lane.problem);
+    // An unreadable file leaves its last valid settings in effect.
+    const effective = definition.problem === null ? definition : { ...definition, script };
+    this.#setNotices(definition);
+    const runner = this.#runners.get(name) ?? (await this.#startRunner(effective, { concurrency, own }));
+    runner.resize(concurrency);
+    await runner.update(effective);
+    if (this.#notices.get(name)?.isReported === false) this.#report(name, runner.problem);
   }
 
-  /** Its lane is elsewhere (built-in-lane.ts); only its settings come from the file. */
-  async #applyBuiltIn(definition: QueueDefinition): Promise<void> {
+  /** Applies only the settings of a system queue's file. SystemQueue runs it. */
+  async #applySystemQueue(definition: QueueDefinition): Promise<void> {
     const { name, problem, notices } = definition;
     const isNew = this.#applied.get(name) !== JSON.stringify(definition);
     await this.#apply(definition);
@@ -101,50 +104,59 @@ export class QueueRunners {
     if (isNew && (problem !== null || notices.length > 0)) this.#options.onProblem(name, problem, notices);
   }
 
-  #takeNotices({ name, notices }: QueueDefinition): void {
-    const isKnown = JSON.stringify(this.#notices.get(name)?.words ?? []) === JSON.stringify(notices);
-    if (!isKnown) this.#notices.set(name, { words: notices, isTold: notices.length === 0 });
+  #setNotices({ name, notices }: QueueDefinition): void {
+    const isKnown = JSON.stringify(this.#notices.get(name)?.lines ?? []) === JSON.stringify(notices);
+    if (!isKnown) this.#notices.set(name, { lines: notices, isReported: notices.length === 0 });
   }
 
-  #tell(queue: string, problem: string | null): void {
+  #report(queue: string, problem: string | null): void {
     const notices = this.#notices.get(queue);
-    this.#options.onProblem(queue, problem, notices?.words ?? []);
-    if (notices !== undefined) notices.isTold = true;
+    this.#options.onProblem(queue, problem, notices?.lines ?? []);
+    if (notices !== undefined) notices.isReported = true;
   }
 
   async #apply(definition: QueueDefinition): Promise<void> {
     const { store, settings } = this.#options;
     const text = JSON.stringify(definition);
     if (this.#applied.get(definition.name) === text) return;
-    const isSettled = definition.problem !== null || definition.origin === 'record';
-    const isApplied = isSettled || (await applyDefinition(store, definition));
-    if (!isSettled) await applySchedules(store, definition);
+    const needsNoFile = definition.problem !== null || definition.origin === 'record';
+    const isApplied = needsNoFile || (await applyDefinition(store, definition));
+    if (!needsNoFile) await applySchedules(store, definition);
     await settings.follow([definition.name]);
     if (isApplied) this.#applied.set(definition.name, text);
   }
 
-  async #startLane(
+  async #startRunner(
     definition: QueueDefinition,
     { concurrency, own }: { concurrency: number; own: readonly RunningJob[] },
   ): Promise<QueueRunner> {
     const { scriptFolders, makeWorker, drain } = this.#options;
-    const lane = new QueueRunner({
+    const runner = new QueueRunner({
       queue: definition.name,
       concurrency,
       scriptFolders,
       own,
       drain,
       makeWorker,
-      onProblem: (queue, problem) => this.#tell(queue, problem),
+      onProblem: (queue, problem) => this.#report(queue, problem),
     });
-    this.#lanes.set(definition.name, lane);
-    await lane.start(definition);
-    return lane;
+    this.#runners.set(definition.name, runner);
+    await runner.start(definition);
+    return runner;
   }
 }
 
-const isBuiltIn = ({ name }: QueueDefinition): boolean => BUILT_IN_QUEUES.includes(name);
+const isSystemQueue = ({ name }: QueueDefinition): boolean => BUILT_IN_QUEUES.includes(name);
 
 function withoutFile(name: string): QueueDefinition {
-  return { name, origin: 'record', settings: {}, script: null, secrets: {}, schedules: {}, notices: [], problem: GONE };
+  return {
+    name,
+    origin: 'record',
+    settings: {},
+    script: null,
+    secrets: {},
+    schedules: {},
+    notices: [],
+    problem: FILE_REMOVED,
+  };
 }

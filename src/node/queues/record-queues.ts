@@ -1,6 +1,6 @@
 /**
- * Queues that stand in the records alone and name what they execute: made over the API, by the command line, or by the
- * library. A queue that came from a file is the file's business, also when the file is gone.
+ * Queues that are defined by a settings record with a script: created through the API, the command line or the library.
+ * A queue that came from a file is excluded, even when the file was removed.
  */
 import { existsSync } from 'node:fs';
 import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
@@ -12,7 +12,10 @@ import type { QueueDefinition } from './queue-folder.ts';
 
 const PAGE = 500;
 
-/** `host` is given where other nodes share the store: then a queue is ours when its name ends so, or its script is here. */
+/**
+ * `host` is null unless other nodes share the store. With a host, a queue is ours if its name ends with the host, or
+ * its script exists here.
+ */
 export async function recordQueues(records: Records, host: string | null): Promise<readonly QueueDefinition[]> {
   const [queues, files] = await Promise.all([all(records, QUEUE_RECORD), all(records, FILE_RECORD)]);
   return [...queues]

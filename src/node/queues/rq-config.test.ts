@@ -4,7 +4,7 @@ import { readQueueFile } from './queue-file.ts';
 
 const read = (config: object) => readQueueFile('q.json', JSON.stringify(config));
 
-test("RQ's own sample is understood: numbers as texts, an empty prefix, idle words with a notice.", () => {
+test("reads RQ's own sample: numbers as strings, an empty prefix, unused settings with a notice", () => {
   const sample = {
     fsync: 'no-fsync',
     ordering: 'none',
@@ -28,25 +28,25 @@ test("RQ's own sample is understood: numbers as texts, an empty prefix, idle wor
 });
 
 test.each([undefined, 'bash -lc', 'bash -lc '])(
-  'The prefix %o is a login shell that gets the path as one word.',
+  'turns the prefix %o into a login shell that gets the path as one argument',
   (prefix) => {
     const { settings } = read({ script: '/x', num_workers: 2, ...(prefix !== undefined && { exec_prefix: prefix }) });
     expect(settings.execPrefix).toEqual(['bash', '-lc', 'exec "$@"', '--']);
   },
 );
 
-test('Another prefix is split into words, and one that wants a shell is refused.', () => {
+test('splits another prefix into words, and rejects one that needs a shell', () => {
   expect(read({ script: '/x', exec_prefix: 'nice -n 5' }).settings.execPrefix).toEqual(['nice', '-n', '5']);
   expect(() => read({ script: '/x', exec_prefix: 'cd /; exec' })).toThrow('exec_prefix: must be plain words');
 });
 
-test("env_vars reach the script, but cannot set RQ's own variables.", () => {
+test("passes env_vars to the script, except RQ's own variables", () => {
   expect(read({ script: '/x', env_vars: { A: '1', RQ_COUNT: '9', LONGHAUL_TOKEN: '1' } }).settings.env).toEqual({
     A: '1',
   });
 });
 
-test("RQ's parameters that make messages equal, or that keep them apart, become coalesce and keys.", () => {
+test("maps RQ's coalesce and blocking parameters to coalesce and keys", () => {
   const config = { script: '/x', num_workers: 1 };
   expect(read({ ...config, coalesce_params: [2, '1'], blocking_params: [1, 3] })).toMatchObject({
     settings: { coalesce: { by: ['param1', 'param2'] }, keys: { by: ['param1', 'param3'], limit: 1 } },
@@ -55,7 +55,7 @@ test("RQ's parameters that make messages equal, or that keep them apart, become 
   const old = { coalesce: 'yes', coalesce_param1: '1', coalesce_param2: '0', coalesce_param4: 1 };
   expect(read({ ...config, ...old }).settings).toMatchObject({ coalesce: { by: ['param1', 'param4'] } });
   expect(read({ ...config, ...old, coalesce: 'no' }).settings.coalesce).toBeUndefined();
-  expect(read({ ...config, coalesce: 'yes' }).notices).toEqual([expect.stringContaining('coalesce does nothing')]);
+  expect(read({ ...config, coalesce: 'yes' }).notices).toEqual([expect.stringContaining('coalesce has no effect')]);
   expect(() => read({ ...config, coalesce_params: [5] })).toThrow('coalesce_params[0]');
   expect(read({ coalesce: 'site' })).toMatchObject({ isRq: false, settings: { coalesce: { by: ['site'] } } });
 });
@@ -63,21 +63,21 @@ test("RQ's parameters that make messages equal, or that keep them apart, become 
 test.each([
   [{ num_workers: 'many', script: '/x' }, 'num_workers: must be a whole number'],
   [{ num_workers: 1, scirpt: '/x' }, 'did you mean script?'],
-])('A config that is wrong says where: %o', (config, words) => {
-  expect(() => read(config)).toThrow(words);
+])('names the invalid setting of %o', (config, message) => {
+  expect(() => read(config)).toThrow(message);
 });
 
-test('A native file has no prefix and is checked as settings are.', () => {
+test('checks a native file like settings, without a prefix', () => {
   expect(read({ concurrency: 4, lease: '30s' })).toMatchObject({
     isRq: false,
     settings: { concurrency: 4, leaseMs: 30_000 },
   });
   expect(() => read({ concurency: 4 })).toThrow('did you mean concurrency?');
   expect(() => readQueueFile('q.json', '[1]')).toThrow('one JSON object');
-  expect(() => readQueueFile('q.json', '{')).toThrow('is no JSON');
+  expect(() => readQueueFile('q.json', '{')).toThrow('is not valid JSON');
 });
 
-test("RQ's schedule becomes schedules of the queue, and a native file may name its own.", () => {
+test("maps RQ's schedule to schedules of the queue, and reads those of a native file", () => {
   const { schedules, notices } = read({
     script: '/x',
     num_workers: 1,

@@ -1,10 +1,10 @@
 /**
- * RQ's config.json, read into Longhaul's settings.
+ * Converts RQ's config.json to Longhaul's settings.
  *
  *     {"name":"relay","script":"./code/relay_script.rb","num_workers":"1","exec_prefix":"","fsync":"no-fsync","ordering":"none"}
  *
- * What RQ never did itself (`fsync`, `ordering`) is taken with a notice. A prefix given as a text is split into words
- * and never reaches a shell; `bash -lc`, RQ's default, becomes an argv in which the script's path stays one word.
+ * Settings that RQ never implemented (`fsync`, `ordering`) are accepted with a notice. A prefix is split into words and
+ * never reaches a shell; `bash -lc`, RQ's default, becomes an argv in which the script's path stays one argument.
  */
 import type { Check, Checked } from '../../core/input/check.ts';
 import { checked, fields, integer, listOf, mapOf, object, text } from '../../core/input/check.ts';
@@ -14,14 +14,14 @@ import type { FileSchedule } from './file-schedules.ts';
 
 export interface ReadConfig {
   readonly settings: SettingsInput;
-  /** By the end of their name. */
+  /** By the last part of their names. */
   readonly schedules: Readonly<Record<string, FileSchedule>>;
-  /** What was taken but does nothing, or not yet, in words. */
+  /** Settings that were accepted but have no effect. */
   readonly notices: readonly string[];
 }
 
-/** Words by which RQ's own format is told from ours. */
-const RQ_WORDS = [
+/** Keys that only RQ's format has. */
+const RQ_KEYS = [
   'num_workers',
   'exec_prefix',
   'env_vars',
@@ -36,7 +36,7 @@ const RQ_WORDS = [
 ];
 
 export function isRqConfig(config: object): boolean {
-  return RQ_WORDS.some((word) => word in config);
+  return RQ_KEYS.some((key) => key in config);
 }
 
 const LOGIN_SHELL = ['bash', '-lc', 'exec "$@"', '--'];
@@ -45,7 +45,7 @@ const RQ_LATE_MS = 60_000;
 const anything: Check<unknown> = (value) => value;
 const anyText = text({ max: 4_096 });
 
-/** RQ writes numbers as texts. */
+/** RQ writes numbers as strings. */
 const numberOrText: Check<number> = (value, report, path) => {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return integer(1, 10_000)(number, report, path);
@@ -85,52 +85,54 @@ export function readRqConfig(config: object): ReadConfig {
       ...(given.script !== undefined && { script: given.script }),
       concurrency: given.num_workers ?? 1,
       execPrefix: words,
-      env: withoutOurs(given.env_vars ?? {}),
+      env: withoutReserved(given.env_vars ?? {}),
       handshake: 'required',
       stdin: 'null',
       nice: RQ_NICE,
-      ...together(given),
+      ...keySettings(given),
     },
     schedules: schedulesOf(given.schedule ?? []),
-    notices: [...prefixNotices, ...idleWords(given)],
+    notices: [...prefixNotices, ...unusedNotices(given)],
   };
 }
 
-/** Equal messages are folded into the one that starts, and of those that block one another one runs at once. */
-function together(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' | 'keys'> {
+/** Equal messages are coalesced into the one that starts. Of messages that block one another, one runs at a time. */
+function keySettings(given: Checked<typeof shape>): Pick<SettingsInput, 'coalesce' | 'keys'> {
   const isOld = given.coalesce_params === undefined && isYes(given.coalesce);
-  const folding = isOld
-    ? [1, 2, 3, 4].filter((number) => isYes(oldMark(given, number)))
+  const coalescing = isOld
+    ? [1, 2, 3, 4].filter((number) => isYes(oldFlag(given, number)))
     : (given.coalesce_params ?? []);
   const blocking = given.blocking_params ?? [];
   const fieldsOf = (numbers: readonly number[]) =>
     [...new Set(numbers)].sort((a, b) => a - b).map((number) => `param${number}`);
   return {
-    ...(folding.length > 0 && { coalesce: { by: fieldsOf(folding) } }),
+    ...(coalescing.length > 0 && { coalesce: { by: fieldsOf(coalescing) } }),
     ...(blocking.length > 0 && { keys: { by: fieldsOf(blocking), limit: 1 } }),
   };
 }
 
-/** The way before `coalesce_params`: `coalesce` says that it is done, and `coalesce_param1` and so on by what. */
-function oldMark(given: Checked<typeof shape>, number: number): unknown {
+/**
+ * The format before `coalesce_params`: `coalesce` turns it on, and `coalesce_param1` and so on select the parameters.
+ */
+function oldFlag(given: Checked<typeof shape>, number: number): unknown {
   return given[`coalesce_param${number}` as 'coalesce_param1'];
 }
 
 const isYes = (value: unknown): boolean => value === true || value === 1 || value === 'yes' || value === '1';
 
-/** By the clock of this machine, as RQ had it; late by a minute at most, and never made up. */
+/** In the machine's time zone, as in RQ. A run may start up to a minute late, and a missed one is not caught up. */
 function schedulesOf(given: NonNullable<Checked<typeof shape>['schedule']>): Record<string, FileSchedule> {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return Object.fromEntries(
-    given.map(({ cron, ...data }, place) => [
-      `cron-${place + 1}`,
+    given.map(({ cron, ...data }, index) => [
+      `cron-${index + 1}`,
       { cron, zone, data, overlap: 'allow', catchUp: RQ_LATE_MS },
     ]),
   );
 }
 
-/** RQ itself never let a queue's configuration set its own variables. */
-function withoutOurs(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** RQ does not let a queue's configuration set its own variables either. */
+function withoutReserved(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !/^(RQ|LONGHAUL)_/.test(name)));
 }
 
@@ -138,20 +140,20 @@ function execPrefix(given: string | undefined): { words: readonly string[]; noti
   if (given === undefined || /^bash\s+-lc$/.test(given.trim())) return { words: LOGIN_SHELL, notices: [] };
   if (/[;&|<>$`(){}*?[\]\\'"#~\n]/.test(given)) {
     checked('config.json', given, (value, report) =>
-      report('exec_prefix', `must be plain words: no shell reads it, not ${String(value)}`),
+      report('exec_prefix', `must be plain words without shell syntax, not ${String(value)}`),
     );
   }
   return { words: given.split(/\s+/).filter((word) => word !== ''), notices: [] };
 }
 
-function idleWords(given: Checked<typeof shape>): readonly string[] {
-  const never = (['fsync', 'ordering'] as const).filter((word) => given[word] !== undefined);
-  const isEmpty = isYes(given.coalesce) && together(given).coalesce === undefined;
+function unusedNotices(given: Checked<typeof shape>): readonly string[] {
+  const never = (['fsync', 'ordering'] as const).filter((key) => given[key] !== undefined);
+  const isEmpty = isYes(given.coalesce) && keySettings(given).coalesce === undefined;
   return [
     ...never.map(
-      (word) =>
-        `${word} is taken and does nothing: every accepted job is on disk, and order is by priority, time and insertion`,
+      (key) =>
+        `${key} has no effect: every accepted job is on disk, and jobs are ordered by priority, time and insertion`,
     ),
-    ...(isEmpty ? ['coalesce does nothing: no coalesce_params say which messages are equal'] : []),
+    ...(isEmpty ? ['coalesce has no effect: set coalesce_params to name the parameters that must be equal'] : []),
   ];
 }

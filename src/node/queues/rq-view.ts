@@ -1,5 +1,5 @@
 /**
- * A job as RQ's clients and webhooks read it: its record under RQ's names. No rule lives here.
+ * A job as RQ's clients and webhooks read it: its record under RQ's names. Contains no rules.
  *
  *     prep ─ draft    que ─ waiting    run ─ running    done, relayed ─ done    err ─ failed, cancelled
  */
@@ -25,27 +25,27 @@ export function rqStateOf({ state, forwardedTo }: Job): RqState {
   }
 }
 
-/** `run - half of it`: the state, and the last words of the script. */
+/** Returns RQ's status, such as `run - half of it`: the state and the last status text. */
 export function statusOf(job: Job): string {
-  const words = wordsOf(job);
-  return words === '' ? rqStateOf(job) : `${rqStateOf(job)} - ${words}`;
+  const text = statusText(job);
+  return text === '' ? rqStateOf(job) : `${rqStateOf(job)} - ${text}`;
 }
 
-function wordsOf({ state, failure, forwardedTo, progress, result, foldedInto }: Job): string {
+function statusText({ state, failure, forwardedTo, progress, result, foldedInto }: Job): string {
   if (foldedInto !== null) return `duplicate ${foldedInto}`;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'failed') return failure?.message ?? '';
-  return forwardedTo ?? (state === 'done' ? lastWords(result) : null) ?? progress?.text ?? '';
+  return forwardedTo ?? (state === 'done' ? resultStatus(result) : null) ?? progress?.text ?? '';
 }
 
-/** A script that named no result leaves its last words there. */
-function lastWords(result: string | null): string | null {
+/** A script without a result leaves its last status text as the result. */
+function resultStatus(result: string | null): string | null {
   const value: unknown = JSON.parse(result ?? 'null');
-  const isWords = typeof value === 'object' && value !== null && 'status' in value;
-  return isWords && typeof value.status === 'string' ? value.status : null;
+  const hasStatus = typeof value === 'object' && value !== null && 'status' in value;
+  return hasStatus && typeof value.status === 'string' ? value.status : null;
 }
 
-/** The record as RQ's clients read it. */
+/** Returns the job as an RQ message. */
 export function messageOf(job: Job, more: { path: string; attachments: Readonly<Record<string, unknown>> }) {
   const data = dataOf(job);
   return {
@@ -63,7 +63,7 @@ export function messageOf(job: Job, more: { path: string; attachments: Readonly<
   };
 }
 
-/** Jobs that were not made as messages have their data under `data`. */
+/** Data that are not a JSON object are returned under `data`. */
 export function dataOf({ data }: Pick<Job, 'data'>): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(data);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;

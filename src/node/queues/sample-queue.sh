@@ -1,8 +1,8 @@
 #!/bin/sh
-# A queue to try things with: prints coloured lines, says how far it is, and ends after a minute. It changes nothing.
+# Sample queue: prints coloured lines, reports progress, and ends after a minute. It changes nothing.
 #   longhaul add sample                    takes a minute
 #   longhaul add sample '{"param1":"5"}'   takes five seconds
-# Any executable file in this folder is a queue of that name; remove this one when you have your own.
+# Any executable file in this folder is a queue of that name; delete this one when you have your own.
 
 seconds=${LONGHAUL_PARAM1:-60}
 case $seconds in *[!0-9]* | '' | 0) seconds=60 ;; esac

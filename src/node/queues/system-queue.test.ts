@@ -9,7 +9,7 @@ import { SettingsCache } from '../../worker/loop/settings-cache.ts';
 import { DrainSwitch } from '../cluster/drain-switch.ts';
 import { SystemQueue } from './system-queue.ts';
 
-it('goes by nothing that would hold it up where that is set for every queue, but by what is set for itself', async () => {
+it('ignores limits set for every queue, and applies those set for itself', async () => {
   const store = openMemoryStore();
   onTestFinished(() => store.close());
   const home = await aFolder();
@@ -26,14 +26,17 @@ it('goes by nothing that would hold it up where that is set for every queue, but
   await set('calls', { rate: { count: 2, ms: 60_000 } });
   const troubles: unknown[] = [];
   const parts = { store, drain: new DrainSwitch(), home, host: 'h', pid: 1, newId: randomUUID };
-  const told = { onEvent: () => undefined, onTrouble: (_what: string, error: unknown) => troubles.push(error) };
+  const listeners = { onEvent: () => undefined, onTrouble: (_what: string, error: unknown) => troubles.push(error) };
   const run = async () => ({ kind: 'complete' as const, result: 'null' });
   await store.jobs.add(['relay-1', 'relay-2', 'relay-3'].map((id) => ({ id, queue: 'relay', data: '1' })));
   await store.jobs.add(['call-1', 'call-2', 'call-3'].map((id) => ({ id, queue: 'calls', data: '1' })));
   for (const queue of ['relay', 'calls']) {
-    const lane = new SystemQueue({ ...parts, ...told, journalPath: join(home, queue) }, { queue, defaults: {}, run });
-    await lane.start();
-    onTestFinished(() => lane.stop());
+    const systemQueue = new SystemQueue(
+      { ...parts, ...listeners, journalPath: join(home, queue) },
+      { queue, defaults: {}, run },
+    );
+    await systemQueue.start();
+    onTestFinished(() => systemQueue.stop());
   }
   const done = async () => (await store.jobs.count(['relay', 'calls'])).map((each) => each.done);
   await expect.poll(done, { timeout: 10_000 }).toEqual([3, 2]);
@@ -42,27 +45,27 @@ it('goes by nothing that would hold it up where that is set for every queue, but
   expect(troubles).toEqual([]);
 });
 
-it('claims nothing while its node drains, and goes on when it does no longer', async () => {
+it('claims nothing while its node drains, and resumes afterwards', async () => {
   const store = openMemoryStore();
   onTestFinished(() => store.close());
   const troubles: unknown[] = [];
   const home = await aFolder();
-  const aLane = async (queue: string, drain: DrainSwitch): Promise<void> => {
+  const startQueue = async (queue: string, drain: DrainSwitch): Promise<void> => {
     const parts = { store, drain, home, host: 'h', pid: 1, journalPath: join(home, queue), newId: randomUUID };
-    const told = { onEvent: () => undefined, onTrouble: (_what: string, error: unknown) => troubles.push(error) };
+    const listeners = { onEvent: () => undefined, onTrouble: (_what: string, error: unknown) => troubles.push(error) };
     const run = async () => ({ kind: 'complete' as const, result: 'null' });
-    const lane = new SystemQueue({ ...parts, ...told }, { queue, defaults: {}, run });
-    await lane.start();
-    onTestFinished(() => lane.stop());
+    const systemQueue = new SystemQueue({ ...parts, ...listeners }, { queue, defaults: {}, run });
+    await systemQueue.start();
+    onTestFinished(() => systemQueue.stop());
   };
   const stateOf = async (id: string) => (await store.jobs.find([id]))[0]?.state;
   const drain = new DrainSwitch();
   drain.set(true);
   await store.jobs.add([{ id: 'waits', queue: 'drained', data: '1' }]);
-  await aLane('drained', drain);
-  // What begins later on a lane that does not drain ends before the other has begun.
+  await startQueue('drained', drain);
+  // A queue that does not drain, started later, ends before the drained one starts.
   await store.jobs.add([{ id: 'runs', queue: 'other', data: '1' }]);
-  await aLane('other', new DrainSwitch());
+  await startQueue('other', new DrainSwitch());
   await expect.poll(() => stateOf('runs'), { timeout: 10_000 }).toBe('done');
   expect(await stateOf('waits')).toBe('waiting');
   drain.set(false);

@@ -1,11 +1,11 @@
 /**
- * A queue that the node works by itself, without a script: relay, rq_router. Its worker begins with the first job that
- * is there for it, so that a node that needs none has none.
+ * A queue that the node runs itself, without a script: relay, rq_router, hooks. Its worker starts with the first job,
+ * so that an unused queue costs nothing.
  *
- *     asleep ──a job, or a lease that an earlier process of this home held──▶ working ──stop──▶ stopped
+ *     idle ──a job, or a lease of an earlier process of this data directory──▶ running ──stop──▶ stopped
  *
- * Invariant: what an earlier process had under way is gone on with under its own lease, before anything is claimed: its
- * end was no fault of the job. Every run here can be begun anew.
+ * Invariant: attempts of an earlier process continue under their own leases before anything is claimed: the job is not
+ * at fault. Every run here can be repeated from the start.
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import { holds } from '../../core/lifecycle/lifecycle.ts';
@@ -24,28 +24,28 @@ export interface SystemQueueParts {
   readonly store: Store;
   readonly host: string;
   readonly pid: number;
-  /** The home folder: by it a worker of an earlier process is known as ours. */
+  /** The data directory, which identifies workers of earlier processes as this node's. */
   readonly home: string;
   readonly journalPath: string;
   readonly drain: DrainSwitch;
-  /** Ids of workers, by which they are known as this node's. */
+  /** Creates worker ids that identify this node. */
   newId(): string;
   onEvent(event: WorkerEvent): void;
   onTrouble(what: string, error: unknown): void;
 }
 
-export interface BuiltInQueue {
+export interface SystemQueueDefinition {
   readonly queue: string;
-  /** What it is set to where nobody has set anything else. */
+  /** Defaults for settings that the operator has not set. */
   readonly defaults: Partial<QueueSettings>;
   readonly run: RunAttempt;
 }
 
 /**
- * What is set for every queue is meant for those that people fill: limits, needs and times of theirs would hold up calls
- * and relays, or end them. What somebody sets for a built-in queue itself counts, and retention is inherited as ever.
+ * Settings for every queue are meant for user queues: such limits, resources and timeouts would delay or end webhooks
+ * and relays. Settings of a system queue itself apply, and retention is inherited as usual.
  */
-const NOT_OF_EVERY_QUEUE: Partial<QueueSettings> = {
+const NOT_INHERITED: Partial<QueueSettings> = {
   maxRunning: null,
   throttles: [],
   rate: null,
@@ -55,37 +55,37 @@ const NOT_OF_EVERY_QUEUE: Partial<QueueSettings> = {
   hooks: [],
 };
 
-/** The net under events that were lost. */
-const LOOK_EVERY_MS = 15_000;
-const MOST_OWN = 1_000;
-const MOST_CONCURRENCY = 256;
-/** What is under way may end by itself for so long; then it is told to stop, and the next process has it. */
+/** Catches up on lost events. */
+const POLL_INTERVAL_MS = 15_000;
+const MAX_OWN = 1_000;
+const MAX_CONCURRENCY = 256;
+/** Time for running attempts to end at a stop. Then they are aborted, and the next process continues them. */
 const DRAIN_MS = 1_000;
 
 export class SystemQueue {
   readonly #parts: SystemQueueParts;
-  readonly #built: BuiltInQueue;
+  readonly #definition: SystemQueueDefinition;
   readonly #settings: SettingsCache;
   readonly #undo: (() => void)[] = [];
   #worker: Worker | null = null;
   #last: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  constructor(parts: SystemQueueParts, built: BuiltInQueue) {
+  constructor(parts: SystemQueueParts, definition: SystemQueueDefinition) {
     this.#parts = parts;
-    this.#built = built;
+    this.#definition = definition;
     this.#settings = new SettingsCache(parts.store);
   }
 
   async start(): Promise<void> {
-    const { queue } = this.#built;
+    const { queue } = this.#definition;
     const unsubscribe = this.#parts.store.jobs.subscribe((events) => {
-      if (events.some((event) => event.queue === queue)) this.#look();
+      if (events.some((event) => event.queue === queue)) this.#poll();
     }, 'work');
-    const timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    const timer = setInterval(() => this.#poll(), POLL_INTERVAL_MS);
     timer.unref();
     this.#undo.push(unsubscribe, () => clearInterval(timer));
-    this.#look();
+    this.#poll();
     await this.#last;
   }
 
@@ -97,15 +97,17 @@ export class SystemQueue {
     this.#settings.close();
   }
 
-  /** One look after the other. */
-  #look(): void {
+  /** Runs polls one after the other. */
+  #poll(): void {
     this.#last = this.#last
       .then(() => (this.#isStopped ? undefined : this.#wakeOrResize()))
-      .catch((error: unknown) => this.#parts.onTrouble(`the queue ${this.#built.queue} could not be looked at`, error));
+      .catch((error: unknown) =>
+        this.#parts.onTrouble(`failed to poll the system queue ${this.#definition.queue}`, error),
+      );
   }
 
   async #wakeOrResize(): Promise<void> {
-    const { queue } = this.#built;
+    const { queue } = this.#definition;
     if (this.#worker !== null) return this.#worker.resize((await this.#settings.read(queue)).concurrency);
     const [counts] = await this.#parts.store.jobs.count([queue]);
     if (counts === undefined || counts.waiting + counts.running === 0) return;
@@ -117,26 +119,26 @@ export class SystemQueue {
     this.#worker = worker;
   }
 
-  /** What somebody has set stays. */
+  /** Existing settings stay. */
   async #setDefaults(): Promise<void> {
-    const { queue, defaults } = this.#built;
+    const { queue, defaults } = this.#definition;
     const { records } = this.#parts.store;
     const record = await records.get(QUEUE_RECORD, queue);
     const before = record === null ? {} : (JSON.parse(record.value) as Partial<QueueSettings>);
-    const value = JSON.stringify({ ...NOT_OF_EVERY_QUEUE, ...defaults, ...before });
+    const value = JSON.stringify({ ...NOT_INHERITED, ...defaults, ...before });
     if (value !== record?.value)
       await records.put({ kind: QUEUE_RECORD, key: queue, value, ifVersion: record?.version ?? 0 });
   }
 
   #makeWorker(own: readonly RunningJob[]): Worker {
     const { store, host, pid, home, journalPath, newId, onEvent } = this.#parts;
-    const { queue, run } = this.#built;
+    const { queue, run } = this.#definition;
     const { concurrency } = this.#settings.at(queue);
     return createWorker({
       store,
       queues: [queue],
       concurrency,
-      mostConcurrency: Math.max(concurrency, MOST_CONCURRENCY),
+      mostConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
       run,
       settingsFor: (name) => this.#settings.at(name),
@@ -151,11 +153,14 @@ export class SystemQueue {
     });
   }
 
-  /** Where others share the store, only what a worker of this very home held: its process is gone, since we have its lock. */
+  /**
+   * Finds running jobs of an earlier process. On a shared store these are the jobs held by workers of this data
+   * directory; their process is gone, since this one holds the lock.
+   */
   async #findOwn(): Promise<readonly RunningJob[]> {
     const { store, host, home } = this.#parts;
     const { jobs } = store;
-    const page = await jobs.list({ queue: this.#built.queue, state: 'running', order: 'newest', limit: MOST_OWN });
+    const page = await jobs.list({ queue: this.#definition.queue, state: 'running', order: 'newest', limit: MAX_OWN });
     const workers = store.isShared ? await jobs.workers() : [];
     const ours = new Set(
       workers.filter((each) => each.host === host && homeOf(each.info) === home).map(({ id }) => id),
@@ -163,7 +168,7 @@ export class SystemQueue {
     const found = page.jobs.filter(({ lease }) => lease !== null && (!store.isShared || ours.has(lease.worker)));
     const held = found.filter((job): job is RunningJob => holds(job, job.lease?.token ?? -1));
     const beats = await jobs.heartbeat(held.map(({ id, lease }) => ({ id, token: lease.token })));
-    return held.filter((_, place) => beats[place]?.ok === true);
+    return held.filter((_, index) => beats[index]?.ok === true);
   }
 }
 

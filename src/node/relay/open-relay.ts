@@ -1,6 +1,6 @@
 /**
- * Relay, put together for a node: the lane that hands jobs on, the receiver that takes them in, and the questions about a
- * job that has gone. It owns its way out; the node starts and stops it.
+ * Opens the relay of a node: the system queue that sends jobs, the receiver, and reads of relayed jobs. It owns its
+ * outgoing connections; the node starts and stops it.
  */
 import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -37,7 +37,7 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** Tried again without end, never given up by itself, and for some at a time. */
+/** Retried without limit, with backoff, a few at a time. */
 export const RELAY_DEFAULTS: Partial<QueueSettings> = {
   concurrency: 8,
   retries: 1_000_000,
@@ -48,7 +48,7 @@ export const RELAY_DEFAULTS: Partial<QueueSettings> = {
 export async function openRelay(parts: RelayParts): Promise<Relay> {
   const { store, settings, attachments, uploads, hasQueue } = parts;
   const receiver = new RelayReceiver({ store, attachments, uploads, settings, hasQueue, now: Date.now });
-  const outbound = openOutbound(() => destinationsOf([...settings.outbound.allow, ...ownPlaces(settings)]));
+  const outbound = openOutbound(() => destinationsOf([...settings.outbound.allow, ...ownAddresses(settings)]));
   const host: RelayHost = {
     attachments,
     receiver,
@@ -58,12 +58,12 @@ export async function openRelay(parts: RelayParts): Promise<Relay> {
     pacers: new Pacers(settings),
     source: await storeIdentity(store.records),
   };
-  const lane = new SystemQueue(parts, {
+  const systemQueue = new SystemQueue(parts, {
     queue: RELAY_QUEUE,
     defaults: RELAY_DEFAULTS,
     run: (job, context) => relayAttempt(host, job, context),
   });
-  await lane.start();
+  await systemQueue.start();
   return {
     receiver,
     remote: new RemoteJobs(host),
@@ -73,14 +73,14 @@ export async function openRelay(parts: RelayParts): Promise<Relay> {
     ),
     source: host.source,
     async stop() {
-      await lane.stop();
+      await systemQueue.stop();
       outbound.close();
     },
   };
 }
 
-/** A relay may always call the node itself (`forceRemote`): only the addresses of its own protocol are ever called. */
-function ownPlaces({ url, aliases }: NodeSettings): readonly string[] {
+/** A relay may always call its own node (`forceRemote`): it calls only the routes of the relay protocol. */
+function ownAddresses({ url, aliases }: NodeSettings): readonly string[] {
   return [url, ...aliases].map((address) => {
     const { hostname, port, protocol } = new URL(address);
     return `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;

@@ -1,4 +1,4 @@
-/** The limits of speed that relays share: one for each destination that has its own, and one for all together. */
+/** Bandwidth limits of relays: one for each destination with a limit of its own, and one for all together. */
 import type { Pacer } from '../../outbound/pacer.ts';
 import { createPacer } from '../../outbound/pacer.ts';
 import type { NodeSettings } from '../node-settings.ts';
@@ -13,7 +13,7 @@ export class Pacers {
     this.#settings = settings;
   }
 
-  /** As the settings are now; null: as fast as it goes. */
+  /** Returns the limit under the current settings; null: unlimited. */
   of(base: string): Pacer | null {
     const { destinations, bandwidth } = this.#settings.outbound;
     const own = this.#at(base, destinations.get(base)?.bandwidth ?? null);

@@ -1,8 +1,8 @@
 /**
- * Another node as a relay sees it: where it is, what is needed to speak to it, and a call whose answer is understood.
+ * Another node or RQ host: its address and credentials, and a call with a parsed answer.
  *
- * Invariant: the token goes into the header of a call to its own destination and nowhere else; whatever an answer says is
- * cut short and freed of it before anybody sees it.
+ * Invariant: the token is sent only in a header to its own destination. Every text of an answer is shortened and
+ * stripped of the token before it is shown.
  */
 import { randomBytes } from 'node:crypto';
 import type { Outbound } from '../../outbound/outbound.ts';
@@ -21,7 +21,7 @@ export interface Peer {
 }
 
 export interface PeerCall extends Pick<OutboundCall, 'method' | 'headers' | 'body' | 'maxAnswerBytes'> {
-  /** Below the base address. */
+  /** Relative to the base URL. */
   readonly path: string;
 }
 
@@ -29,13 +29,13 @@ export interface PeerAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly json: unknown;
 }
 
-const MOST_WORDS = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
-/** Whatever comes back with a status is an answer; throws RelayFailure where none came. */
+/** Any response with a status is an answer. Throws RelayFailure when none arrived. */
 export async function askPeer(peer: Peer, { path, headers, ...call }: PeerCall): Promise<PeerAnswer> {
   const answer = await peer.outbound.call({
     ...call,
@@ -58,26 +58,26 @@ const CODES: Readonly<Record<number, RelayCode>> = {
   507: 'no-space',
 };
 
-/** What a no means, in the other node's own words. */
+/** Returns the failure for a refusal, with the peer's own message. */
 export function refusedBy(peer: Peer, { status, json, text }: PeerAnswer, code = CODES[status]): RelayFailure {
-  const said = (json as { detail?: unknown } | undefined)?.detail;
-  const words =
-    typeof said === 'string'
-      ? said
+  const detail = (json as { detail?: unknown } | undefined)?.detail;
+  const message =
+    typeof detail === 'string'
+      ? detail
       : text
           .replace(/<[^>]*>/g, ' ')
           .replace(/\s+/g, ' ')
           .trim();
-  const isLoop = words.startsWith('relay loop detected');
+  const isLoop = message.startsWith('relay loop detected');
   return new RelayFailure(
     isLoop ? 'loop' : (code ?? 'refused'),
-    `${peer.base} answered ${status}: ${clean(peer, words)}`,
+    `${peer.base} answered ${status}: ${clean(peer, message)}`,
   );
 }
 
-function clean({ token }: Peer, words: string): string {
-  const free = token === null ? words : words.replaceAll(token, '…');
-  return free.length <= MOST_WORDS ? free : `${free.slice(0, MOST_WORDS)}…`;
+function clean({ token }: Peer, message: string): string {
+  const safe = token === null ? message : message.replaceAll(token, '…');
+  return safe.length <= MAX_MESSAGE_LENGTH ? safe : `${safe.slice(0, MAX_MESSAGE_LENGTH)}…`;
 }
 
 function parsed(text: string): unknown {
@@ -88,5 +88,5 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A line between the parts of a form that stands in none of them. */
+/** A boundary for multipart forms. */
 export const boundaryOf = (): string => `longhaul-${randomBytes(18).toString('hex')}`;

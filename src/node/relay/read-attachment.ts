@@ -1,4 +1,4 @@
-/** An attachment of this node that is to be sent and cannot be read: no fault of the other side, and told as such. */
+/** Error for an attachment of this node that cannot be read: not the peer's fault. */
 
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Attachment } from '../../files/attachments/attachments.ts';

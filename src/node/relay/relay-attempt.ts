@@ -1,10 +1,11 @@
 /**
- * One try to hand a job on: where to, by which way, and what its end means for the job.
+ * One attempt to relay a job: destination, transport, and outcome.
  *
  *     no destination, or a loop ──▶ failed for good
- *     our own address ──▶ into the queue here, by the same steps without a network
- *     a node, or a host of RQ ──▶ sent ──▶ done, with the address it went to; or it waits and is tried again
+ *     our own address ──▶ added here, by the same steps without a network
+ *     a node, or an RQ host ──▶ sent ──▶ done, with its new address; or retried later
  */
+import { createHash } from 'node:crypto';
 import type { RunningJob } from '../../core/job/job.ts';
 import type { RelayDestination, RelayOrder } from '../../core/job/relay-request.ts';
 import { isAddress, parseDestination, readOrder } from '../../core/job/relay-request.ts';
@@ -18,8 +19,7 @@ import type { Pacers } from './pacers.ts';
 import type { Peer } from './peer.ts';
 import type { PeerKinds } from './peer-kind.ts';
 import { RelayFailure } from './relay-failure.ts';
-import { relayId } from './relay-id.ts';
-import { isLoop, loopWords } from './relay-loop.ts';
+import { isLoop, loopMessage } from './relay-loop.ts';
 import type { RelayedJob } from './relay-messages.ts';
 import type { RelayReceiver } from './relay-receiver.ts';
 import { sendJob } from './send-job.ts';
@@ -41,8 +41,8 @@ export async function relayAttempt(host: RelayHost, job: RunningJob, context: At
     return { kind: 'forward', address: await deliver(host, job, context) };
   } catch (error) {
     if (!(error instanceof RelayFailure)) throw error;
-    // The worker knows why it was told to stop, and what that means.
-    if (error.code === 'stopped') return { kind: 'release', reason: 'it was told to stop' };
+    // The worker knows why it was aborted, and what that means.
+    if (error.code === 'stopped') return { kind: 'release', reason: 'its node stops' };
     const failure = { group: `relay: ${error.code}`, message: error.message, detail: null };
     return { kind: 'fail', failure, ...(error.isFinal && { final: true }) };
   }
@@ -56,7 +56,7 @@ interface Delivery {
   readonly relayed: RelayedJob;
 }
 
-/** The address it has from now on. */
+/** Returns the job's new address. */
 async function deliver(host: RelayHost, job: RunningJob, context: AttemptContext): Promise<string> {
   const order = orderOf(job);
   const to = destinationOf(order);
@@ -70,14 +70,14 @@ async function deliver(host: RelayHost, job: RunningJob, context: AttemptContext
 function orderOf(job: RunningJob): RelayOrder {
   const order = readOrder(job.data);
   if (order !== null && isAddress(order.to)) return order;
-  const words = 'its data name no address: { "to": "http://host:3333/q/queue", "data": … }';
-  throw new RelayFailure('no-destination', words);
+  const message = 'its data contain no destination: { "to": "http://host:3333/q/queue", "data": … }';
+  throw new RelayFailure('no-destination', message);
 }
 
 function destinationOf({ to }: RelayOrder): RelayDestination {
   const found = parseDestination(to);
   if (found !== null && URL.canParse(found.base)) return { ...found, base: baseOf(found.base) };
-  throw new RelayFailure('bad-address', `${to.slice(0, 200)} is no address such as http://host:3333/q/queue`);
+  throw new RelayFailure('bad-address', `${to.slice(0, 200)} is not a queue address such as http://host:3333/q/queue`);
 }
 
 function relayedBy(
@@ -89,11 +89,11 @@ function relayedBy(
   const hops = order.hops + 1;
   const origin = order.origin ?? addressOf(job, settings);
   if (hops > maxHops || isLoop(origin, `${to.base}q/${to.queue}`))
-    throw new RelayFailure('loop', loopWords({ origin, hops, maxHops }));
+    throw new RelayFailure('loop', loopMessage({ origin, hops, maxHops }));
   return { queue: to.queue, data: JSON.stringify(order.data), job: order.job, source, origin, hops };
 }
 
-/** The steps that a network would carry, one after the other. */
+/** The same steps, without a network. */
 async function deliverHere(host: RelayHost, { job, id, relayed }: Delivery): Promise<string> {
   const { receiver, attachments, settings } = host;
   const prepared = await receiver.prepare(id, relayed);
@@ -120,8 +120,8 @@ async function send(host: RelayHost, delivery: Delivery): Promise<string> {
   const files = (await host.attachments.list(job.id)).filter(({ direction }) => direction === 'in');
   const missing = await host.attachments.bring(job.id, files, context.signal);
   if (missing !== null) throw new RelayFailure('refused', missing.words);
-  const onProgress = (percent: number, words: string): void => {
-    context.progress(percent, words);
+  const onProgress = (percent: number, text: string): void => {
+    context.progress(percent, text);
     context.alive();
   };
   const order = { peer, id, relayed, files, attachments: host.attachments, onProgress };
@@ -130,13 +130,13 @@ async function send(host: RelayHost, delivery: Delivery): Promise<string> {
     await sendJob(order);
     return `${to.base}q/${to.queue}/${id}`;
   } catch (error) {
-    // Perhaps something else stands there by now: it is asked again the next time.
-    if (error instanceof RelayFailure && isOutOfPlace(error)) await host.kinds.forget(to.base);
+    // The peer may have been replaced: detected again at the next attempt.
+    if (error instanceof RelayFailure && isWrongKind(error)) await host.kinds.forget(to.base);
     throw error;
   }
 }
 
-const isOutOfPlace = ({ code }: RelayFailure): boolean => code === 'not-a-node' || code === 'no-such-queue';
+const isWrongKind = ({ code }: RelayFailure): boolean => code === 'not-a-node' || code === 'no-such-queue';
 
 export function peerAt(host: Omit<RelayHost, 'attachments' | 'receiver'>, base: string, signal: AbortSignal): Peer {
   const { outbound } = host.settings;
@@ -149,4 +149,19 @@ export function peerAt(host: Omit<RelayHost, 'attachments' | 'receiver'>, base: 
     pacer: host.pacers.of(base),
     signal,
   };
+}
+
+const MAX_ID_LENGTH = 128;
+const STORE_DIGITS = 12;
+
+/**
+ * The id of a relayed job at its destination: chosen by the sender, the same for the same job of the same store, and
+ * different for other stores. So every step can be repeated.
+ */
+function relayId(id: string, store: string): string {
+  const digest = createHash('sha256').update(store).digest('hex').slice(0, STORE_DIGITS);
+  const whole = `${id}~${digest}`;
+  if (whole.length <= MAX_ID_LENGTH) return whole;
+  // After many hops, or with a long id of the producer: practically unique, and of bounded length.
+  return `${createHash('sha256').update(whole).digest('hex')}~${digest}`;
 }

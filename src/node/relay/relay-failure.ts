@@ -1,7 +1,7 @@
-/** Why a try to hand a job on came to nothing. Thrown by the steps of a relay, and caught where the attempt ends. */
+/** Why an attempt to relay a job failed. Thrown by the steps of a relay, and caught where the attempt ends. */
 import type { OutboundCode } from '../../outbound/outbound-call.ts';
 
-/** A word for the failure's group: what can be counted, and told apart by a program. */
+/** The failure group: countable, and readable by programs. */
 export type RelayCode =
   | OutboundCode
   | 'no-destination'
@@ -14,7 +14,7 @@ export type RelayCode =
   | 'refused'
   | 'not-a-node';
 
-/** Trying again cannot help: what is wrong is in the job itself. */
+/** A retry cannot help: the job itself is wrong. */
 const FINAL: ReadonlySet<RelayCode> = new Set(['bad-address', 'no-destination', 'loop']);
 
 export class RelayFailure extends Error {

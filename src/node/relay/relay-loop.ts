@@ -1,11 +1,11 @@
-/** Whether a job goes round in circles: back to the queue that it began in, or through too many hands. Pure. */
+/** Detects relay loops: back to the queue of origin, or too many hops. Pure. */
 
-/** `place` is the address of a queue; an origin is the address of a job in one. */
-export function isLoop(origin: string, place: string): boolean {
-  return origin.startsWith(`${place.replace(/\/$/, '')}/`);
+/** `queue` is the address of a queue; an origin is the address of a job in one. */
+export function isLoop(origin: string, queue: string): boolean {
+  return origin.startsWith(`${queue.replace(/\/$/, '')}/`);
 }
 
-export function loopWords({ origin, hops, maxHops }: { origin: string; hops: number; maxHops: number }): string {
-  if (hops > maxHops) return `relay loop detected: it was handed on ${hops} times, more than ${maxHops}`;
-  return `relay loop detected: it began in the queue that it is for, as ${origin}`;
+export function loopMessage({ origin, hops, maxHops }: { origin: string; hops: number; maxHops: number }): string {
+  if (hops > maxHops) return `relay loop detected: it was relayed ${hops} times, more than ${maxHops}`;
+  return `relay loop detected: its destination is the queue of its origin, ${origin}`;
 }

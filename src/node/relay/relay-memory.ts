@@ -1,24 +1,24 @@
 /**
- * What came in by relay, remembered longer than the jobs themselves: a record each, so that a sender whose answer was
- * lost hears "committed" again, also when the job has long been pruned or deleted.
+ * Records of relayed jobs, kept longer than the jobs themselves, so that a sender whose answer was lost gets
+ * "committed" again even after the job was pruned or deleted.
  *
  *     preparing ──▶ committing ──▶ committed
  *
- * Invariant: `committing` is written before the draft is committed and `committed` after it. So a job that is gone while
- * its record says `committing` was committed: it could not have ended otherwise but by somebody's hand.
+ * Invariant: `committing` is written before the draft is committed, and `committed` after it. A job that is missing
+ * while its record is `committing` was committed, unless an operator deleted it.
  */
 import type { Records } from '../../core/ports/records.ts';
 
 export const RELAYED_RECORD = 'relayed-in';
 const DAY_MS = 86_400_000;
-/** Counted from the last word about it. A sender that comes back later than this may deliver again. */
+/** Since the last request. A sender that returns later than this may deliver again. */
 export const RELAY_MEMORY_MS = 35 * DAY_MS;
 
 export interface RelayedIn {
   readonly queue: string;
-  /** The identity of the store that it came from. */
+  /** Identity of the sender's store. */
   readonly source: string;
-  /** The address of the job that it began as. */
+  /** Address of the original job. */
   readonly origin: string;
   readonly hops: number;
   readonly phase: 'preparing' | 'committing' | 'committed';

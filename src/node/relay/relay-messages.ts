@@ -1,9 +1,9 @@
-/** What two nodes say to each other about a relayed job. Words alone. */
+/** Messages of the relay protocol. Types only. */
 import type { RelayedShape } from '../../core/job/relay-request.ts';
 
 export interface RelayedJob {
   readonly queue: string;
-  /** A JSON text. */
+  /** JSON. */
   readonly data: string;
   readonly job: RelayedShape;
   readonly source: string;
@@ -28,7 +28,7 @@ export type Prepared =
       readonly ok: true;
       readonly phase: 'draft';
       readonly queue: string;
-      /** Those that are whole, and how far the others have come. */
+      /** Complete files, and the offsets of incomplete ones. */
       readonly files: readonly PreparedFile[];
       readonly begun: readonly BegunFile[];
     };
@@ -39,5 +39,5 @@ export interface CommitResult {
   readonly queue: string;
 }
 
-/** The version of what is said here. */
+/** The version of this protocol. */
 export const RELAY_PROTOCOL = 1;

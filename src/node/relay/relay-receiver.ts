@@ -1,11 +1,11 @@
 /**
- * The receiving end of a relay: a job comes as a draft under an id that its sender chose, then its files, then the commit.
+ * Receives relayed jobs: a draft under the sender's id, then its files, then the commit.
  *
- *     prepare ─▶ draft, with what has come of its files ─▶ files ─▶ commit ─▶ committed
+ *     prepare ─▶ draft, with the state of its files ─▶ files ─▶ commit ─▶ committed
  *
- * Invariant: each step can be repeated, in any order, and a job that was committed once is never made again while the
- * memory of it lasts (relay-memory.ts). What the queue may take is asked when it is prepared, not when it is committed:
- * whoever was let in is not turned away with everything sent.
+ * Invariant: each step can be repeated, in any order. A job that was committed once is not created again while its
+ * record lasts (relay-memory.ts). The queue's state is checked at prepare, not at commit: a sender that was accepted is
+ * not refused after it has sent everything.
  */
 import type { Job } from '../../core/job/job.ts';
 import { RELAY_QUEUE } from '../../core/job/relay-request.ts';
@@ -16,7 +16,7 @@ import type { Attachments } from '../../files/attachments/attachments.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import type { IntakeState, QueueIntake } from '../queues/queue-intake.ts';
 import { intakeOf } from '../queues/queue-intake.ts';
-import { isLoop, loopWords } from './relay-loop.ts';
+import { isLoop, loopMessage } from './relay-loop.ts';
 import type { RelayedIn } from './relay-memory.ts';
 import { recallRelayed, rememberRelayed } from './relay-memory.ts';
 import type { CommitResult, Prepared, PreparedFile, RelayedJob } from './relay-messages.ts';
@@ -39,20 +39,20 @@ export class RelayReceiver {
     const { store, attachments, uploads, now } = this.#parts;
     const before = await this.#committed(id);
     if (before !== null) return { ok: true, phase: 'committed', queue: before.queue };
-    const refused = await this.#whyNot(relayed);
+    const refused = await this.#refusalOf(relayed);
     if (refused !== null) return refused;
     const { queue, source, origin, hops } = relayed;
     await rememberRelayed(store.records, id, { queue, source, origin, hops, phase: 'preparing' }, now());
     const [added] = await store.jobs.add([{ id, ...jobOf(relayed), draft: true }]);
     if (added === undefined || !added.ok) return added ?? refuse('not-found', `job ${id}`);
-    // The memory of it is over, and the job itself is still there.
+    // The record has expired, but the job still exists.
     if (added.state !== 'draft') return { ok: true, phase: 'committed', queue: added.queue };
-    if (added.outcome === 'exists') await this.#bringUpToDate(id, relayed);
+    if (added.outcome === 'exists') await this.#updateDraft(id, relayed);
     const whole = (await attachments.list(id)).filter(({ direction }) => direction === 'in');
     return { ok: true, phase: 'draft', queue, files: whole.map(toFile), begun: await uploads.begun(id) };
   }
 
-  /** With exactly these files: one that is missing is refused, one that is not named is removed. */
+  /** Commits a job with exactly these files: a missing file is refused, an extra one removed. */
   async commit(id: string, files: readonly PreparedFile[]): Promise<CommitResult | Refused> {
     const { store, now } = this.#parts;
     const before = await this.#committed(id);
@@ -68,7 +68,7 @@ export class RelayReceiver {
     return { ok: true, phase: 'committed', queue: known.queue };
   }
 
-  /** The job that came in under this id; `gone` when it is no more. Null when nothing came under it. */
+  /** Returns the job received under this id; `gone` when it no longer exists; null when none was received. */
   async find(id: string): Promise<Job | 'gone' | null> {
     const { store } = this.#parts;
     const known = await recallRelayed(store.records, id);
@@ -89,19 +89,19 @@ export class RelayReceiver {
     return committed;
   }
 
-  async #whyNot({ queue, origin, hops }: RelayedJob): Promise<Refused | null> {
+  async #refusalOf({ queue, origin, hops }: RelayedJob): Promise<Refused | null> {
     const { settings } = this.#parts;
     const { maxHops } = settings.outbound;
-    const places = [settings.url, ...settings.aliases].map((base) => `${base}q/${queue}`);
-    if (places.some((place) => isLoop(origin, place)) || hops > maxHops)
-      return no(loopWords({ origin, hops, maxHops }));
-    if (queue === RELAY_QUEUE) return no('nothing may be relayed into the queue relay of another node');
+    const addresses = [settings.url, ...settings.aliases].map((base) => `${base}q/${queue}`);
+    if (addresses.some((address) => isLoop(origin, address)) || hops > maxHops)
+      return wrongState(loopMessage({ origin, hops, maxHops }));
+    if (queue === RELAY_QUEUE) return wrongState('jobs cannot be relayed to the queue relay of another node');
     const state = await intakeOf(this.#parts, queue);
     return state === 'open' ? null : closed(queue, state);
   }
 
-  /** Somebody changed the job at its sender since it was prepared. */
-  async #bringUpToDate(id: string, relayed: RelayedJob): Promise<void> {
+  /** Applies changes that the sender made since the first prepare. */
+  async #updateDraft(id: string, relayed: RelayedJob): Promise<void> {
     const { store } = this.#parts;
     const [job] = await store.jobs.find([id]);
     if (job?.state === 'draft' && job.data !== relayed.data) await store.jobs.change([{ id, data: relayed.data }]);
@@ -114,7 +114,7 @@ export class RelayReceiver {
     const missing = files.find(
       ({ name, sha256 }) => !here.some((each) => each.name === name && each.sha256 === sha256),
     );
-    if (missing !== undefined) return no(`attachment ${missing.name} of job ${id} is not whole`);
+    if (missing !== undefined) return wrongState(`attachment ${missing.name} of job ${id} is incomplete`);
     const begun = await uploads.begun(id);
     for (const { name } of [...here, ...begun]) if (!wanted.has(name)) await uploads.remove(id, name);
     return uploads.unfinished(id);
@@ -139,10 +139,10 @@ function toFile({ name, sha256, size }: PreparedFile): PreparedFile {
 function closed(queue: string, state: IntakeState): Refused {
   if (state === 'unknown') return refuse('not-found', `queue ${queue}`);
   const { refusal } = refuse('queue-down', `queue ${queue}`);
-  return { ok: false, refusal: { ...refusal, message: `queue ${queue} is ${state} and takes no relayed jobs` } };
+  return { ok: false, refusal: { ...refusal, message: `queue ${queue} is ${state} and accepts no relayed jobs` } };
 }
 
-function no(message: string): Refused {
+function wrongState(message: string): Refused {
   const { refusal } = refuse('wrong-state', '');
   return { ok: false, refusal: { ...refusal, message } };
 }

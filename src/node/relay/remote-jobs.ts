@@ -1,6 +1,5 @@
 /**
- * What has become of a job that was handed on: asked of the node that has it, with the token for that destination, as far
- * as that node tells us. Nothing of it is kept.
+ * Reads the state of a relayed job from the node that has it, with the token for that destination. Nothing is cached.
  */
 import type { Job } from '../../core/job/job.ts';
 import { parseDestination } from '../../core/job/relay-request.ts';
@@ -11,12 +10,12 @@ import type { RelayHost } from './relay-attempt.ts';
 import { peerAt } from './relay-attempt.ts';
 import { RelayFailure } from './relay-failure.ts';
 
-/** `known` false: `reason` says why nothing can be said. */
+/** If `known` is false, `reason` says why. */
 export interface RemoteView {
   readonly address: string;
   readonly known: boolean;
   readonly reason: string | null;
-  /** As the other node describes it: state, label, reason, progress, attempt. */
+  /** The other node's view: state, label, reason, progress, attempt. */
   readonly job: unknown;
 }
 
@@ -26,7 +25,7 @@ export interface RemoteLog {
   readonly text: string;
 }
 
-const MOST_LOG = 256 * 1024;
+const MAX_LOG_BYTES = 256 * 1024;
 
 export class RemoteJobs {
   readonly #host: RelayHost;
@@ -42,7 +41,7 @@ export class RemoteJobs {
     return { address, known: true, reason: null, job: asked.json ?? null };
   }
 
-  /** The end of its log there. */
+  /** Returns the end of its log there. */
   async log({ forwardedTo }: Job, signal: AbortSignal): Promise<RemoteLog> {
     const asked = await this.#ask(forwardedTo ?? '', '/log', signal);
     if (typeof asked === 'string') return { known: false, reason: asked, text: '' };
@@ -52,12 +51,12 @@ export class RemoteJobs {
   async #ask(address: string, what: '' | '/log', signal: AbortSignal) {
     const [, queue = '', id = ''] = /^(.*)\/([^/]+)$/.exec(address) ?? [];
     const found = parseDestination(queue);
-    if (found === null || !/^[A-Za-z0-9._:~-]{1,128}$/.test(id)) return 'it went to no address of a queue';
+    if (found === null || !/^[A-Za-z0-9._:~-]{1,128}$/.test(id)) return 'it was not forwarded to a queue address';
     try {
       const peer: Peer = peerAt(this.#host, baseOf(found.base), signal);
       if ((await this.#host.kinds.of(peer, null)) === 'rq') return await askRq(peer, `q/${found.queue}/${id}`, what);
       const path = `api/relay/${encodeURIComponent(id)}${what}`;
-      const answer = await askPeer(peer, { method: 'GET', path, maxAnswerBytes: MOST_LOG * 2 });
+      const answer = await askPeer(peer, { method: 'GET', path, maxAnswerBytes: MAX_LOG_BYTES * 2 });
       return answer.status === 200 ? answer : refusedBy(peer, answer).message;
     } catch (error) {
       if (error instanceof RelayFailure) return error.message;
@@ -66,9 +65,9 @@ export class RemoteJobs {
   }
 }
 
-async function askRq(peer: Peer, place: string, what: '' | '/log') {
-  const path = what === '' ? `${place}.json` : `${place}/log/stdio.log`;
-  const headers = what === '' ? {} : { range: `bytes=-${MOST_LOG}` };
-  const answer = await askPeer(peer, { method: 'GET', path, headers, maxAnswerBytes: MOST_LOG * 2 });
+async function askRq(peer: Peer, path: string, what: '' | '/log') {
+  const file = what === '' ? `${path}.json` : `${path}/log/stdio.log`;
+  const headers = what === '' ? {} : { range: `bytes=-${MAX_LOG_BYTES}` };
+  const answer = await askPeer(peer, { method: 'GET', path: file, headers, maxAnswerBytes: MAX_LOG_BYTES * 2 });
   return answer.status === 200 || answer.status === 206 ? answer : refusedBy(peer, answer).message;
 }

@@ -1,4 +1,4 @@
-/** The bodies that RQ's HTTP takes: fields of a form, and a file among them. Pure but for the file, which is read as it goes. */
+/** Request bodies of RQ's HTTP API: form fields, and multipart forms with a file that is streamed. */
 import { Readable } from 'node:stream';
 import type { UploadBody } from '../../outbound/outbound-call.ts';
 
@@ -33,13 +33,13 @@ export function fileForm({ boundary, name, size, open }: FormFile): Pick<UploadB
   };
 }
 
-/** As browsers do: nothing in a name may end it. */
+/** Escaped as in browsers: no character of the name can end it. */
 function quoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** RQ answers `["ok", words]` or `["fail", words]`; null when it is neither. */
-export function rqAnswer(json: unknown): { readonly isOk: boolean; readonly words: string } | null {
+/** Parses RQ's answer `["ok", text]` or `["fail", text]`; null when it is neither. */
+export function rqAnswer(json: unknown): { readonly isOk: boolean; readonly text: string } | null {
   if (!Array.isArray(json) || (json[0] !== 'ok' && json[0] !== 'fail')) return null;
-  return { isOk: json[0] === 'ok', words: String(json[1] ?? '') };
+  return { isOk: json[0] === 'ok', text: String(json[1] ?? '') };
 }

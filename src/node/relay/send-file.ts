@@ -1,8 +1,8 @@
 /**
- * One attachment on its way to another node: gone on with where it was cut, in pieces, its hash checked there at the end.
+ * Sends one attachment to another node in pieces, resumes after a cut, and has its hash checked at the end.
  *
- * A cut in the middle ends nothing as long as each try brings some of it across; one that brings nothing is the attempt's
- * failure, and the next attempt goes on from the same place.
+ * A cut is not an error as long as each try makes progress. A try without progress fails the attempt, and the next
+ * attempt resumes at the same offset.
  */
 import { Readable } from 'node:stream';
 import type { Attachment, Attachments } from '../../files/attachments/attachments.ts';
@@ -13,32 +13,32 @@ import { RelayFailure } from './relay-failure.ts';
 
 export interface FileToSend {
   readonly peer: Peer;
-  /** The job's id there. */
+  /** The job's id at the destination. */
   readonly id: string;
   readonly file: Attachment;
   readonly attachments: Attachments;
-  /** How much of it is there already. */
+  /** Bytes that have already arrived. */
   readonly offset: number;
   onBytes(offset: number): void;
 }
 
-/** No single request is so long that its end is out of sight. */
+/** Limits the length of one request. */
 const PIECE_BYTES = 256 * 1024 ** 2;
-const MOST_TRIES = 10_000;
-const PASSING = new Set(['cut', 'too-slow', 'unreachable']);
+const MAX_TRIES = 10_000;
+const TRANSIENT = new Set(['cut', 'too-slow', 'unreachable']);
 
 export async function sendFile(order: FileToSend): Promise<void> {
   let offset = order.offset;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const answer = await put(order, offset).catch((error: unknown) => resume(order, offset, error));
     if (typeof answer === 'number') {
       offset = answer;
       continue;
     }
-    if (answer.status === 201) return mustBeWhole(order, answer);
+    if (answer.status === 201) return checkComplete(order, answer);
     offset = nextOffset(order, answer, offset);
   }
-  throw new RelayFailure('refused', `${order.peer.base}: ${order.file.name} did not arrive in ${MOST_TRIES} pieces`);
+  throw new RelayFailure('refused', `${order.peer.base}: ${order.file.name} did not arrive in ${MAX_TRIES} pieces`);
 }
 
 function pathOf({ id, file }: FileToSend): string {
@@ -69,9 +69,9 @@ async function put(order: FileToSend, offset: number): Promise<PeerAnswer> {
   });
 }
 
-/** After a cut: from where it can go on, if it came any further. */
+/** Returns the offset to resume from after a cut, if there was progress. */
 async function resume(order: FileToSend, from: number, error: unknown): Promise<number> {
-  if (!(error instanceof RelayFailure) || !PASSING.has(error.code)) throw error;
+  if (!(error instanceof RelayFailure) || !TRANSIENT.has(error.code)) throw error;
   const { status, headers } = await askPeer(order.peer, { method: 'HEAD', path: pathOf(order) });
   const offset = Number(headers['upload-offset'] ?? Number.NaN);
   if (status !== 200 || !(offset > from && offset <= order.file.size)) throw error;
@@ -81,13 +81,13 @@ async function resume(order: FileToSend, from: number, error: unknown): Promise<
 function nextOffset({ peer, file }: FileToSend, answer: PeerAnswer, before: number): number {
   const { status, headers } = answer;
   const offset = Number(headers['upload-offset'] ?? Number.NaN);
-  // 409: an earlier try came further, or not as far, as we were told.
-  const isTold = (status === 202 || status === 409) && offset >= 0 && offset <= file.size && offset !== before;
-  if (isTold) return offset;
+  // 409: an earlier try sent more, or less, than known here.
+  const isOffsetGiven = (status === 202 || status === 409) && offset >= 0 && offset <= file.size && offset !== before;
+  if (isOffsetGiven) return offset;
   throw refusedBy(peer, answer, status === 400 ? 'wrong-hash' : undefined);
 }
 
-function mustBeWhole({ peer, file }: FileToSend, { json }: PeerAnswer): void {
+function checkComplete({ peer, file }: FileToSend, { json }: PeerAnswer): void {
   const { sha256, size } = (json ?? {}) as { sha256?: unknown; size?: unknown };
   if (sha256 === file.sha256 && size === file.size) return;
   throw new RelayFailure('wrong-hash', `${peer.base}: attachment ${file.name} arrived with another hash`);

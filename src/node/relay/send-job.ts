@@ -1,8 +1,8 @@
 /**
- * A job handed to another node of Longhaul: prepared under the id that this side chose, its files sent, committed.
+ * Sends a job to another Longhaul node: prepares it under an id chosen by the sender, sends its files, commits.
  *
- * Nothing of how far it came is kept here: the other node knows, and says so when it is prepared again. So this can be
- * begun anew after anything, by whoever has the job then.
+ * No progress is stored here: the receiver reports it when the job is prepared again. So any later attempt can start
+ * over.
  */
 import type { Attachment, Attachments } from '../../files/attachments/attachments.ts';
 import type { Peer, PeerAnswer } from './peer.ts';
@@ -13,12 +13,12 @@ import { sendFile } from './send-file.ts';
 
 export interface JobToSend {
   readonly peer: Peer;
-  /** Its id there. */
+  /** The job's id at the destination. */
   readonly id: string;
   readonly relayed: RelayedJob;
   readonly files: readonly Attachment[];
   readonly attachments: Attachments;
-  onProgress(percent: number, words: string): void;
+  onProgress(percent: number, text: string): void;
 }
 
 export async function sendJob(order: JobToSend): Promise<void> {
@@ -33,8 +33,8 @@ export async function sendJob(order: JobToSend): Promise<void> {
     await sendFile({ ...order, file, offset, onBytes: (at) => meter(file, at) });
   }
   const named = files.map(({ name, sha256, size }) => ({ name, sha256, size }));
-  const answer = await tell(peer, 'POST', `api/relay/${encodeURIComponent(id)}/commit`, { files: named });
-  if (phaseOf(answer) !== 'committed') throw notUnderstood(peer, answer);
+  const answer = await callPeer(peer, 'POST', `api/relay/${encodeURIComponent(id)}/commit`, { files: named });
+  if (phaseOf(answer) !== 'committed') throw unexpectedAnswer(peer, answer);
 }
 
 interface PreparedDraft {
@@ -45,24 +45,24 @@ interface PreparedDraft {
 async function prepare({ peer, id, relayed }: JobToSend): Promise<PreparedDraft | 'committed'> {
   const { data, ...rest } = relayed;
   const body = { ...rest, data: JSON.parse(data) as unknown };
-  const answer = await tell(peer, 'PUT', `api/relay/${encodeURIComponent(id)}`, body);
+  const answer = await callPeer(peer, 'PUT', `api/relay/${encodeURIComponent(id)}`, body);
   if (phaseOf(answer) === 'committed') return 'committed';
   const { files, begun } = (answer.json ?? {}) as Partial<PreparedDraft>;
-  if (!Array.isArray(files) || !Array.isArray(begun)) throw notUnderstood(peer, answer);
+  if (!Array.isArray(files) || !Array.isArray(begun)) throw unexpectedAnswer(peer, answer);
   return { files: files as PreparedFile[], begun: begun as BegunFile[] };
 }
 
-/** Room for the list of a thousand files. */
-const MOST_ANSWER = 1024 * 1024;
+/** Enough for a list of a thousand files. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
-async function tell(peer: Peer, method: 'PUT' | 'POST', path: string, body: unknown): Promise<PeerAnswer> {
+async function callPeer(peer: Peer, method: 'PUT' | 'POST', path: string, body: unknown): Promise<PeerAnswer> {
   const headers = { 'content-type': 'application/json' };
   const answer = await askPeer(peer, {
     method,
     path,
     headers,
     body: JSON.stringify(body),
-    maxAnswerBytes: MOST_ANSWER,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
   });
   if (answer.status === 200) return answer;
   throw refusedBy(peer, answer);
@@ -72,8 +72,8 @@ function phaseOf({ json }: PeerAnswer): unknown {
   return (json as { phase?: unknown } | undefined)?.phase;
 }
 
-function notUnderstood({ base }: Peer, { status }: PeerAnswer): RelayFailure {
-  return new RelayFailure('not-a-node', `${base} answered ${status}, but not as a node of Longhaul does`);
+function unexpectedAnswer({ base }: Peer, { status }: PeerAnswer): RelayFailure {
+  return new RelayFailure('not-a-node', `${base} answered ${status}, but not like a Longhaul node`);
 }
 
 function meterOf({ onProgress }: JobToSend, files: readonly Attachment[]): (file: Attachment, at: number) => void {

@@ -1,9 +1,9 @@
 /**
- * A job handed to a host of RQ 1.18 in its own protocol: prep, each file with its MD5 in the answer, commit.
+ * Sends a job to an RQ 1.18 host in RQ's own protocol: prep, each file with its MD5 in the answer, commit.
  *
- * RQ chooses the id, so it is kept as the job's checkpoint before anything else is sent; and RQ remembers no commit, so a
- * job that was sent before is asked for first: whatever is no longer in `prep` has been committed. Only a message that
- * is gone there begins anew, which after more than that host's own memory can be a second delivery.
+ * RQ chooses the id, so it is saved as the job's checkpoint before anything else is sent. RQ keeps no record of
+ * commits, so a job that was sent before is read first: any state but `prep` means committed. Only a message that no
+ * longer exists there is sent again; if the host had removed it after processing, this is a second delivery.
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Attachment } from '../../files/attachments/attachments.ts';
@@ -12,8 +12,8 @@ import type { Peer, PeerAnswer } from './peer.ts';
 import { askPeer, boundaryOf, refusedBy } from './peer.ts';
 import { refuseRead } from './read-attachment.ts';
 import { RelayFailure } from './relay-failure.ts';
+import type { RelayedJob } from './relay-messages.ts';
 import { FORM_TYPE, fileForm, formOf, rqAnswer } from './rq-form.ts';
-import { rqMessage } from './rq-message.ts';
 import type { JobToSend } from './send-job.ts';
 
 interface RqJob extends JobToSend {
@@ -21,17 +21,17 @@ interface RqJob extends JobToSend {
   readonly context: AttemptContext;
 }
 
-/** The address it has there. */
+/** Returns the job's address there. */
 export async function sendToRq(order: RqJob): Promise<string> {
   const { peer, relayed, files } = order;
   const { id, isCommitted } = (await sentBefore(order)) ?? (await prep(order));
-  const place = `q/${relayed.queue}/${id}`;
+  const path = `q/${relayed.queue}/${id}`;
   if (!isCommitted) {
-    const there = await attachedThere(peer, place);
-    for (const file of files) await attach(order, { place, file, there });
-    await commit(peer, place);
+    const there = await attachedThere(peer, path);
+    for (const file of files) await attach(order, { path, file, there });
+    await commit(peer, path);
   }
-  return `${peer.base}${place}`;
+  return `${peer.base}${path}`;
 }
 
 interface RqId {
@@ -39,7 +39,7 @@ interface RqId {
   readonly isCommitted: boolean;
 }
 
-/** Of the checkpoint: to which address it was sent, and as what. */
+/** The checkpoint: destination and id of the message. */
 interface RqCheckpoint {
   readonly rqDest: string;
   readonly rqId: string;
@@ -62,10 +62,10 @@ async function prep(order: RqJob): Promise<RqId> {
   const { peer, relayed, context } = order;
   const mesg = JSON.stringify(rqMessage(relayed, peer.base));
   const path = `q/${relayed.queue}/new_message`;
-  const words = mustBeOk(peer, await post(peer, path, { _method: 'prep', x_format: 'json', mesg }));
-  const id = words.split('/').at(-1) ?? '';
+  const address = requireOk(peer, await post(peer, path, { _method: 'prep', x_format: 'json', mesg }));
+  const id = address.split('/').at(-1) ?? '';
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(id) || /^\.+$/.test(id))
-    throw new RelayFailure('not-a-node', `${peer.base} answered an id that is none`);
+    throw new RelayFailure('not-a-node', `${peer.base} answered with an invalid id`);
   const checkpoint: RqCheckpoint = { rqDest: destOf(order), rqId: id };
   await context.checkpoint(JSON.stringify(checkpoint));
   return { id, isCommitted: false };
@@ -73,19 +73,19 @@ async function prep(order: RqJob): Promise<RqId> {
 
 type Md5s = Readonly<Record<string, { readonly md5?: unknown } | undefined>>;
 
-async function attachedThere(peer: Peer, place: string): Promise<Md5s> {
-  const { status, json } = await askPeer(peer, { method: 'GET', path: `${place}.json` });
+async function attachedThere(peer: Peer, path: string): Promise<Md5s> {
+  const { status, json } = await askPeer(peer, { method: 'GET', path: `${path}.json` });
   const found = status === 200 ? (json as { _attachments?: Md5s } | undefined)?._attachments : undefined;
   return found ?? {};
 }
 
 interface Attaching {
-  readonly place: string;
+  readonly path: string;
   readonly file: Attachment;
   readonly there: Md5s;
 }
 
-async function attach(order: RqJob, { place, file, there }: Attaching): Promise<void> {
+async function attach(order: RqJob, { path, file, there }: Attaching): Promise<void> {
   const { peer, attachments, onProgress } = order;
   const md5 = await attachments.md5(file);
   if (there[file.name]?.md5 === md5) return;
@@ -102,22 +102,51 @@ async function attach(order: RqJob, { place, file, there }: Attaching): Promise<
   };
   const body = { ...fileForm({ boundary, name: file.name, size: file.size, open }), pacer: peer.pacer, onSent };
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-  const answer = await askPeer(peer, { method: 'POST', path: `${place}/attach/new`, headers, body });
-  const words = mustBeOk(peer, answer);
-  if (words.split('-')[0]?.toLowerCase() !== md5)
+  const answer = await askPeer(peer, { method: 'POST', path: `${path}/attach/new`, headers, body });
+  const hash = requireOk(peer, answer);
+  if (hash.split('-')[0]?.toLowerCase() !== md5)
     throw new RelayFailure('wrong-hash', `${peer.base}: attachment ${file.name} arrived with another MD5`);
 }
 
-async function commit(peer: Peer, place: string): Promise<void> {
-  mustBeOk(peer, await post(peer, place, { _method: 'commit', x_format: 'json' }));
+async function commit(peer: Peer, path: string): Promise<void> {
+  requireOk(peer, await post(peer, path, { _method: 'commit', x_format: 'json' }));
 }
 
 function post(peer: Peer, path: string, fields: Readonly<Record<string, string>>): Promise<PeerAnswer> {
   return askPeer(peer, { method: 'POST', path, headers: { 'content-type': FORM_TYPE }, body: formOf(fields) });
 }
 
-function mustBeOk(peer: Peer, answer: PeerAnswer): string {
-  const said = rqAnswer(answer.json);
-  if (answer.status === 200 && said?.isOk === true) return said.words;
+function requireOk(peer: Peer, answer: PeerAnswer): string {
+  const reply = rqAnswer(answer.json);
+  if (answer.status === 200 && reply?.isOk === true) return reply.text;
   throw refusedBy(peer, answer);
+}
+
+const MESSAGE_FIELDS = [
+  'src',
+  'max_count',
+  'param1',
+  'param2',
+  'param3',
+  'param4',
+  'post_run_webhook',
+  'force_remote',
+] as const;
+
+/**
+ * Converts a job to an RQ message. A job that was such a message keeps its fields; for any other job the data become
+ * `param1`.
+ */
+function rqMessage({ data, queue, origin }: RelayedJob, base: string): Readonly<Record<string, unknown>> {
+  const given: unknown = JSON.parse(data);
+  const dest = `${base}q/${queue}`;
+  return { ...fieldsOf(given, data), dest, count: 0, orig_msg_id: origin };
+}
+
+function fieldsOf(given: unknown, data: string): Readonly<Record<string, unknown>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { param1: data };
+  const fields = given as Readonly<Record<string, unknown>>;
+  const isMessage = MESSAGE_FIELDS.some((name) => name in fields);
+  if (!isMessage) return { param1: data };
+  return Object.fromEntries(MESSAGE_FIELDS.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])));
 }

@@ -14,7 +14,7 @@ const root = mkdtempSync(join(tmpdir(), 'longhaul-files-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let homes = 0;
 
-/** A home with ended jobs, whose logs have so many bytes each, and a file of 4 bytes each. */
+/** A data directory with ended jobs, each with a log of the given size and a file of 4 bytes. */
 async function aHome(logs: readonly number[], retention: SettingsInput['retention']) {
   homes += 1;
   const home = homeAt(join(root, String(homes)));
@@ -38,7 +38,7 @@ async function aHome(logs: readonly number[], retention: SettingsInput['retentio
     await attachments.put(id, { name: 'out', sha256: id.padEnd(64, '0'), size: 4, direction: 'out' });
     await store.jobs.settle([{ id, token: job?.lease?.token ?? 0, kind: 'complete' }], { now });
   };
-  for (const [place, bytes] of logs.entries()) await end(String(place), bytes, Date.now() - 100_000 + place * 10_000);
+  for (const [index, bytes] of logs.entries()) await end(String(index), bytes, Date.now() - 100_000 + index * 10_000);
   return { home, store, files, attachments, troubles, end, logs: () => kept(home, 'log') };
 }
 
@@ -47,7 +47,7 @@ function kept(home: ReturnType<typeof homeAt>, name: string): readonly string[] 
   return ids.filter((id) => readdirSync(attemptFolder(home, id, 1)).includes(name));
 }
 
-it('counts logs and attachments, and leaves them with their jobs where nothing else is said', async () => {
+it('counts logs and attachments, and keeps them with their jobs without a limit', async () => {
   const { files, troubles, logs } = await aHome([10, 20], undefined);
   expect(files.kept.of('q')).toBe(null);
   await files.sweep();
@@ -61,7 +61,7 @@ it.each([
   [{ logs: { count: 2 } }, ['3', '4']],
   [{ logs: { bytes: 60 } }, ['3', '4']],
   [{ logs: { bytes: 0 } }, []],
-] as const)('takes logs by %j, those that ended first', async (retention, left) => {
+] as const)('removes logs by %j, those of the oldest ends first', async (retention, left) => {
   const { files, troubles, logs, store, attachments } = await aHome([10, 20, 30, 30, 30], retention);
   await files.sweep();
   const bytes = left.length === 0 ? 120 : 60;
@@ -74,7 +74,7 @@ it.each([
   expect(await attachments.list('0')).toHaveLength(1);
 });
 
-it('takes attachments by a limit of their own', async () => {
+it('removes attachments by a limit of their own', async () => {
   const { files, attachments, logs } = await aHome([1, 1, 1], { attachments: { bytes: '10b' } });
   await files.sweep();
   await files.retain();
@@ -82,7 +82,7 @@ it('takes attachments by a limit of their own', async () => {
   expect(logs()).toEqual(['0', '1', '2']);
 });
 
-it('counts what ends and what goes between two sweeps', async () => {
+it('counts ended and deleted jobs between two sweeps', async () => {
   const { files, store, end, logs } = await aHome([10, 10], { logs: { bytes: 25 } });
   files.start();
   await files.retain();

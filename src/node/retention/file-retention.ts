@@ -1,8 +1,8 @@
 /**
- * Retention of what a node keeps in files: logs and attachments of ended jobs go before their jobs do, where the queue
- * says so, by age, number or bytes; the oldest end first and a few in a step.
+ * Retention of a node's files: logs and attachments of ended jobs are removed before their jobs, if the queue sets a
+ * limit of age, number or bytes. The oldest go first, a few in a step.
  *
- * Invariant: only files of jobs that have ended are taken, and no log of an attempt that began afterwards.
+ * Invariant: only files of ended jobs are removed, and no log of an attempt that started afterwards.
  */
 import type { Job } from '../../core/job/job.ts';
 import { ENDED_STATES, isEnded } from '../../core/job/job.ts';
@@ -25,13 +25,13 @@ export interface FileRetentionOptions {
   readonly settings: Pick<SettingsCache, 'read'>;
 }
 
-/** Jobs of one kind and queue in a step. */
+/** Jobs per step for one kind and queue. */
 const STEP = 100;
-/** Whose files a look measures. */
-const MOST_LOOKED_AT = 500;
+/** Jobs whose files one read measures. */
+const MAX_MEASURED = 500;
 const NONE: Held = { count: 0, bytes: 0 };
 
-interface Line {
+interface Limit {
   readonly queue: string;
   readonly kind: FileKind;
   readonly keep: Keep;
@@ -39,8 +39,8 @@ interface Line {
 
 export class FileRetention {
   readonly #options: FileRetentionOptions;
-  /** By queue and kind: those that ended before have gone. From the start again with every node. */
-  readonly #marks = new Map<string, number>();
+  /** By kind and queue: the files of jobs that ended before this time are removed. Restarts with every node. */
+  readonly #endedUpTo = new Map<string, number>();
 
   readonly #watched = new Set<string>();
 
@@ -48,12 +48,12 @@ export class FileRetention {
     this.#options = options;
   }
 
-  /** Whether files of the queue have a limit: then they are counted as jobs end. */
+  /** Returns whether files of the queue have a limit: then they are counted as jobs end. */
   isWatched(queue: string): boolean {
     return this.#watched.has(queue);
   }
 
-  /** What there is of one job. */
+  /** Returns the size of one job's files. */
   async held(id: string, kind: FileKind): Promise<Held> {
     const { home, attachments } = this.#options;
     if (kind === 'logs') return logsOf(home, id);
@@ -61,7 +61,7 @@ export class FileRetention {
     return { count: files.length === 0 ? 0 : 1, bytes: files.reduce((sum, { size }) => sum + size, 0) };
   }
 
-  /** Whether another step would find more at once. */
+  /** Returns whether another step would find more at once. */
   async step(now: number): Promise<boolean> {
     const { kept, settings, store } = this.#options;
     let isMore = false;
@@ -76,7 +76,7 @@ export class FileRetention {
     return isMore;
   }
 
-  /** What would go now, as far as a look at the oldest goes. */
+  /** Returns what a step would remove now, measured on the oldest jobs. */
   async prunable(now: number, only?: string): Promise<readonly Prunable[]> {
     const { kept, settings } = this.#options;
     const found: Prunable[] = [];
@@ -84,15 +84,15 @@ export class FileRetention {
       if (only !== undefined && queue !== only) continue;
       const { retention } = await settings.read(queue);
       for (const kind of FILE_KINDS) {
-        const line = { queue, kind, keep: retention[kind] };
-        if (isLimited(line.keep)) found.push({ queue, kind, ...(await this.#surplus(line, now)) });
+        const limit = { queue, kind, keep: retention[kind] };
+        if (isLimited(limit.keep)) found.push({ queue, kind, ...(await this.#surplus(limit, now)) });
       }
     }
     return found.filter(isSurplus);
   }
 
-  async #surplus({ queue, kind, keep }: Line, now: number): Promise<Surplus> {
-    const jobs = await this.#oldest(queue, this.#marks.get(`${kind} ${queue}`) ?? 0, MOST_LOOKED_AT);
+  async #surplus({ queue, kind, keep }: Limit, now: number): Promise<Surplus> {
+    const jobs = await this.#oldest(queue, this.#endedUpTo.get(`${kind} ${queue}`) ?? 0, MAX_MEASURED);
     const oldest: number[] = [];
     let old = 0;
     for (const job of jobs) {
@@ -104,32 +104,32 @@ export class FileRetention {
     return surplusOf({ total: this.#options.kept.of(queue)?.[kind] ?? NONE, old, oldest }, keep);
   }
 
-  async #prune(line: Line, now: number): Promise<boolean> {
-    const { queue, kind, keep } = line;
-    const address = `${kind} ${queue}`;
-    const from = this.#marks.get(address) ?? 0;
+  async #prune(limit: Limit, now: number): Promise<boolean> {
+    const { queue, kind, keep } = limit;
+    const key = `${kind} ${queue}`;
+    const from = this.#endedUpTo.get(key) ?? 0;
     const jobs = await this.#oldest(queue, from, STEP);
     for (const job of jobs) {
       const endedAt = job.endedAt ?? 0;
       const isOld = keep.ms !== null && endedAt < now - keep.ms;
       if (!isOld && !isBeyond(this.#options.kept.of(queue)?.[kind] ?? NONE, keep)) return false;
-      this.#options.kept.change(queue, kind, await this.#take(job, kind), -1);
-      // The next step begins with those that ended in the same moment; with a step full of them, after them.
-      this.#marks.set(address, endedAt > from ? endedAt : endedAt + (job === jobs.at(-1) ? 1 : 0));
+      this.#options.kept.change(queue, kind, await this.#remove(job, kind), -1);
+      // The next step starts with jobs that ended at the same time; after a step full of them, with later ones.
+      this.#endedUpTo.set(key, endedAt > from ? endedAt : endedAt + (job === jobs.at(-1) ? 1 : 0));
     }
     return jobs.length >= STEP;
   }
 
-  /** Of the three states together, as they are now. */
+  /** Returns the oldest ended jobs of all three states. */
   async #oldest(queue: string, from: number, limit: number): Promise<readonly Job[]> {
     const { jobs } = this.#options.store;
-    const asked = ENDED_STATES.map((state) => jobs.insight({ kind: 'ended', queue, state, from, limit }));
-    const ends = (await Promise.all(asked)).flat().sort((a, b) => a.endedAt - b.endedAt);
+    const queries = ENDED_STATES.map((state) => jobs.insight({ kind: 'ended', queue, state, from, limit }));
+    const ends = (await Promise.all(queries)).flat().sort((a, b) => a.endedAt - b.endedAt);
     const found = await jobs.find(ends.slice(0, limit).map(({ id }) => id));
     return found.filter((job): job is Job => job !== null && isEnded(job.state) && job.queue === queue);
   }
 
-  async #take(job: Job, kind: FileKind): Promise<Held> {
+  async #remove(job: Job, kind: FileKind): Promise<Held> {
     const { home, attachments } = this.#options;
     const held = await this.held(job.id, kind);
     if (kind === 'logs') await removeLogs(home, job.id, job.attempt);

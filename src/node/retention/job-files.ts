@@ -1,9 +1,8 @@
 /**
- * The files of jobs that are no more: their folders, their attachments' records, and blobs that nobody needs. And what
- * retention takes of the files of those that are kept.
+ * Removes the files of deleted jobs: directories, attachment records and unreferenced blobs. Also runs file retention.
  *
- * Most is done as the store tells of a deletion; a slow sweep finds what was deleted while no node was there. It
- * sweeps only a home that has always been this store's: by another store's word nothing here is known.
+ * Most removals follow a store event. A slow sweep finds jobs that were deleted while no node ran. The sweep runs only
+ * in a data directory that has always belonged to this store: another store does not know these jobs.
  */
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,10 +31,10 @@ export interface JobFilesOptions {
   onTrouble(what: string, error: unknown): void;
 }
 
-const SWEEP_EVERY_MS = 600_000;
-const RETAIN_EVERY_MS = 10_000;
+const SWEEP_INTERVAL_MS = 600_000;
+const RETENTION_INTERVAL_MS = 10_000;
 const PAGE = 200;
-/** After which a job may have ended. */
+/** Events after which a job may have ended. */
 const ENDS: ReadonlySet<StoreEventType> = new Set([
   'completed',
   'forwarded',
@@ -45,11 +44,11 @@ const ENDS: ReadonlySet<StoreEventType> = new Set([
   'lost',
   'cancelled',
 ]);
-/** A folder may be made a moment before its job can be found by another connection. */
+/** A directory may be created shortly before another connection can find its job. */
 const YOUNG_MS = 60_000;
 
 export class JobFiles {
-  /** What there is, as of the last sweep and what was taken since. */
+  /** Sizes as of the last sweep, updated with later removals. */
   readonly kept = new KeptFiles();
   readonly #options: JobFilesOptions;
   readonly #retention: FileRetention;
@@ -63,10 +62,10 @@ export class JobFiles {
   }
 
   start(): void {
-    const unsubscribe = this.#options.store.jobs.subscribe((events) => this.#hear(events));
+    const unsubscribe = this.#options.store.jobs.subscribe((events) => this.#onEvents(events));
     const timers = [
-      setInterval(() => void this.sweep(), SWEEP_EVERY_MS),
-      setInterval(() => void this.retain(), RETAIN_EVERY_MS),
+      setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS),
+      setInterval(() => void this.retain(), RETENTION_INTERVAL_MS),
     ];
     this.#undo.push(unsubscribe, () => {
       for (const timer of timers) clearInterval(timer);
@@ -80,51 +79,54 @@ export class JobFiles {
     await this.#last;
   }
 
-  /** Resolved when it is over; what goes wrong is told. */
+  /** Resolves when the sweep is over; errors are reported. */
   sweep(): Promise<void> {
-    return this.#do('the sweep of files', () => this.#sweepAll());
+    return this.#enqueue('the sweep of files', () => this.#sweepAll());
   }
 
-  /** What retention would take of the files now. */
+  /** Returns the files that retention would remove now. */
   prunable(queue?: string): Promise<readonly Prunable[]> {
     return this.#retention.prunable(Date.now(), queue);
   }
 
-  /** Steps of retention until there is nothing more to take now. */
+  /** Runs retention until nothing more can be removed now. */
   retain(): Promise<void> {
-    return this.#do('retention of files', async () => {
+    return this.#enqueue('retention of files', async () => {
       while (!this.#isStopped && (await this.#retention.step(Date.now())));
     });
   }
 
-  /** One after the other, so that a stop has one thing to wait for. */
-  #do(what: string, work: () => Promise<void>): Promise<void> {
+  /** Runs tasks one after the other, so that a stop waits for one promise. */
+  #enqueue(what: string, work: () => Promise<void>): Promise<void> {
     this.#last = this.#last
       .then(() => (this.#isStopped ? undefined : work()))
       .catch((error: unknown) => this.#options.onTrouble(what, error));
     return this.#last;
   }
 
-  #hear(events: readonly StoreEvent[]): void {
+  #onEvents(events: readonly StoreEvent[]): void {
     const counted = events.filter((event) => this.#retention.isWatched(event.queue) && signOf(event) !== 0);
-    if (counted.length > 0) void this.#do('files of ended jobs', () => this.#count(counted));
+    if (counted.length > 0) void this.#enqueue('files of ended jobs', () => this.#count(counted));
     const ids = events.filter(({ type }) => type === 'deleted').map(({ id }) => id);
-    if (ids.length > 0) void this.#do('files of deleted jobs', async () => void (await this.#removeGone(ids)));
+    if (ids.length > 0) void this.#enqueue('files of deleted jobs', async () => void (await this.#removeGone(ids)));
   }
 
-  /** Of queues whose files have a limit: what came to be kept, and what no longer is. */
+  /** Counts the files of ended and deleted jobs, for queues whose files have a limit. */
   async #count(events: readonly StoreEvent[]): Promise<void> {
     for (const event of events)
       for (const kind of FILE_KINDS)
         this.kept.change(event.queue, kind, await this.#retention.held(event.id, kind), signOf(event) < 0 ? -1 : 1);
   }
 
-  /** Asked again: an id may have been given to a new job meanwhile. */
-  async #removeGone(ids: readonly string[], spared: ReadonlySet<string> = new Set()): Promise<readonly (Job | null)[]> {
+  /** Reads the jobs again: a deleted id may belong to a new job meanwhile. */
+  async #removeGone(
+    ids: readonly string[],
+    excluded: ReadonlySet<string> = new Set(),
+  ): Promise<readonly (Job | null)[]> {
     const { home, store, attachments } = this.#options;
     const found = await store.jobs.find(ids);
-    for (const [place, id] of ids.entries()) {
-      if (found[place] !== null || spared.has(id)) continue;
+    for (const [index, id] of ids.entries()) {
+      if (found[index] !== null || excluded.has(id)) continue;
       await attachments.removeAll(id);
       await forgetCommand(store.records, id);
       await rm(jobFolder(home, id), { recursive: true, force: true });
@@ -134,7 +136,7 @@ export class JobFiles {
 
   async #sweepAll(): Promise<void> {
     const { attachments, blobs } = this.#options;
-    if (!(await this.#isOurHome())) return;
+    if (!(await this.#belongsToStore())) return;
     const sums = new Map<string, QueueFiles>();
     await this.#sweepOwners(sums);
     await this.#sweepFolders(sums);
@@ -167,10 +169,10 @@ export class JobFiles {
     const ages = await Promise.all(
       names.map(async (name) => Date.now() - ((await stat(join(home.jobs, name)).catch(() => null))?.mtimeMs ?? 0)),
     );
-    return new Set(names.filter((_, place) => (ages[place] ?? 0) <= YOUNG_MS));
+    return new Set(names.filter((_, index) => (ages[index] ?? 0) <= YOUNG_MS));
   }
 
-  async #isOurHome(): Promise<boolean> {
+  async #belongsToStore(): Promise<boolean> {
     const { home, store } = this.#options;
     const identity = JSON.stringify(await storeIdentity(store.records));
     const path = join(home.root, 'store-identity');
@@ -184,7 +186,7 @@ function endedAmong(jobs: readonly (Job | null)[]): readonly Job[] {
   return jobs.filter((job): job is Job => job !== null && isEnded(job.state));
 }
 
-/** Whether a job comes to be kept with this, or no longer is. */
+/** Returns 1 if the event ends a job, -1 if an ended job was deleted or requeued, else 0. */
 function signOf({ type, state }: StoreEvent): number {
   if (type === 'deleted') return state !== null && isEnded(state) ? -1 : 0;
   if (type === 'requeued') return -1;

@@ -1,8 +1,8 @@
 /**
- * What this node keeps of jobs in files, by queue: logs and attachments, in numbers of jobs and in bytes.
+ * Sizes of this node's job files by queue: logs and attachments, as numbers of jobs and bytes.
  *
- * Counted whole by the sweep, and kept up as logs and attachments are taken. It is null until the first sweep: nobody goes through all
- * files because somebody asks.
+ * The sweep counts them all, and removals update the counts. Null until the first sweep: a request never triggers a
+ * full count.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,12 +28,12 @@ export class KeptFiles {
     return this.#sums === null ? null : (this.#sums.get(queue) ?? { logs: NONE, attachments: NONE });
   }
 
-  /** What a whole count has found takes the place of what was known. */
+  /** Replaces the counts with those of a sweep. */
   replace(sums: ReadonlyMap<string, QueueFiles>): void {
     this.#sums = sums;
   }
 
-  /** Added, or with `sign` -1 gone. Nothing before the first count. */
+  /** Adds, or subtracts with `sign` -1. Does nothing before the first sweep. */
   change(queue: string, kind: FileKind, by: Held, sign: 1 | -1): void {
     if (this.#sums === null) return;
     const sums = new Map(this.#sums);
@@ -49,7 +49,7 @@ export function countIn(sums: Map<string, QueueFiles>, queue: string, kind: File
   sums.set(queue, { ...before, [kind]: { count, bytes } });
 }
 
-/** The logs of all attempts of a job; a job without any counts for nothing. */
+/** Returns the size of the logs of all attempts of a job; count 0 for a job without logs. */
 export async function logsOf(home: Home, id: string): Promise<Held> {
   const logs = await logPaths(home, id);
   const found = await Promise.all(logs.map((path) => stat(path).catch(() => null)));
@@ -57,7 +57,7 @@ export async function logsOf(home: Home, id: string): Promise<Held> {
   return { count: sizes.length === 0 ? 0 : 1, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Of attempts up to this one: a later one may just have begun. */
+/** Removes the logs of attempts up to this one: a later one may just have started. */
 export async function removeLogs(home: Home, id: string, lastAttempt: number): Promise<void> {
   for (const path of await logPaths(home, id, lastAttempt)) {
     await rm(path, { force: true });

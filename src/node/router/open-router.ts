@@ -1,4 +1,4 @@
-/** The queue `rq_router`, put together for a node: its file, its lane, and who is up. */
+/** Opens the system queue `rq_router` of a node. */
 import { join } from 'node:path';
 import { ROUTER_QUEUE } from '../../core/job/relay-request.ts';
 import type { SystemQueueParts } from '../queues/system-queue.ts';
@@ -20,11 +20,11 @@ export const ROUTER_FILE = 'router.json';
 export async function openRouter(parts: RouterParts): Promise<Router> {
   const file = new RouterFile(join(parts.home, ROUTER_FILE), parts.onTrouble);
   const host: RouterHost = { ...parts, rules: () => file.rules(), random: Math.random };
-  const lane = new SystemQueue(parts, {
+  const systemQueue = new SystemQueue(parts, {
     queue: ROUTER_QUEUE,
     defaults: RELAY_DEFAULTS,
     run: (job, context) => routerAttempt(host, job, context),
   });
-  await lane.start();
-  return lane;
+  await systemQueue.start();
+  return systemQueue;
 }

@@ -1,6 +1,6 @@
 /**
- * A place in a rule, as the address of a queue: a host gets RQ's port and the queue that the job is for, a full address
- * takes the place of the destination, `/q/name` is a queue of this node. Pure.
+ * Converts a route of a rule to a queue address. A host gets RQ's port and the job's queue; a full address replaces the
+ * destination; `/q/name` is a queue of this node. Pure.
  */
 import { parseDestination } from '../../core/job/relay-request.ts';
 
@@ -9,10 +9,10 @@ const HOST = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/;
 const BASE = /^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/i;
 const LOCAL = /^\/q\/[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
-/** Null: it is no place. `queue` is that of the job's own destination. */
-export function parseRoute(place: string, queue: string): string | null {
-  if (LOCAL.test(place) || parseDestination(place) !== null) return place;
-  if (BASE.test(place) && !/\/q\//.test(place)) return `${place.replace(/\/$/, '')}/q/${queue}`;
-  if (!HOST.test(place)) return null;
-  return `http://${place.includes(':') ? place : `${place}:${DEFAULT_PORT}`}/q/${queue}`;
+/** Returns null for an invalid route. `queue` is the queue of the job's own destination. */
+export function parseRoute(route: string, queue: string): string | null {
+  if (LOCAL.test(route) || parseDestination(route) !== null) return route;
+  if (BASE.test(route) && !/\/q\//.test(route)) return `${route.replace(/\/$/, '')}/q/${queue}`;
+  if (!HOST.test(route)) return null;
+  return `http://${route.includes(':') ? route : `${route}:${DEFAULT_PORT}`}/q/${queue}`;
 }

@@ -1,9 +1,9 @@
 /**
- * One job of the queue `rq_router`: the first rule that fits says where it goes, and a copy with its files is made for each
- * place; relays do the rest.
+ * Runs one job of the queue `rq_router`: the first matching rule gives the destinations, and a copy with its files is
+ * added for each. Relays send the copies.
  *
- * Invariant: which places were drawn is kept as the checkpoint before the first copy is made, and a copy's id follows from
- * the job's and its number. So an attempt that is begun anew finds its copies, and draws nothing again.
+ * Invariant: the drawn destinations are saved as the checkpoint before the first copy, and a copy's id is derived from
+ * the job's id and its index. So a repeated attempt finds its copies, and draws nothing again.
  */
 import { createHash } from 'node:crypto';
 import type { RunningJob } from '../../core/job/job.ts';
@@ -23,7 +23,7 @@ import type { RouterRule, RouterRules } from './router-rules.ts';
 
 export interface RouterHost extends Duplicator {
   rules(): Promise<RouterRules>;
-  /** Of these addresses, those whose node answers. */
+  /** Returns those addresses whose node answers. */
   upOf(addresses: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
   random(): number;
 }
@@ -39,13 +39,13 @@ export async function routerAttempt(host: RouterHost, job: RunningJob, context: 
     const plan = plannedBefore(job) ?? (await planFor(host, job, context));
     if ('kind' in plan) return plan;
     const ids: string[] = [];
-    for (const [place, to] of plan.to.entries()) ids.push(await copyTo(host, job, { to, place, plan }));
+    for (const [index, to] of plan.to.entries()) ids.push(await copyTo(host, job, { to, index, plan }));
     return { kind: 'complete', result: JSON.stringify({ rule: plan.rule, to: plan.to, jobs: ids }) };
   } catch (error) {
     const isKnown = error instanceof LonghaulError || (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (!isKnown) throw error;
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return failed('rules', isMissing ? 'there is no router.json in the home folder' : (error as Error).message);
+    return failed('rules', isMissing ? 'router.json is missing in the data directory' : (error as Error).message);
   }
 }
 
@@ -66,11 +66,10 @@ async function planFor(host: RouterHost, job: RunningJob, context: AttemptContex
   const rule = ruleFor(await host.rules(), routed);
   if (rule.action.kind === 'end') return endedBy(rule, rule.action.as);
   const candidates = candidatesOf(rule.action.routes, routed);
-  if (candidates === null)
-    return failed('no-destination', `rule ${rule.name}: the job names no queue that it is for`, true);
-  const choices = candidates.filter((places) => places.length > 1).flat();
+  if (candidates === null) return failed('no-destination', `rule ${rule.name}: the job has no destination queue`, true);
+  const choices = candidates.filter((addresses) => addresses.length > 1).flat();
   const up = choices.length === 0 ? new Set<string>() : await host.upOf(choices, context.signal);
-  const to = candidates.map((places) => pick(places, (address) => up.has(address), host.random()));
+  const to = candidates.map((addresses) => pick(addresses, (address) => up.has(address), host.random()));
   const plan: Plan = { rule: rule.name, to, delayMs: rule.delayMs };
   await context.checkpoint(JSON.stringify(plan));
   return plan;
@@ -78,38 +77,40 @@ async function planFor(host: RouterHost, job: RunningJob, context: AttemptContex
 
 function endedBy({ name }: RouterRule, as: 'done' | 'failed'): RunOutcome {
   if (as === 'done') return { kind: 'complete', result: JSON.stringify({ rule: name, to: [], jobs: [] }) };
-  return failed('ended', name === 'default' ? 'no rule fits it' : `rule ${name} ends it`, true);
+  return failed('ended', name === 'default' ? 'no rule matches' : `rule ${name} ends it`, true);
 }
 
-function failed(word: string, message: string, isFinal = false): RunOutcome {
-  const failure = { group: `router: ${word}`, message, detail: null };
+function failed(code: string, message: string, isFinal = false): RunOutcome {
+  const failure = { group: `router: ${code}`, message, detail: null };
   return { kind: 'fail', failure, ...(isFinal && { final: true }) };
 }
 
-interface CopyOrder {
+interface CopyRequest {
   readonly to: string;
-  readonly place: number;
+  readonly index: number;
   readonly plan: Plan;
 }
 
-async function copyTo(host: RouterHost, job: RunningJob, { to, place, plan }: CopyOrder): Promise<string> {
-  const id = copyId(job.id, place);
+async function copyTo(host: RouterHost, job: RunningJob, { to, index, plan }: CopyRequest): Promise<string> {
+  const id = copyId(job.id, index);
   const copy = { id, delayMs: plan.delayMs, tags: job.tags, ...(job.name !== null && { name: job.name }) };
   const order = readOrder(job.data);
-  const wanted = isAddress(to) ? await toElsewhere(host, job, { to, order }) : await toHere(host, job, { to, order });
+  const wanted = isAddress(to)
+    ? await relayJobFor(host, job, { to, order })
+    : await localJobFor(host, job, { to, order });
   await copyJob(host, job.id, { ...copy, ...wanted });
   return id;
 }
 
-interface Where {
+interface Target {
   readonly to: string;
   readonly order: RelayOrder | null;
 }
 
-async function toElsewhere(
+async function relayJobFor(
   host: RouterHost,
   job: RunningJob,
-  { to, order }: Where,
+  { to, order }: Target,
 ): Promise<Pick<NewJob, 'queue' | 'data'>> {
   const came = await recallRelayed(host.store.records, job.id);
   const { policy, tags } = job;
@@ -124,10 +125,10 @@ async function toElsewhere(
   return { queue: RELAY_QUEUE, data };
 }
 
-async function toHere(
+async function localJobFor(
   host: RouterHost,
   job: RunningJob,
-  { to, order }: Where,
+  { to, order }: Target,
 ): Promise<Pick<NewJob, 'queue' | 'data'>> {
   const queue = to.replace(/^\/q\//, '');
   const state = await intakeOf(host, queue);
@@ -139,14 +140,14 @@ async function toHere(
   };
 }
 
-/** A message of RQ's gets its new destination; other data are as they were. */
+/** An RQ message gets its new destination; other data are unchanged. */
 function dataOf(job: RunningJob, order: RelayOrder | null, dest: string): unknown {
   if (order === null) return JSON.parse(job.data) as unknown;
   const { data } = order;
   return typeof data === 'object' && data !== null && 'dest' in data ? { ...data, dest } : data;
 }
 
-function copyId(id: string, place: number): string {
-  const whole = `${id}~r${place}`;
-  return whole.length <= 128 ? whole : `${createHash('sha256').update(id).digest('hex')}~r${place}`;
+function copyId(id: string, index: number): string {
+  const whole = `${id}~r${index}`;
+  return whole.length <= 128 ? whole : `${createHash('sha256').update(id).digest('hex')}~r${index}`;
 }

@@ -1,6 +1,6 @@
 /**
- * `router.json`, read again whenever it has changed. A file that is wrong leaves in force what it said before, and its
- * problem is told once; the next job finds it right as soon as it is.
+ * `router.json`, read again when it changes. An invalid file leaves its last valid rules in effect and is reported
+ * once; the next job reads it again.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { RouterRules } from './router-rules.ts';
@@ -18,23 +18,23 @@ export class RouterFile {
     this.#onTrouble = onTrouble;
   }
 
-  /** Throws what is wrong with it where it was never right. */
+  /** Throws the problem if the file was never valid. */
   async rules(): Promise<RouterRules> {
     const { mtimeMs, size, ino } = await stat(this.#path);
-    const mark = `${mtimeMs} ${size} ${ino}`;
-    if (mark !== this.#seen) await this.#read(mark);
+    const version = `${mtimeMs} ${size} ${ino}`;
+    if (version !== this.#seen) await this.#read(version);
     if (this.#rules === null) throw this.#problem ?? new Error(`${this.#path} could not be read`);
     return this.#rules;
   }
 
-  async #read(mark: string): Promise<void> {
+  async #read(version: string): Promise<void> {
     try {
       this.#rules = parseRouterRules(await readFile(this.#path, 'utf8'));
       this.#problem = null;
     } catch (error) {
       this.#problem = error as Error;
-      if (this.#rules !== null) this.#onTrouble('router.json is wrong; the rules stay as they were', error);
+      if (this.#rules !== null) this.#onTrouble('router.json is invalid; the last valid rules stay in effect', error);
     }
-    this.#seen = mark;
+    this.#seen = version;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The rules of the queue `rq_router`, as `router.json` in the home folder holds them:
+ * The rules of the queue `rq_router`, from `router.json` in the data directory:
  *
  *     { "rules": [
  *         { "name": "films to all", "match": { "source": "^web", "destination": "/q/films$", "tags": ["eu"] },
@@ -8,7 +8,7 @@
  *         { "name": "tests end here", "match": { "source": "test" }, "end": "done" } ],
  *       "default": { "end": "failed" } }
  *
- * Everything that is wrong is told at once, with its place. Pure.
+ * All problems are reported at once, with their paths. Pure.
  */
 import type { Check, Checked, Report } from '../../core/input/check.ts';
 import { checked, duration, listOf, object, oneOf, text } from '../../core/input/check.ts';
@@ -27,7 +27,7 @@ export interface RouterRule {
 }
 
 export type RouterAction =
-  /** To each of these; where there are several in one place, to one of them. */
+  /** To each route; of a route with several addresses, to one of them. */
   | { readonly kind: 'relay'; readonly routes: readonly (readonly string[])[] }
   | { readonly kind: 'end'; readonly as: 'done' | 'failed' };
 
@@ -36,8 +36,8 @@ export interface RouterRules {
   readonly default: RouterRule;
 }
 
-const MOST_RULES = 1_000;
-const MOST_ROUTES = 100;
+const MAX_RULES = 1_000;
+const MAX_ROUTES = 100;
 
 const expression: Check<RegExp> = described(
   { type: 'string', description: 'a regular expression' },
@@ -45,41 +45,41 @@ const expression: Check<RegExp> = described(
     try {
       return new RegExp(text({ max: 1_000 })(value, report, path));
     } catch (error) {
-      report(path, `is no regular expression: ${(error as Error).message}`);
+      report(path, `is not a regular expression: ${(error as Error).message}`);
       return /(?!)/;
     }
   },
 );
 
-const place: Check<string> = described({ type: 'string' }, (value: unknown, report: Report, path: string): string => {
+const route: Check<string> = described({ type: 'string' }, (value: unknown, report: Report, path: string): string => {
   const given = text({ max: 2_048 })(value, report, path);
   if (typeof value === 'string' && parseRoute(value, 'x') === null)
     report(path, 'must be a host, an address such as http://host:3333 or http://host:3333/q/queue, or /q/queue');
   return given;
 });
 
-const onePlace = described(
-  { anyOf: [schemaOf(place), schemaOf(listOf(place, MOST_ROUTES))] },
+const routeOrRoutes = described(
+  { anyOf: [schemaOf(route), schemaOf(listOf(route, MAX_ROUTES))] },
   (value: unknown, report: Report, path: string): readonly string[] =>
-    Array.isArray(value) ? listOf(place, MOST_ROUTES)(value, report, path) : [place(value, report, path)],
+    Array.isArray(value) ? listOf(route, MAX_ROUTES)(value, report, path) : [route(value, report, path)],
 );
 
-const doing = {
-  relay: listOf(onePlace, MOST_ROUTES),
-  balance: listOf(place, MOST_ROUTES),
+const actionShape = {
+  relay: listOf(routeOrRoutes, MAX_ROUTES),
+  balance: listOf(route, MAX_ROUTES),
   end: oneOf('done', 'failed'),
   delay: duration(),
 };
 const ruleShape = object({
-  ...doing,
+  ...actionShape,
   name: text({ max: 200 }),
   match: object({ source: expression, destination: expression, tags: listOf(tag, 100) }),
 });
-const defaultShape = object(doing);
-type Doing = Checked<typeof doing>;
+const defaultShape = object(actionShape);
+type ActionInput = Checked<typeof actionShape>;
 
 const fileShape = object({
-  rules: listOf(withOneAction(ruleShape), MOST_RULES),
+  rules: listOf(withOneAction(ruleShape), MAX_RULES),
   default: withOneAction(defaultShape),
 });
 
@@ -91,8 +91,8 @@ export function parseRouterRules(json: string): RouterRules {
     fileShape,
   );
   return {
-    rules: rules.map(({ name, match = {}, ...rest }, place) => ({
-      name: name ?? `rule ${place + 1}`,
+    rules: rules.map(({ name, match = {}, ...rest }, index) => ({
+      name: name ?? `rule ${index + 1}`,
       source: match.source ?? null,
       destination: match.destination ?? null,
       tags: match.tags ?? [],
@@ -114,23 +114,26 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw badInput('router.json', [{ path: '', message: `is no JSON: ${(error as Error).message}` }]);
+    throw badInput('router.json', [{ path: '', message: `is not valid JSON: ${(error as Error).message}` }]);
   }
 }
 
-function withOneAction<T extends Doing>(check: Check<T>): Check<T> {
+function withOneAction<T extends ActionInput>(check: Check<T>): Check<T> {
   return described(schemaOf(check), (value: unknown, report: Report, path: string) => {
     const given = check(value, report, path);
-    const said = (['relay', 'balance', 'end'] as const).filter((name) => given?.[name] !== undefined);
-    if (given !== undefined && said.length !== 1)
-      report(path, `must say one of relay, balance and end, not ${said.length === 0 ? 'none' : said.join(' and ')}`);
+    const actions = (['relay', 'balance', 'end'] as const).filter((name) => given?.[name] !== undefined);
+    if (given !== undefined && actions.length !== 1)
+      report(
+        path,
+        `must have one of relay, balance and end, not ${actions.length === 0 ? 'none' : actions.join(' and ')}`,
+      );
     for (const name of ['relay', 'balance'] as const)
-      if (given?.[name]?.length === 0) report(`${path}.${name}`, 'must name at least one place');
+      if (given?.[name]?.length === 0) report(`${path}.${name}`, 'must have at least one route');
     return given;
   });
 }
 
-function actionOf({ relay, balance, end }: Doing): RouterAction {
+function actionOf({ relay, balance, end }: ActionInput): RouterAction {
   if (relay !== undefined) return { kind: 'relay', routes: relay };
   if (balance !== undefined) return { kind: 'relay', routes: [balance] };
   return { kind: 'end', as: end ?? 'failed' };

@@ -1,43 +1,46 @@
 /**
- * What a node finds of its own when it starts: attempts that an earlier process of this home began.
+ * Finds the attempts that an earlier process of this data directory started.
  *
- * Those whose token the store still knows are taken up, before anything is claimed or swept. Whoever has lost its
- * lease meanwhile is ended: its job is somebody else's now.
+ * Attempts whose token is still valid are adopted, before anything is claimed or swept. An attempt that has lost its
+ * lease is ended, because another worker may run its job.
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import { holds } from '../../core/lifecycle/lifecycle.ts';
-import type { AttemptMark } from '../attempts/attempt-record.ts';
+import type { AttemptEntry } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
 import type { ScriptHost } from './script-host.ts';
-import { removeWorkFolder } from './workdir.ts';
+import { removeWorkdir } from './workdir.ts';
 
-/** The jobs to go on with, their leases just renewed. */
-export async function findOwn(host: ScriptHost): Promise<readonly RunningJob[]> {
-  const marks = await host.marks.list();
-  if (marks.length === 0) return [];
+/** Returns the jobs to adopt, with renewed leases. */
+export async function findOwnAttempts(host: ScriptHost): Promise<readonly RunningJob[]> {
+  const entries = await host.registry.list();
+  if (entries.length === 0) return [];
   const { jobs } = host.store;
-  const beats = await jobs.heartbeat(marks.map(({ id, token, leaseMs }) => ({ id, token, leaseMs })));
-  const found = await jobs.find(marks.map(({ id }) => id));
+  const beats = await jobs.heartbeat(entries.map(({ id, token, leaseMs }) => ({ id, token, leaseMs })));
+  const found = await jobs.find(entries.map(({ id }) => id));
   const own: RunningJob[] = [];
-  const leftovers: AttemptMark[] = [];
-  for (const [place, mark] of marks.entries()) {
-    const job = found[place] ?? null;
-    if (beats[place]?.ok === true && job !== null && holds(job, mark.token)) own.push(job);
-    else leftovers.push(mark);
+  const lost: AttemptEntry[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const job = found[index] ?? null;
+    if (beats[index]?.ok === true && job !== null && holds(job, entry.token)) own.push(job);
+    else lost.push(entry);
   }
-  // Not awaited one by one: each may need its whole grace.
-  await Promise.all(leftovers.map((mark) => endLeftover(host, mark)));
+  // Concurrently: each may need its full grace period.
+  await Promise.all(lost.map((entry) => endLostAttempt(host, entry)));
   return own;
 }
 
-/** Also before anything is claimed: a job that came back to the queue must not run twice on this machine. */
-async function endLeftover(host: ScriptHost, mark: AttemptMark): Promise<void> {
-  const folder = attemptFolder(host.home, mark.id, mark.attempt);
+/**
+ * Ends an attempt that lost its lease. This too precedes the first claim: a job that returned to the queue must not run
+ * twice on this machine.
+ */
+async function endLostAttempt(host: ScriptHost, entry: AttemptEntry): Promise<void> {
+  const folder = attemptFolder(host.home, entry.id, entry.attempt);
   const found = await host.runner.adopt(folder).catch(() => null);
   if (found !== null && found.state !== 'never-started') {
-    const { graceMs } = host.settingsFor(mark.queue);
+    const { graceMs } = host.settingsFor(entry.queue);
     await found.attempt.terminate({ graceMs });
   }
-  await removeWorkFolder(folder);
-  host.marks.remove(mark);
+  await removeWorkdir(folder);
+  host.registry.remove(entry);
 }

@@ -1,29 +1,30 @@
 /**
- * Which attempts this node has under way: their records once more, in `running/`, put there before the start and
- * removed when the store has answered the settlement. What is found there at a start must be adopted or ended.
+ * The running attempts of a node on disk: a link to each attempt's record in `running/`, created before the start and
+ * removed after the store has answered the settlement. A node adopts or ends every attempt that it finds there at its
+ * start.
  *
- * Invariant: a mark is whole, or its attempt was never started: the order is given after it.
+ * Invariant: an entry is complete, or its attempt never started: the runner gets its request after the entry exists.
  */
 import { copyFileSync, linkSync, unlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
-import type { AttemptMark, AttemptRecord } from '../attempts/attempt-record.ts';
+import type { AttemptEntry, AttemptRecord } from '../attempts/attempt-record.ts';
 import { parseAttemptRecord, recordPath } from '../attempts/attempt-record.ts';
 import type { Home } from '../home.ts';
 
-type Which = Pick<AttemptMark, 'id' | 'attempt'>;
+type Which = Pick<AttemptEntry, 'id' | 'attempt'>;
 
 export class AttemptRegistry {
   readonly #folder: string;
-  /** Tokens of those that an earlier node left, by name. */
+  /** Tokens of the attempts that an earlier node left, by entry name. */
   readonly #found = new Map<string, number>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** A link to the record that is in the attempt's folder: a file more would cost more than all else here. */
+  /** A link to the attempt's record: writing another file would cost more than everything else here. */
   put(which: Which, folder: string): void {
     const path = join(this.#folder, nameOf(which));
     try {
@@ -33,7 +34,7 @@ export class AttemptRegistry {
     }
   }
 
-  /** Whether this very attempt was begun by an earlier node of this home. */
+  /** Returns whether an earlier node of this data directory started this very attempt. */
   has({ id, attempt, lease }: RunningJob): boolean {
     return this.#found.get(nameOf({ id, attempt })) === lease.token;
   }
@@ -44,26 +45,28 @@ export class AttemptRegistry {
     removeIfThere(join(this.#folder, name));
   }
 
-  /** Also makes the folder: a node looks here before it begins anything. */
-  async list(): Promise<readonly AttemptMark[]> {
+  /** Lists the entries, and creates the directory: a node calls this before it starts anything. */
+  async list(): Promise<readonly AttemptEntry[]> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const marks = await Promise.all((await readdir(this.#folder)).map((name) => this.#read(name)));
-    return marks.filter((mark) => mark !== null);
+    const entries = await Promise.all((await readdir(this.#folder)).map((name) => this.#read(name)));
+    return entries.filter((entry) => entry !== null);
   }
 
   async #read(name: string): Promise<AttemptRecord | null> {
     const path = join(this.#folder, name);
-    const mark = parseAttemptRecord(await readFile(path, 'utf8'));
-    if (mark === null) await unlink(path);
-    else this.#found.set(name, mark.token);
-    return mark;
+    const entry = parseAttemptRecord(await readFile(path, 'utf8'));
+    if (entry === null) await unlink(path);
+    else this.#found.set(name, entry.token);
+    return entry;
   }
 }
 
 export const runningFolder = ({ root }: Pick<Home, 'root'>): string => join(root, 'running');
 
-/** By the names alone, of a node that is at work meanwhile: nothing is read, and nothing changed. */
-export async function markedIn(home: Pick<Home, 'root'>): Promise<readonly Which[]> {
+/**
+ * Lists the running attempts by file names, also while another process is the node. Reads no file and changes nothing.
+ */
+export async function registeredAttempts(home: Pick<Home, 'root'>): Promise<readonly Which[]> {
   const names = await readdir(runningFolder(home)).catch(() => []);
   return names.flatMap((name) => {
     const [, attempt, id] = /^(\d+)@(.+)$/.exec(name) ?? [];
@@ -71,7 +74,7 @@ export async function markedIn(home: Pick<Home, 'root'>): Promise<readonly Which
   });
 }
 
-/** By the one call it takes: `rm` looks twice before. */
+/** One system call: `rm` makes two more checks. */
 function removeIfThere(path: string): void {
   try {
     unlinkSync(path);

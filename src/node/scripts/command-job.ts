@@ -1,9 +1,9 @@
 /**
- * Jobs that are a command line instead of a script's work: `longhaul run -- make all`.
+ * Jobs that are a command line instead of data for a script: `longhaul run -- make all`.
  *
- * Running any command is code execution, so a job's data are not enough, whoever could add, move or change them: a
- * record beside the job holds the hash of the data that were allowed, and only an admin may write records.
- * Invariant: a command is run only when its job's data are, byte for byte, those that were allowed under its id.
+ * Running any command is code execution, so a job's data are not enough: other callers can add, move or change them. A
+ * record beside the job holds the hash of the allowed data, and only an admin may write records.
+ * Invariant: a command runs only when its job's data are, byte for byte, those that were allowed under its id.
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -13,13 +13,13 @@ import type { Failure, Job } from '../../core/job/job.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Records } from '../../core/ports/records.ts';
 
-/** As a queue's `script`: each of its jobs is a command line of its own. */
+/** Value of a queue's `script` whose jobs are command lines. */
 export const COMMANDS_SCRIPT = 'longhaul:commands';
 const COMMAND_RECORD = 'command';
 
 export interface CommandLine {
   readonly argv: readonly string[];
-  /** The folder it runs in. */
+  /** Working directory. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly umask: number;
@@ -33,7 +33,7 @@ const shape = object({
   umask: integer(0, 0o777),
 });
 
-/** To be written before its job is added; `data` is the job's data as they will be stored. */
+/** Allows a command. Called before its job is added; `data` is the job's data as stored. */
 export async function allowCommand(records: Records, id: string, data: string): Promise<void> {
   await records.put({ kind: COMMAND_RECORD, key: id, value: JSON.stringify({ sha256: hashOf(data) }) });
 }
@@ -42,12 +42,12 @@ export async function forgetCommand(records: Records, id: string): Promise<void>
   await records.delete(COMMAND_RECORD, id);
 }
 
-/** The command with its program found, or why the job cannot be run at all. */
+/** Returns the command with its program resolved, or why the job cannot run. */
 export async function readCommand(records: Records, job: Job): Promise<CommandLine | Failure> {
   const record = await records.get(COMMAND_RECORD, job.id);
   const allowed = record === null ? null : (JSON.parse(record.value) as { sha256: string }).sha256;
   if (allowed !== hashOf(job.data))
-    return notAllowed(job, allowed === null ? 'was never allowed' : 'was changed since');
+    return notAllowed(job, allowed === null ? 'was never allowed' : 'was changed after it was allowed');
   try {
     const { argv = [], cwd = '/', env = {}, umask = 0o077 } = checked('a command', JSON.parse(job.data), shape);
     return findProgram({ argv, cwd, env, umask });
@@ -59,14 +59,14 @@ export async function readCommand(records: Records, job: Job): Promise<CommandLi
 
 function findProgram({ argv, cwd, env, umask }: CommandLine): CommandLine | Failure {
   const [name = '', ...rest] = argv;
-  if (!isFolder(cwd)) return notFound(`the folder ${cwd} does not exist`);
+  if (!isFolder(cwd)) return notFound(`the directory ${cwd} does not exist`);
   const folders = name.includes('/')
     ? [cwd]
     : (env['PATH'] ?? '/usr/bin:/bin').split(':').filter((each) => each !== '');
-  const places = folders.map((folder) =>
+  const paths = folders.map((folder) =>
     name.includes('/') ? resolve(folder, name) : join(resolve(cwd, folder), name),
   );
-  const program = name === '' ? undefined : places.find(isProgram);
+  const program = name === '' ? undefined : paths.find(isProgram);
   return program === undefined ? notFound(`${name}: command not found`) : { argv: [program, ...rest], cwd, env, umask };
 }
 
@@ -83,13 +83,13 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** As a shell says it. */
+/** The same message as a shell's. */
 function notFound(message: string): Failure {
   return { group: 'exit 127', message, detail: 'exit status 127' };
 }
 
 function notAllowed({ id }: Job, why: string): Failure {
-  const message = `the command of job ${id} ${why}: only longhaul run, over the node's socket or its store, can give one`;
+  const message = `the command of job ${id} ${why}: only longhaul run, through the node's socket or its store, can add commands`;
   return { group: 'command not allowed', message, detail: null };
 }
 

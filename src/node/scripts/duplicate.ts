@@ -1,8 +1,8 @@
 /**
- * RQ's `dup`: a script asks for a copy of its job, with its attachments, in another queue.
+ * RQ's `dup`: copies a job with its attachments to another queue at the request of its script.
  *
- * The copy's id is made of the job, the attempt and the place of the line, so that a line that is read again after a
- * restart finds its copy instead of making another.
+ * The copy's id is derived from the job, the attempt and the position of the line. A line that is read again after a
+ * restart finds its copy instead of creating another.
  */
 
 import type { RunningJob } from '../../core/job/job.ts';
@@ -21,7 +21,7 @@ export interface DupRequest {
   readonly job: RunningJob;
   readonly dest: string;
   readonly delayMs: number;
-  /** Where the line stands in what the script said. */
+  /** Position of the line in the script's reports. */
   readonly at: number;
 }
 
@@ -30,7 +30,7 @@ export interface Duplicator extends QueueIntake {
   readonly node: NodeSettings;
 }
 
-/** The line for the script's fd 4: `ok <full id>` or `fail <reason>`. */
+/** Returns the answer for the script's fd 4: `ok <full id>` or `fail <reason>`. */
 export async function duplicate(host: Duplicator, request: DupRequest): Promise<string> {
   const queue = queueFor(request.dest, host.node);
   try {
@@ -39,12 +39,12 @@ export async function duplicate(host: Duplicator, request: DupRequest): Promise<
     if (problem !== null) return `fail ${problem}`;
     return await copyInto(host, queue, request);
   } catch (error) {
-    const words = error instanceof LonghaulError ? error.message : String(error);
-    return `fail dup failed - ${words.replaceAll('\n', ' ')}`;
+    const message = error instanceof LonghaulError ? error.message : String(error);
+    return `fail dup failed - ${message.replaceAll('\n', ' ')}`;
   }
 }
 
-/** A full address under one of this node's own names is a queue of its own. */
+/** A URL below one of this node's base URLs is a queue of this node. */
 function queueFor(dest: string, node: NodeSettings): string {
   if (!/^https?:/.test(dest)) return dest.replace(/^\/q\//, '');
   const base = [node.url, ...node.aliases].find((url) => dest.startsWith(`${url}q/`));
@@ -63,14 +63,14 @@ async function copyInto(host: Duplicator, queue: string, { job, delayMs, at, des
   const { policy, tags } = job;
   const copy =
     queue === RELAY_QUEUE && isAddress(dest)
-      ? { id, queue, data: await orderFor(host, job, { to: dest, data }), delayMs, tags }
+      ? { id, queue, data: await relayDataFor(host, job, { to: dest, data }), delayMs, tags }
       : { id, queue, data, delayMs, policy, tags };
   await copyJob(host, job.id, copy);
   return `ok ${addressOf({ queue, id }, host.node)}`;
 }
 
-/** One that came by relay itself remembers where it began, and through how many hands it has gone. */
-async function orderFor(
+/** A job that arrived by relay keeps its origin and its number of hops. */
+async function relayDataFor(
   host: Duplicator,
   job: RunningJob,
   { to, data }: { to: string; data: string },
@@ -89,7 +89,7 @@ async function orderFor(
   });
 }
 
-/** The same message with a new destination, that remembers where it came from. */
+/** Returns the message with a new destination and its original id. */
 function copyOfMessage(job: RunningJob, node: NodeSettings, dest: string): string {
   const data: unknown = JSON.parse(job.data);
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return job.data;

@@ -1,4 +1,4 @@
-/** The processes of a job whose script runs here, and what a stop would grant them. Secrets come out as stars. */
+/** The processes of a job whose script runs here, and the grace period of a stop. Secrets are masked. */
 
 import { createRedactor } from '../../runner/log/redact.ts';
 import type { ListedProcess } from '../../runner/process-tree/process-list.ts';
@@ -7,12 +7,12 @@ import { secretsOfAttempt } from './secrets.ts';
 
 export interface JobProcesses {
   readonly attempt: number;
-  /** Between the TERM and the KILL. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   readonly processes: readonly ListedProcess[];
 }
 
-/** Null for a job that no script of this node runs now. */
+/** Returns null for a job that no script of this node runs now. */
 export async function processesOf(host: ScriptHost, id: string): Promise<JobProcesses | null> {
   const script = host.running.find(id);
   if (script === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * Takes what an attempt made: every file of `out/`, what it named by `attach`, and a result that is too large for
- * the store. Called when no process is left; can be repeated, since the same files are the same blobs.
+ * Stores the outputs of an attempt: every file of `out/`, the files it named with `attach`, and a result too large for
+ * the store. Called when no process is left. Can be repeated, since the same files are the same blobs.
  */
 import { readdirSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
@@ -13,37 +13,41 @@ import type { Blobs } from '../../files/blobs/blobs.ts';
 import { checkAttachmentName } from '../../files/outputs/attachment-name.ts';
 import type { RefusedOutput } from '../../files/outputs/list-outputs.ts';
 import type { Said } from '../../runner/protocol/reports.ts';
-import { OUT, workFolder } from './workdir.ts';
+import { OUT, workdirOf } from './workdir.ts';
 
 export interface OutputHost {
   readonly blobs: Blobs;
   readonly attachments: Attachments;
 }
 
-export interface Made {
+export interface OutputSource {
   readonly folder: string;
-  readonly said: Said;
+  readonly reports: Said;
 }
 
 const RESULT_NAME = 'result.json';
 
-/** What was refused, with the reasons. */
-export async function takeOutputs(host: OutputHost, job: RunningJob, made: Made): Promise<readonly RefusedOutput[]> {
-  const work = workFolder(made.folder);
-  if (hasNone(work, made.said)) return [];
+/** Returns the refused outputs, with reasons. */
+export async function storeOutputs(
+  host: OutputHost,
+  job: RunningJob,
+  source: OutputSource,
+): Promise<readonly RefusedOutput[]> {
+  const work = workdirOf(source.folder);
+  if (hasNone(work, source.reports)) return [];
   const folder = await stat(work).catch(() => null);
-  // An earlier node has taken everything already, and died before it could tell the store.
+  // An earlier node stored everything already, and died before the settlement.
   if (folder === null) return [];
-  const place = { work, owner: folder.uid };
+  const owned = { work, owner: folder.uid };
   const { outputs, refused } = await host.blobs.collect(join(work, OUT), { owner: folder.uid });
   for (const { path, sha256, size } of outputs)
     await host.attachments.put(job.id, { name: path, sha256, size, direction: 'out' });
-  const named = await Promise.all(made.said.attachments.map((path) => takeNamed(host, job, { ...place, path })));
-  await takeResult(host, job, made.said.result);
+  const named = await Promise.all(source.reports.attachments.map((path) => storeNamed(host, job, { ...owned, path })));
+  await storeLargeResult(host, job, source.reports.result);
   return [...refused, ...named.filter((each) => each !== null)];
 }
 
-/** Most attempts make nothing. */
+/** Most attempts have no outputs. */
 function hasNone(work: string, { attachments, result }: Said): boolean {
   if (attachments.length > 0 || (result !== null && isLargeResult(result))) return false;
   try {
@@ -55,24 +59,24 @@ function hasNone(work: string, { attachments, result }: Said): boolean {
 
 export const isLargeResult = (json: string): boolean => Buffer.byteLength(json) > MAX_JSON_BYTES;
 
-/** What stands in the store for a result that is too large for it. */
+/** Replaces a result that is too large for the store. */
 export const LARGE_RESULT = JSON.stringify({ attachment: RESULT_NAME });
 
-async function takeResult(host: OutputHost, job: RunningJob, result: string | null): Promise<void> {
+async function storeLargeResult(host: OutputHost, job: RunningJob, result: string | null): Promise<void> {
   if (result === null || !isLargeResult(result)) return;
   const added = await host.blobs.addFromStream(Readable.from([Buffer.from(result)]));
   if (added.ok) await host.attachments.put(job.id, { name: RESULT_NAME, ...added.blob, direction: 'out' });
 }
 
-/** Only from its own folder: naming a file must not be a way to read what the script itself could not. */
-async function takeNamed(
+/** Only from its own workdir: naming a file must not be a way to read what the script itself could not. */
+async function storeNamed(
   host: OutputHost,
   job: RunningJob,
   { work, owner, path }: { work: string; owner: number; path: string },
 ): Promise<RefusedOutput | null> {
   const file = isAbsolute(path) ? path : join(work, path);
   const [real, folder] = await Promise.all([realpath(file).catch(() => null), realpath(work)]);
-  if (real === null || !real.startsWith(folder + sep)) return { path, reason: 'is no file in its work folder' };
+  if (real === null || !real.startsWith(folder + sep)) return { path, reason: 'is not a file in its workdir' };
   const name = basename(file);
   try {
     checkAttachmentName(name);

@@ -1,8 +1,8 @@
 /**
- * The scripts that this node attends, by token, and the wishes to pause them.
+ * The scripts that this node supervises, by token, and the requests to pause them.
  *
- * A wish can come before its script has begun, so it is remembered. That a script is paused stands in its folder too:
- * a node that comes back knows a script it stopped from one that stopped itself.
+ * A request can arrive before its script has started, so it is remembered. The attempt's record says whether the script
+ * is paused: a node that restarts tells a script that it paused from one that stopped itself.
  */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Attempt } from '../../runner/attempt/attempt.ts';
@@ -13,13 +13,13 @@ export interface RunningScript {
   readonly job: RunningJob;
   readonly context: AttemptContext;
   readonly attempt: Attempt;
-  /** Begun by this node: an earlier one cannot have paused it. */
+  /** Started by this node: an earlier one cannot have paused it. */
   readonly isNew: boolean;
 }
 
 export class RunningScripts {
   readonly #scripts = new Map<number, RunningScript>();
-  readonly #wishes = new Map<number, boolean>();
+  readonly #pauseRequests = new Map<number, boolean>();
   readonly #onTrouble: (what: string, error: unknown) => void;
   #last: Promise<void> = Promise.resolve();
 
@@ -30,22 +30,22 @@ export class RunningScripts {
   add(script: RunningScript): void {
     const { token, pauseAskedAt } = script.job.lease;
     this.#scripts.set(token, script);
-    const isPaused = this.#wishes.get(token) ?? pauseAskedAt !== null;
-    if (isPaused || !script.isNew) this.#heed(script, isPaused);
+    const isPaused = this.#pauseRequests.get(token) ?? pauseAskedAt !== null;
+    if (isPaused || !script.isNew) this.#applyPause(script, isPaused);
   }
 
   remove({ lease }: RunningJob): void {
     this.#scripts.delete(lease.token);
-    this.#wishes.delete(lease.token);
+    this.#pauseRequests.delete(lease.token);
   }
 
-  pauseAsked({ lease }: RunningJob, isAsked: boolean): void {
-    this.#wishes.set(lease.token, isAsked);
+  requestPause({ lease }: RunningJob, isAsked: boolean): void {
+    this.#pauseRequests.set(lease.token, isAsked);
     const script = this.#scripts.get(lease.token);
-    if (script !== undefined) this.#heed(script, isAsked);
+    if (script !== undefined) this.#applyPause(script, isAsked);
   }
 
-  /** How many of this queue. */
+  /** Returns the number of running scripts of a queue. */
   count(queue: string): number {
     return [...this.#scripts.values()].filter(({ job }) => job.queue === queue).length;
   }
@@ -58,15 +58,15 @@ export class RunningScripts {
     return [...this.#scripts.values()].map(({ attempt }) => attempt.folder);
   }
 
-  /** One after the other: a pause takes several looks, and the wish to go on must not be overtaken by it. */
-  #heed(script: RunningScript, isPaused: boolean): void {
+  /** Sequential: a pause takes several steps, and a later resume must not overtake it. */
+  #applyPause(script: RunningScript, isPaused: boolean): void {
     this.#last = this.#last
-      .then(() => heed(script, isPaused))
-      .catch((error: unknown) => this.#onTrouble(`job ${script.job.id} could not be paused or go on`, error));
+      .then(() => applyPause(script, isPaused))
+      .catch((error: unknown) => this.#onTrouble(`job ${script.job.id} could not be paused or resumed`, error));
   }
 }
 
-async function heed({ attempt, context }: RunningScript, isPaused: boolean): Promise<void> {
+async function applyPause({ attempt, context }: RunningScript, isPaused: boolean): Promise<void> {
   const record = await readAttemptRecord(attempt.folder);
   const wasPaused = record !== null && record.pausedAt !== null;
   context.standStill(isPaused);

@@ -1,4 +1,4 @@
-/** Every RQ_ variable by value, and its twin. */
+/** Every RQ_ variable by value, and its LONGHAUL_ variable. */
 import { expect, test } from 'vitest';
 import type { RunningJob } from '../../core/job/job.ts';
 import { born, claimed } from '../../core/lifecycle/lifecycle.ts';
@@ -15,18 +15,18 @@ function aRunningJob(data: unknown): RunningJob {
 const node = nodeSettings(
   JSON.stringify({ url: 'http://butter:1234', aliases: ['http://toast:1'], port: 1234, env: 'stage' }),
 );
-const place = { work: '/h/jobs/a/attempts/1/work', script: 's.sh', realScript: '/opt/v2/s.sh' };
+const paths = { work: '/h/jobs/a/attempts/1/work', script: 's.sh', realScript: '/opt/v2/s.sh' };
 const environmentOf = (data: unknown, settings = DEFAULT_SETTINGS) =>
   scriptEnvironment({
     job: aRunningJob(data),
     settings,
     node,
-    place,
+    paths,
     version: '0.1.0',
     inherited: { PATH: '/bin', SECRET: 'x', LANG: 'C' },
   });
 
-test('Every variable of RQ has its documented value, also the ones its code forgot.', () => {
+test('sets every variable of RQ to its documented value, including those that RQ itself omits', () => {
   const environment = environmentOf({ param1: 'a', param2: 2, param4: { deep: true } });
   expect(Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('RQ_')))).toEqual({
     RQ_VER: '0.1.0',
@@ -53,7 +53,7 @@ test('Every variable of RQ has its documented value, also the ones its code forg
   });
 });
 
-test('Each has a twin, and there are our own.', () => {
+test('sets each variable with the prefix LONGHAUL_ too, and variables of its own', () => {
   const environment = environmentOf({ param1: 'a' });
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith('RQ_')) expect(environment[name.replace('RQ_', 'LONGHAUL_')]).toBe(value);
@@ -66,7 +66,7 @@ test('Each has a twin, and there are our own.', () => {
   });
 });
 
-test('RQ_FORCE_REMOTE is there only when it is set, and a message keeps its origin and destination.', () => {
+test('sets RQ_FORCE_REMOTE only for a message that has it, and keeps origin and destination', () => {
   expect(environmentOf({})).not.toHaveProperty('RQ_FORCE_REMOTE');
   const message = { force_remote: '1', dest: 'http://other:3333/q/x', orig_msg_id: 'http://first/q/y/1' };
   expect(environmentOf(message)).toMatchObject({
@@ -77,13 +77,13 @@ test('RQ_FORCE_REMOTE is there only when it is set, and a message keeps its orig
   expect(environmentOf({ dest: '/q/z' })['RQ_DEST']).toBe('http://butter:1234/q/z');
 });
 
-test("Only the allow-list comes along of the node's own environment, and the queue's env cannot replace our variables.", () => {
+test("inherits only the allow-list, and the queue's env cannot replace reserved variables", () => {
   const environment = environmentOf({}, { ...DEFAULT_SETTINGS, env: { EXTRA: '1', RQ_COUNT: '99' } });
   expect(environment).toMatchObject({ PATH: '/bin', LANG: 'C', EXTRA: '1', RQ_COUNT: '3' });
   expect(environment).not.toHaveProperty('SECRET');
 });
 
-test('A value too long for an environment or with a NUL stays in data.json alone.', () => {
+test('leaves a value that is too long or contains NUL to data.json', () => {
   expect(environmentOf({ param1: 'x'.repeat(70_000), param2: 'a\u0000b' })).toMatchObject({
     RQ_PARAM1: '',
     RQ_PARAM2: '',

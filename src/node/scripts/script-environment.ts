@@ -1,8 +1,8 @@
 /**
- * The environment of a script: RQ's variables, their LONGHAUL_ twins, and our own.
+ * The environment of a script: RQ's variables, the same with the prefix LONGHAUL_, and Longhaul's own.
  *
- * Begins empty: of the node's own environment only an allow-list comes along, so that no token or address of a
- * store leaks. What a producer can influence are values, never names.
+ * Starts empty. Only an allow-list of the node's own environment is inherited, so that no token or store address leaks.
+ * A producer can influence values, never names.
  */
 import { join } from 'node:path';
 import type { RunningJob } from '../../core/job/job.ts';
@@ -10,10 +10,10 @@ import type { QueueSettings } from '../../core/settings/settings.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { PARENTS } from './workdir.ts';
 
-export interface ScriptPlace {
-  /** The attempt's work folder: the script's current folder. */
+export interface ScriptPaths {
+  /** The attempt's workdir: the script's current directory. */
   readonly work: string;
-  /** The script as it was configured, and with its links resolved. */
+  /** The script as configured, and with its links resolved. */
   readonly script: string;
   readonly realScript: string;
 }
@@ -22,9 +22,9 @@ export interface EnvironmentSource {
   readonly job: RunningJob;
   readonly settings: QueueSettings;
   readonly node: NodeSettings;
-  readonly place: ScriptPlace;
+  readonly paths: ScriptPaths;
   readonly version: string;
-  /** Values that only the queue's file holds. */
+  /** Values that only the queue's file contains. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** The node's own environment. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
@@ -49,12 +49,12 @@ export function scriptEnvironment(source: EnvironmentSource): Record<string, str
   return Object.assign(env, ownVariables(source));
 }
 
-function rqVariables({ job, node, place, version }: EnvironmentSource): Record<string, string> {
+function rqVariables({ job, node, paths, version }: EnvironmentSource): Record<string, string> {
   const message = messageOf(job);
   return {
     RQ_VER: version,
-    RQ_SCRIPT: place.script,
-    RQ_REALSCRIPT: place.realScript,
+    RQ_SCRIPT: paths.script,
+    RQ_REALSCRIPT: paths.realScript,
     RQ_HOST: node.url,
     RQ_HOSTNAMES: [node.url, ...node.aliases].join(' '),
     RQ_PORT: String(node.port),
@@ -64,7 +64,7 @@ function rqVariables({ job, node, place, version }: EnvironmentSource): Record<s
     RQ_MSG_ID: job.id,
     RQ_FULL_MSG_ID: addressOf(job, node),
     RQ_ORIG_MSG_ID: textOf(message['orig_msg_id']) || addressOf(job, node),
-    RQ_MSG_DIR: place.work,
+    RQ_MSG_DIR: paths.work,
     RQ_PIPE: '3',
     RQ_WRITE: '3',
     RQ_READ: '4',
@@ -74,7 +74,7 @@ function rqVariables({ job, node, place, version }: EnvironmentSource): Record<s
   };
 }
 
-function ownVariables({ job, place }: EnvironmentSource): Record<string, string> {
+function ownVariables({ job, paths }: EnvironmentSource): Record<string, string> {
   return {
     LONGHAUL_JOB_ID: job.id,
     LONGHAUL_QUEUE: job.queue,
@@ -82,11 +82,11 @@ function ownVariables({ job, place }: EnvironmentSource): Record<string, string>
     LONGHAUL_ATTEMPT: String(job.attempt),
     LONGHAUL_ATTEMPT_TOKEN: String(job.lease.token),
     LONGHAUL_FAILURES: String(job.failures),
-    LONGHAUL_DATA: join(place.work, 'data.json'),
-    LONGHAUL_CHECKPOINT: join(place.work, 'checkpoint.json'),
-    LONGHAUL_ATTACH: join(place.work, 'attach'),
-    LONGHAUL_OUT: join(place.work, 'out'),
-    ...(job.parents !== null && { LONGHAUL_PARENTS: join(place.work, PARENTS) }),
+    LONGHAUL_DATA: join(paths.work, 'data.json'),
+    LONGHAUL_CHECKPOINT: join(paths.work, 'checkpoint.json'),
+    LONGHAUL_ATTACH: join(paths.work, 'attach'),
+    LONGHAUL_OUT: join(paths.work, 'out'),
+    ...(job.parents !== null && { LONGHAUL_PARENTS: join(paths.work, PARENTS) }),
   };
 }
 
@@ -94,7 +94,7 @@ export function addressOf(job: { readonly queue: string; readonly id: string }, 
   return `${node.url}q/${job.queue}/${job.id}`;
 }
 
-/** A full address stays; a path is under this node; anything else is a queue of this node. */
+/** A URL is kept; a path is below this node's URL; any other value is a queue of this node. */
 function destinationOf(job: RunningJob, node: NodeSettings, dest: unknown): string {
   const given = textOf(dest);
   if (/^https?:/.test(given)) return given;
@@ -102,7 +102,7 @@ function destinationOf(job: RunningJob, node: NodeSettings, dest: unknown): stri
   return `${node.url}q/${given === '' ? job.queue : given}`;
 }
 
-/** A value too long for the environment, or with a NUL, is in data.json alone. */
+/** A value that is too long for the environment, or contains NUL, is in data.json only. */
 function parameters(message: Readonly<Record<string, unknown>>): Record<string, string> {
   const parameter = (number: number) => fitting(textOf(message[`param${number}`]));
   return { RQ_PARAM1: parameter(1), RQ_PARAM2: parameter(2), RQ_PARAM3: parameter(3), RQ_PARAM4: parameter(4) };

@@ -1,4 +1,4 @@
-/** What running scripts needs of the node: folders, the runner, files, settings, and somebody to tell. A contract alone. */
+/** The parts of a node that run scripts: directories, runner, files, settings and callbacks. An interface only. */
 
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -13,18 +13,18 @@ export interface ScriptHost extends Duplicator {
   readonly home: Home;
   readonly runner: Runner;
   readonly blobs: Blobs;
-  readonly marks: AttemptRegistry;
+  readonly registry: AttemptRegistry;
   readonly running: RunningScripts;
   readonly version: string;
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Has another node keep a copy of what this attempt left. Resolved when one does, or nobody can. */
+  /** Makes another node copy the files of this attempt. Resolves when one has, or no node can. */
   keepCopy(job: RunningJob): Promise<void>;
   settingsFor(queue: string): QueueSettings;
-  /** The script that this node's own file names, where other nodes may name others; null: what the settings say. */
+  /** The script of this node's own file, where other nodes may use others; null: the script of the settings. */
   ownScript(queue: string): string | null;
-  /** Values for the environment that nobody else may see, by the queue's file. */
+  /** Secret environment variables from the queue's file. */
   secretsOf(queue: string): Readonly<Record<string, string>>;
-  /** The queue's scripts cannot be started as things stand: it waits, and looks again soon. */
+  /** Reports that the queue's scripts cannot start. The queue waits, and checks again soon. */
   onScriptProblem(queue: string, problem: string): void;
   onTrouble(what: string, error: unknown): void;
 }

@@ -1,9 +1,9 @@
 /**
- * The node at work.
+ * Runs the scripts of a node.
  *
- *     what is ours is found and its leases renewed ──▶ lanes start with it ──▶ the folder is watched
+ *     own attempts are found, their leases renewed ──▶ queue runners start with them ──▶ `queues/` is watched
  *
- * Stopping it stops no script: leases are extended, and the next node of this home takes them up.
+ * A stop leaves scripts running: leases are extended, and the next node of this data directory adopts them.
  */
 import { readdirSync } from 'node:fs';
 import type { RunningJob } from '../../core/job/job.ts';
@@ -32,22 +32,22 @@ import { recordProblem } from '../queues/queue-problem.ts';
 import { QueueRunners } from '../queues/queue-runners.ts';
 import { recordQueues } from '../queues/record-queues.ts';
 import { JobFiles } from '../retention/job-files.ts';
-import { findOwn } from './adoption.ts';
+import { findOwnAttempts } from './adoption.ts';
 import { AttemptRegistry, runningFolder } from './attempt-registry.ts';
 import type { JobProcesses } from './job-processes.ts';
 import { processesOf } from './job-processes.ts';
-import { machineOffer } from './machine-capacity.ts';
+import { machineCapacity } from './machine-capacity.ts';
 import { RunningScripts } from './running-scripts.ts';
 import type { ScriptHost } from './script-host.ts';
 import { runScript } from './script-run.ts';
 
-const LOOK_EVERY_MS = 2_000;
-/** Only every so many of them is made while nothing waits for one. */
-const CALM_LOOKS = 5;
-/** A queue can grow to this while its node runs; beyond it, with the next start. */
-const MOST_CONCURRENCY = 512;
-/** What ending a tree may take after its grace: nobody gives the attempt up before that. */
-const TIME_TO_KILL_MS = 15_000;
+const SCAN_INTERVAL_MS = 2_000;
+/** While no queue waits for its file, only every n-th scan is made. */
+const SCANS_WHEN_IDLE = 5;
+/** Limit of a queue's concurrency while the node runs; a higher value takes effect at the next start. */
+const MAX_CONCURRENCY = 512;
+/** Time to kill a process tree after the grace period, during which the worker keeps the attempt. */
+const KILL_TIME_MS = 15_000;
 
 export interface ScriptNodeParts {
   readonly blobs: Blobs;
@@ -59,36 +59,36 @@ export class ScriptNode {
   readonly attachments: Attachments;
   readonly files: JobFiles;
   readonly copies: Copies;
-  /** Queues that a file made, as of the last look. */
+  /** Queues that are defined by files, as of the last scan. */
   fileQueues: ReadonlySet<string> = new Set();
   readonly #options: NodeOptions;
   readonly #member: Membership;
   readonly #runner: Runner;
-  readonly #marks: AttemptRegistry;
+  readonly #registry: AttemptRegistry;
   readonly #settings: SettingsCache;
-  readonly #lanes: QueueRunners;
+  readonly #queueRunners: QueueRunners;
   readonly #scripts: ScriptHost;
   readonly #watch: FolderWatch;
-  readonly #offer: ReturnType<typeof machineOffer>;
+  readonly #capacity: ReturnType<typeof machineCapacity>;
   readonly #undo: (() => void)[] = [];
-  #looking: Promise<void> = Promise.resolve();
+  #scanning: Promise<void> = Promise.resolve();
   #recordQueues: readonly QueueDefinition[] = [];
-  #isLookDue = false;
-  #looks = 0;
+  #isScanDue = false;
+  #scans = 0;
   #isStopping = false;
 
   constructor(options: NodeOptions, { blobs, member }: ScriptNodeParts) {
     const { home, store, settings } = options;
-    const onTrouble = (what: string, error: unknown): void => this.#tell({ type: 'trouble', what, error });
+    const onTrouble = (what: string, error: unknown): void => this.#emit({ type: 'trouble', what, error });
     this.#options = options;
     this.#member = member;
     this.blobs = blobs;
     this.attachments = new Attachments(store, blobs, store.isShared ? sharedFiles(member.others, blobs) : null);
     this.copies = new Copies({ ...options, others: member.others, attachments: this.attachments });
-    this.#marks = new AttemptRegistry(runningFolder(home));
+    this.#registry = new AttemptRegistry(runningFolder(home));
     this.#settings = new SettingsCache(store);
-    this.#offer = machineOffer(settings.offers);
-    this.#watch = new FolderWatch(home.queues, () => void this.look());
+    this.#capacity = machineCapacity(settings.offers);
+    this.#watch = new FolderWatch(home.queues, () => void this.scanQueues());
     this.#runner = openRunner({ onTrouble });
     this.files = new JobFiles({
       home,
@@ -99,23 +99,23 @@ export class ScriptNode {
       onTrouble,
     });
     this.#scripts = this.#scriptHost(new RunningScripts(onTrouble), onTrouble);
-    this.#lanes = new QueueRunners({
+    this.#queueRunners = new QueueRunners({
       store,
       settings: this.#settings,
       drain: member.drain,
       scriptFolders: [home.queues, ...settings.scriptDirs],
-      makeWorker: (lane) => this.#makeWorker(lane),
+      makeWorker: (runner) => this.#makeWorker(runner),
       onProblem: (queue, problem, notices) => this.#problem(queue, problem, notices),
     });
   }
 
   queues(): ReadonlyMap<string, string | null> {
-    return this.#lanes.problems();
+    return this.#queueRunners.problems();
   }
 
-  /** Each queue with how much of it is under way here. */
+  /** Returns each queue with its slots and running attempts. */
   load(): readonly NodeQueue[] {
-    return this.#lanes.all().map(({ queue, problem, concurrency }) => {
+    return this.#queueRunners.all().map(({ queue, problem, concurrency }) => {
       return { queue, problem, slots: concurrency, running: this.#scripts.running.count(queue) };
     });
   }
@@ -129,12 +129,12 @@ export class ScriptNode {
   }
 
   async start(): Promise<void> {
-    const own = await findOwn(this.#scripts);
-    if (own.length > 0) this.#tell({ type: 'adopted', jobs: own.length });
+    const own = await findOwnAttempts(this.#scripts);
+    if (own.length > 0) this.#emit({ type: 'adopted', jobs: own.length });
     await this.#readRecordQueues();
-    await this.#lanes.takeIn(await this.#definitions(), own);
-    const upkeep = startMaintenance(this.#options.store, (error) => this.#scripts.onTrouble('maintenance', error));
-    const timer = setInterval(() => this.#lookNowAndThen(), LOOK_EVERY_MS);
+    await this.#queueRunners.reconcile(await this.#definitions(), own);
+    const maintenance = startMaintenance(this.#options.store, (error) => this.#scripts.onTrouble('maintenance', error));
+    const timer = setInterval(() => this.#scanPeriodically(), SCAN_INTERVAL_MS);
     this.#watch.start(0);
     const unsubscribe = this.#options.store.jobs.subscribe((events) => {
       if (events.some(({ type }) => type === 'queue' || type === 'gap')) this.#recordQueuesChanged();
@@ -142,32 +142,35 @@ export class ScriptNode {
     this.files.start();
     this.#undo.push(
       unsubscribe,
-      () => upkeep.stop(),
+      () => maintenance.stop(),
       () => clearInterval(timer),
       () => this.#watch.close(),
     );
   }
 
-  /** One look after the other, and one for all that was asked for meanwhile. One that fails is told; the next comes soon. */
-  look(): Promise<void> {
-    if (this.#isLookDue) return this.#looking;
-    this.#isLookDue = true;
-    this.#looking = this.#looking
+  /**
+   * Runs scans one after the other; requests made meanwhile share one scan. A failure is reported, and the next scan
+   * follows soon.
+   */
+  scanQueues(): Promise<void> {
+    if (this.#isScanDue) return this.#scanning;
+    this.#isScanDue = true;
+    this.#scanning = this.#scanning
       .then(async () => {
-        this.#isLookDue = false;
-        if (!this.#isStopping) await this.#lanes.takeIn(await this.#definitions());
+        this.#isScanDue = false;
+        if (!this.#isStopping) await this.#queueRunners.reconcile(await this.#definitions());
       })
-      .catch((error: unknown) => this.#scripts.onTrouble('the folder of the queues could not be read', error));
-    return this.#looking;
+      .catch((error: unknown) => this.#scripts.onTrouble('the queues directory could not be read', error));
+    return this.#scanning;
   }
 
   async stop(absenceMs: number): Promise<void> {
     this.#isStopping = true;
     for (const undo of this.#undo.splice(0)) undo();
-    await this.#looking;
+    await this.#scanning;
     await this.files.stop();
-    await this.#lanes.leave(absenceMs);
-    // After the leases were made longer: what is overdue too early is better than two copies.
+    await this.#queueRunners.leave(absenceMs);
+    // After the leases are extended: a deadline that passes too early is better than two copies.
     if (this.#options.store.isShared)
       for (const folder of this.#scripts.running.folders()) putDeadline(folder, absenceMs);
     await this.#runner.stop();
@@ -176,17 +179,17 @@ export class ScriptNode {
   }
 
   /**
-   * A change in the folder itself is told at once. What is elsewhere, in RQ's folders or behind a link, is not; and where
-   * the system has no watch left, nothing is.
+   * A change in the directory itself raises an event. A change elsewhere, in RQ's directories or behind a link, does
+   * not, and neither does any change when the system has no watches left.
    */
-  #lookNowAndThen(): void {
-    this.#looks += 1;
+  #scanPeriodically(): void {
+    this.#scans += 1;
     if (this.#watch.isBlind) return this.#watch.start(0);
     const isWaiting = [...this.queues().values()].some((problem) => problem !== null);
-    if (isWaiting || this.#looks % CALM_LOOKS === 0 || this.#leadsElsewhere()) void this.look();
+    if (isWaiting || this.#scans % SCANS_WHEN_IDLE === 0 || this.#hasNonFiles()) void this.scanQueues();
   }
 
-  #leadsElsewhere(): boolean {
+  #hasNonFiles(): boolean {
     try {
       return readdirSync(this.#options.home.queues, { withFileTypes: true }).some((entry) => !entry.isFile());
     } catch {
@@ -194,7 +197,7 @@ export class ScriptNode {
     }
   }
 
-  /** Queues from files, and those that stand in the records alone. */
+  /** Returns the queues from files, and those from records. */
   async #definitions(): Promise<readonly QueueDefinition[]> {
     const fromFiles = await readQueueFolder(this.#options.home);
     this.fileQueues = new Set(fromFiles.map(({ name }) => name));
@@ -210,8 +213,8 @@ export class ScriptNode {
 
   #recordQueuesChanged(): void {
     this.#readRecordQueues().then(
-      (isNew) => (isNew ? this.look() : undefined),
-      (error: unknown) => this.#scripts.onTrouble('the queues among the records could not be read', error),
+      (isNew) => (isNew ? this.scanQueues() : undefined),
+      (error: unknown) => this.#scripts.onTrouble('the queue records could not be read', error),
     );
   }
 
@@ -221,39 +224,39 @@ export class ScriptNode {
       store,
       queues: [queue],
       concurrency,
-      mostConcurrency: Math.max(concurrency, MOST_CONCURRENCY),
+      mostConcurrency: Math.max(concurrency, MAX_CONCURRENCY),
       own,
       run: (job, context) => runScript(this.#scripts, job, context),
-      settingsFor: (name) => withTimeToKill(this.#settings.at(name)),
+      settingsFor: (name) => withKillTime(this.#settings.at(name)),
       host,
       pid,
       journalPath: home.journal,
       storeIdentity: () => storeIdentity(store.records),
       saysStarted: true,
-      ...this.#offer,
+      ...this.#capacity,
       random: Math.random,
       newId: this.#member.newId,
-      onEvent: (event) => this.#heard(event),
+      onEvent: (event) => this.#onWorkerEvent(event),
     });
   }
 
-  #heard(event: WorkerEvent): void {
-    this.#tell({ type: 'worker', event });
-    if (event.type === 'pause-asked') this.#scripts.running.pauseAsked(event.job, event.isAsked);
-    if (event.type === 'ended') this.#removeMark(event.job);
+  #onWorkerEvent(event: WorkerEvent): void {
+    this.#emit({ type: 'worker', event });
+    if (event.type === 'pause-asked') this.#scripts.running.requestPause(event.job, event.isAsked);
+    if (event.type === 'ended') this.#unregister(event.job);
   }
 
-  #removeMark(job: RunningJob): void {
+  #unregister(job: RunningJob): void {
     try {
-      this.#marks.remove(job);
+      this.#registry.remove(job);
     } catch (error) {
-      this.#scripts.onTrouble('a mark could not be removed', error);
+      this.#scripts.onTrouble('an entry of the attempt registry could not be removed', error);
     }
   }
 
   #problem(queue: string, problem: string | null, notices: readonly string[]): void {
     const { store, host } = this.#options;
-    this.#tell({ type: 'queue', queue, problem, notices });
+    this.#emit({ type: 'queue', queue, problem, notices });
     recordProblem(store, { queue, problem, host }).catch((error: unknown) =>
       this.#scripts.onTrouble(`the problem of queue ${queue} could not be recorded`, error),
     );
@@ -270,24 +273,24 @@ export class ScriptNode {
       node: settings,
       runner: this.#runner,
       blobs: this.blobs,
-      marks: this.#marks,
+      registry: this.#registry,
       attachments: this.attachments,
-      hasQueue: (name) => this.#lanes.get(name) !== undefined,
+      hasQueue: (name) => this.#queueRunners.get(name) !== undefined,
       settingsFor: (queue) => this.#settings.at(queue),
       keepCopy: (job) => this.copies.offerAttempt(job),
-      // Another node may have its home elsewhere, and the record of the queue names that one's.
-      ownScript: (queue) => (store.isShared ? (this.#lanes.get(queue)?.ownScript ?? null) : null),
-      secretsOf: (queue) => this.#lanes.get(queue)?.secrets ?? {},
-      onScriptProblem: (queue, problem) => this.#lanes.get(queue)?.report(problem),
+      // The record may name the script of another node with a different data directory.
+      ownScript: (queue) => (store.isShared ? (this.#queueRunners.get(queue)?.ownScript ?? null) : null),
+      secretsOf: (queue) => this.#queueRunners.get(queue)?.secrets ?? {},
+      onScriptProblem: (queue, problem) => this.#queueRunners.get(queue)?.report(problem),
       onTrouble,
     };
   }
 
-  #tell(news: NodeNews): void {
-    this.#options.onNews?.(news);
+  #emit(event: NodeNews): void {
+    this.#options.onNews?.(event);
   }
 }
 
-function withTimeToKill(settings: QueueSettings): QueueSettings {
-  return { ...settings, graceMs: settings.graceMs + TIME_TO_KILL_MS };
+function withKillTime(settings: QueueSettings): QueueSettings {
+  return { ...settings, graceMs: settings.graceMs + KILL_TIME_MS };
 }

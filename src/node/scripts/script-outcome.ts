@@ -1,4 +1,4 @@
-/** What the end of a script means for its job. Pure: the runner's facts in, the worker's terms out. */
+/** Maps the end of a script to an attempt outcome. Pure. */
 import { groupOfMessage } from '../../core/job/failure.ts';
 import type { Failure } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -23,15 +23,15 @@ export function scriptOutcome(end: AttemptEnd, settings: QueueSettings): RunOutc
   }
 }
 
-/** A script that named no result leaves its last words; one too large for the store was made an attachment. */
+/** A script without a result leaves its last status text. A result too large for the store became an attachment. */
 function resultOf(result: string | null, status: string | null): string {
   if (result !== null) return isLargeResult(result) ? LARGE_RESULT : result;
   return status === null ? 'null' : JSON.stringify({ status });
 }
 
 function failureOf(end: AttemptEnd, ending: Ending & { kind: 'err' }): Failure {
-  const message = ending.status === null || ending.status === '' ? howItExited(end) : ending.status;
-  return { group: end.said.group ?? groupOf(end, ending), message, detail: howItExited(end) };
+  const message = ending.status === null || ending.status === '' ? exitText(end) : ending.status;
+  return { group: end.said.group ?? groupOf(end, ending), message, detail: exitText(end) };
 }
 
 function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind: 'err' }): string {
@@ -42,8 +42,8 @@ function groupOf({ exit, oom }: AttemptEnd, { because, status }: Ending & { kind
   return exit.signal === null ? `exit ${exit.status}` : `killed by ${exit.signal}`;
 }
 
-function howItExited({ exit, oom }: AttemptEnd): string {
-  if (exit === null) return 'how it ended is not known';
+function exitText({ exit, oom }: AttemptEnd): string {
+  if (exit === null) return 'its exit status is not known';
   if (oom === 'likely') return 'killed because memory ran out';
   return exit.signal === null ? `exit status ${exit.status}` : `killed by ${exit.signal}`;
 }

@@ -1,22 +1,24 @@
 /**
- * What a script says, acted upon.
+ * Handles the reports that a script writes to fd 3.
  *
- * Invariant: in its order, and `heard` is told only after it was acted upon, so that a node that dies in between
- * hears it again rather than never. So everything here can be done twice.
+ * Invariant: reports are handled in order, and acknowledged afterwards. A node that dies in between handles a report
+ * twice rather than never, so handling is idempotent.
  */
 import type { RunningJob } from '../../core/job/job.ts';
+import type { Phase } from '../../core/job/phase.ts';
+import { withWords } from '../../core/job/phase.ts';
 import type { Attempt, WatchOptions } from '../../runner/attempt/attempt.ts';
 import type { Heard, SaidBatch } from '../../runner/protocol/report-reader.ts';
 import type { AttemptContext } from '../../worker/attempt/run-outcome.ts';
+import { notePhases, readAttemptRecord } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';
 import { duplicate } from './duplicate.ts';
 import { isLargeResult } from './outputs.ts';
-import { SpokenPhases } from './phase-notes.ts';
 import type { ScriptHost } from './script-host.ts';
 
-export function listenTo(host: ScriptHost, job: RunningJob, context: AttemptContext): WatchOptions {
+export function watchOptionsFor(host: ScriptHost, job: RunningJob, context: AttemptContext): WatchOptions {
   const folder = attemptFolder(host.home, job.id, job.attempt);
-  const phases = new SpokenPhases(folder);
+  const phases = new PhaseRecorder(folder);
   const find = (): Attempt | undefined => host.runner.attempts().find((each) => each.folder === folder);
   return {
     maxLogBytes: host.settingsFor(job.queue).limits.logBytes ?? Number.MAX_SAFE_INTEGER,
@@ -26,9 +28,9 @@ export function listenTo(host: ScriptHost, job: RunningJob, context: AttemptCont
       onSaid: async (batch) => {
         const attempt = find();
         context.alive();
-        for (const each of batch.heard) await act(host, { job, context, attempt, batch }, each);
+        for (const each of batch.heard) await handle(host, { job, context, attempt, batch }, each);
         const { progress, status } = batch.said;
-        await phases.hear(batch);
+        await phases.record(batch);
         context.progress(progress?.percent ?? null, status ?? progress?.text ?? null);
         attempt?.heard(batch.to);
       },
@@ -36,32 +38,59 @@ export function listenTo(host: ScriptHost, job: RunningJob, context: AttemptCont
   };
 }
 
-interface Speaker {
+interface ReportSource {
   readonly job: RunningJob;
   readonly context: AttemptContext;
   readonly attempt: Attempt | undefined;
   readonly batch: SaidBatch;
 }
 
-/** Only what asks for something at once; completions wait for the end. */
-async function act(host: ScriptHost, { job, context, attempt, batch }: Speaker, { verb, at }: Heard): Promise<void> {
+/** Handles the verbs that need an immediate effect. Completions wait for the end. */
+async function handle(
+  host: ScriptHost,
+  { job, context, attempt, batch }: ReportSource,
+  { verb, at }: Heard,
+): Promise<void> {
   switch (verb.kind) {
     case 'dup':
       attempt?.answer(await duplicate(host, { job, dest: verb.dest, delayMs: verb.delayMs, at }));
       return;
     case 'checkpoint':
       if (isLargeResult(verb.json))
-        return host.onTrouble(`job ${job.id}: its checkpoint is too large for the store`, null);
-      // Its worker sees to it that the store has it before the end.
+        return host.onTrouble(`the checkpoint of job ${job.id} is too large for the store`, null);
+      // The worker stores it before the settlement.
       void context.checkpoint(verb.json).catch(() => undefined);
       return;
     case 'tag':
       await host.store.jobs.change([{ id: job.id, tags: [...new Set([...job.tags, ...batch.said.tags])] }]);
       return;
     case 'bad':
-      host.onTrouble(`job ${job.id} said ${verb.word}, which ${verb.problem}`, null);
+      host.onTrouble(`job ${job.id} reported ${verb.word}, which ${verb.problem}`, null);
       return;
     default:
       return;
+  }
+}
+
+/**
+ * Records in the attempt's record when a status text names another phase. A node that adopts the attempt continues from
+ * there; the same report twice changes nothing.
+ */
+class PhaseRecorder {
+  readonly #folder: string;
+  /** Null until the first report: most scripts report nothing. */
+  #phases: readonly Phase[] | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async record({ heard }: SaidBatch): Promise<void> {
+    const texts = heard.flatMap(({ verb }) => (verb.kind === 'run' || verb.kind === 'progress' ? [verb.text] : []));
+    if (texts.length === 0) return;
+    const before = this.#phases ?? (await readAttemptRecord(this.#folder))?.phases ?? [];
+    const now = Date.now();
+    this.#phases = texts.reduce((phases, each) => withWords(phases, each, now), before);
+    if (this.#phases !== before) notePhases(this.#folder, this.#phases);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Starts one attempt of a script: the script is checked and its links resolved, the folder made, the mark put, and
- * only then the order given, so that a node that dies at any point finds what it left.
+ * Starts one attempt of a script. It checks the script and resolves its links, creates the directories, and puts the
+ * registry entry. Only then the runner gets the request, so that a node that dies at any point finds what it left.
  *
- * What keeps it from starting and is no fault of the job becomes the queue's problem, and the job goes back.
+ * A cause that is not the job's fault becomes the queue's problem, and the job is released.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,52 +18,56 @@ import { attemptFolder } from '../home.ts';
 import { checkScript } from './check-script.ts';
 import type { CommandLine } from './command-job.ts';
 import { COMMANDS_SCRIPT, readCommand } from './command-job.ts';
-import { bringFiles, type Missing } from './missing-files.ts';
+import { fetchFiles, type MissingFiles } from './missing-files.ts';
 import { scriptEnvironment } from './script-environment.ts';
 import type { ScriptHost } from './script-host.ts';
 import { scriptLimits, scriptUser } from './script-order.ts';
-import { listenTo } from './script-reports.ts';
-import { keepSecrets } from './secrets.ts';
-import { type Filling, fillWorkFolder, giveTo, makeFolders } from './workdir.ts';
+import { watchOptionsFor } from './script-reports.ts';
+import { saveSecrets } from './secrets.ts';
+import { changeOwner, createFolders, fillWorkdir, type WorkdirContents } from './workdir.ts';
 
-export type Begun = { readonly attempt: Attempt } | { readonly outcome: RunOutcome };
+export type StartResult = { readonly attempt: Attempt } | { readonly outcome: RunOutcome };
 
-/** The disk is full, or the machine has no room for another process: it may have some later. */
+/** The disk is full, or the machine cannot start another process: this may pass. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
-export async function startScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<Begun> {
+export async function startScript(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<StartResult> {
   try {
     const order = await prepare(host, job, context);
-    if (typeof order === 'string') return waits(host, job, order);
+    if (typeof order === 'string') return releaseWithProblem(host, job, order);
     if ('failure' in order) return { outcome: { kind: 'fail', failure: order.failure } };
     if ('release' in order) return { outcome: { kind: 'release', reason: order.release } };
-    const started = await host.runner.start(order, listenTo(host, job, context));
+    const started = await host.runner.start(order, watchOptionsFor(host, job, context));
     if (started.ok) return { attempt: started.attempt };
-    if (started.reason === 'refused') return waits(host, job, started.message);
+    if (started.reason === 'refused') return releaseWithProblem(host, job, started.message);
     return { outcome: { kind: 'release', reason: started.message } };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof LonghaulError ? error.code === 'store-full' : NO_ROOM.has(code))
-      return waits(host, job, message);
+      return releaseWithProblem(host, job, message);
     throw error;
   }
 }
 
-function waits(host: ScriptHost, job: RunningJob, problem: string): Begun {
+function releaseWithProblem(host: ScriptHost, job: RunningJob, problem: string): StartResult {
   host.onScriptProblem(job.queue, problem);
   return { outcome: { kind: 'release', reason: problem } };
 }
 
-/** The order, the problem that its queue has, or why this job can never be run. */
-async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContext): Promise<Order | string | Missing> {
+/** Returns the start request, the problem of the queue, or why this job cannot run. */
+async function prepare(
+  host: ScriptHost,
+  job: RunningJob,
+  context: AttemptContext,
+): Promise<Order | string | MissingFiles> {
   const settings = host.settingsFor(job.queue);
   const folder = attemptFolder(host.home, job.id, job.attempt);
-  // While the store is asked: without a mark, folders that are not needed after all are nobody's.
+  // Concurrently with the read of the store: without a registry entry, unused directories belong to no attempt.
   const [files, program] = await Promise.all([host.attachments.list(job.id), programIn(folder, host, job)]);
   if (typeof program === 'string' || 'failure' in program) return program;
   const user = await scriptUser(settings.user);
   if (typeof user === 'string') return user;
-  const missing = await bringFiles(
+  const missing = await fetchFiles(
     host.attachments,
     { job, files: files.filter(({ direction }) => direction === 'in') },
     context,
@@ -71,12 +75,12 @@ async function prepare(host: ScriptHost, job: RunningJob, context: AttemptContex
   if (missing !== null) return missing;
   const { script, realScript, argv } = program;
   noteStart(folder, job, { script, realScript, argv });
-  host.marks.put(job, folder);
-  const stage: Filling['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
-  const work = await fillWorkFolder(folder, job, { files, stage, parents: () => parentsOf(host.store, job) });
-  if (user !== null) await giveTo(work, { user, home: host.home, id: job.id });
+  host.registry.put(job, folder);
+  const stage: WorkdirContents['stage'] = (given, into) => host.attachments.stage(given, into, settings.stage);
+  const work = await fillWorkdir(folder, job, { files, stage, parents: () => parentsOf(host.store, job) });
+  if (user !== null) await changeOwner(work, { user, home: host.home, id: job.id });
   if (host.store.isShared) putDeadline(folder, job.lease.ms);
-  await keepSecrets(folder, Object.values(host.secretsOf(job.queue)));
+  await saveSecrets(folder, Object.values(host.secretsOf(job.queue)));
   return { ...orderFor(host, job, { folder, work, program }), ...(user !== null && { user }) };
 }
 
@@ -84,16 +88,16 @@ interface Program {
   readonly script: string;
   readonly realScript: string;
   readonly argv: readonly string[];
-  /** The command that the job is, where its queue has no script. */
+  /** The job's command line, for a queue without a script. */
   readonly command: CommandLine | null;
 }
 
 type ProgramOrProblem = Program | string | { readonly failure: Failure };
 
-/** With the folders that it needs. */
+/** Also creates the directories that the program needs. */
 async function programIn(folder: string, host: ScriptHost, job: RunningJob): Promise<ProgramOrProblem> {
   const program = await programFor(host, job);
-  if (typeof program !== 'string' && 'argv' in program) makeFolders(folder);
+  if (typeof program !== 'string' && 'argv' in program) createFolders(folder);
   return program;
 }
 
@@ -118,23 +122,23 @@ async function commandFor(
   return { script: COMMANDS_SCRIPT, realScript: command.argv[0] ?? '', argv, command };
 }
 
-interface Wanted {
+interface StartPlan {
   readonly folder: string;
   readonly work: string;
   readonly program: Program;
 }
 
-function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: Wanted): Order {
+function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: StartPlan): Order {
   const settings = host.settingsFor(job.queue);
   const { node, version, inherited } = host;
   const { argv, command } = program;
-  const place = { work, script: program.script, realScript: program.realScript };
+  const paths = { work, script: program.script, realScript: program.realScript };
   const secrets = { ...host.secretsOf(job.queue), ...command?.env };
   return {
     folder,
     cwd: command?.cwd ?? work,
     argv,
-    env: scriptEnvironment({ job, settings, node, place, version, inherited, secrets }),
+    env: scriptEnvironment({ job, settings, node, paths, version, inherited, secrets }),
     stdin: settings.stdin === 'data' && command === null ? join(work, 'data.json') : null,
     nice: settings.nice,
     umask: command?.umask ?? settings.umask,
@@ -142,7 +146,7 @@ function orderFor(host: ScriptHost, job: RunningJob, { folder, work, program }: 
   };
 }
 
-/** The prefix's first word is looked up here: nothing of it ever reaches a shell. */
+/** Resolves the first word of the prefix here: the prefix never reaches a shell. */
 function withPrefix(prefix: readonly string[], argv: readonly string[], path = '/usr/bin:/bin'): readonly string[] {
   const [first, ...rest] = prefix;
   if (first === undefined) return argv;

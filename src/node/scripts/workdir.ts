@@ -1,9 +1,9 @@
 /**
- * The folder in which a script works: new for every attempt, so that every run begins from the same state. Only the
- * checkpoint of an earlier attempt comes along.
+ * The working directory of a script: new for every attempt, so that every run starts from the same state. Only the
+ * checkpoint of an earlier attempt is copied into it.
  *
- * The few small files that every attempt needs are written at once, without the way through the pool of threads, which
- * takes longer than the writing. Whatever may be large, or is seldom there, goes that way.
+ * The few small files that every attempt needs are written synchronously, because the thread pool takes longer than the
+ * writes. Large or rare files are written asynchronously.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, lchown, readdir, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
@@ -17,49 +17,52 @@ import type { UserIds } from './script-order.ts';
 
 export const DATA = 'data.json';
 export const OUT = 'out';
-/** How the jobs that it waited for ended; only for one that waited. */
+/** Outcomes of the jobs that this job depends on; only for a job that has any. */
 export const PARENTS = 'parents.json';
 
-export function workFolder(attempt: string): string {
+export function workdirOf(attempt: string): string {
   return join(attempt, 'work');
 }
 
-/** `attempt` is the attempt's own folder, in which the runner keeps its files too. */
-export async function fillWorkFolder(attempt: string, job: RunningJob, filling: Filling): Promise<string> {
-  const { files, stage } = filling;
-  const work = workFolder(attempt);
+/** Writes the input files. `attempt` is the attempt's directory, which holds the runner's files too. */
+export async function fillWorkdir(attempt: string, job: RunningJob, contents: WorkdirContents): Promise<string> {
+  const { files, stage } = contents;
+  const work = workdirOf(attempt);
   writeFileSync(join(work, DATA), job.data, { mode: 0o600 });
   if (job.checkpoint !== null) writeFileSync(join(work, 'checkpoint.json'), job.checkpoint, { mode: 0o600 });
   if (job.parents !== null)
-    await writeFile(join(work, PARENTS), JSON.stringify(await filling.parents()), { mode: 0o600 });
+    await writeFile(join(work, PARENTS), JSON.stringify(await contents.parents()), { mode: 0o600 });
   if (files.some(({ direction }) => direction === 'in')) await stage(files, join(work, 'attach'));
   return work;
 }
 
-export interface Filling {
-  /** The job's files. */
+export interface WorkdirContents {
+  /** The job's attachments. */
   readonly files: readonly Attachment[];
   stage(files: readonly Attachment[], folder: string): Promise<void>;
   parents(): Promise<readonly ParentJob[]>;
 }
 
-/** All folders of an attempt. Without a mark, what is there already is no attempt of this job: it goes. */
-export function makeFolders(attempt: string): void {
-  // One after the other from the top, since most jobs have no folder yet: from below, two calls would fail first.
+/**
+ * Creates the directories of an attempt. Without a registry entry, an existing directory is from a different attempt
+ * and is removed.
+ */
+export function createFolders(attempt: string): void {
+  // From the top, since most jobs have no directory yet: from below, two calls would fail first.
   const attempts = dirname(attempt);
   for (const folder of [dirname(attempts), attempts]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (mkdirSync(attempt, { recursive: true, mode: 0o700 }) === undefined) {
     rmSync(attempt, { recursive: true, force: true });
     mkdirSync(attempt, { mode: 0o700 });
   }
-  mkdirSync(join(workFolder(attempt), OUT), { recursive: true, mode: 0o700 });
+  mkdirSync(join(workdirOf(attempt), OUT), { recursive: true, mode: 0o700 });
 }
 
-/** To be entered, and not to be listed: what lies beside the work folder is not the user's. */
+/** Searchable but not readable: the files beside the workdir are not the user's. */
 const ENTER_ONLY = 0o711;
 
-/** The work folder belongs to the user that the script runs as, who can also get there by its path. */
-export async function giveTo(
+/** Gives the workdir to the user that the script runs as, and lets that user reach it by its path. */
+export async function changeOwner(
   work: string,
   { user, home, id }: { user: UserIds; home: Home; id: string },
 ): Promise<void> {
@@ -69,11 +72,11 @@ export async function giveTo(
   for (const path of ['', ...inside]) await lchown(join(work, path), user.uid, user.gid);
 }
 
-/** After its outputs were taken: the copies of attachments are no use to anybody. */
-export async function removeWorkFolder(attempt: string): Promise<void> {
-  const work = workFolder(attempt);
+/** Called after the outputs are stored: the copies of attachments are no longer needed. */
+export async function removeWorkdir(attempt: string): Promise<void> {
+  const work = workdirOf(attempt);
   try {
-    // Most hold nothing else. `rm` would make a dozen calls.
+    // Most contain nothing else. `rm` would make a dozen calls.
     await unlink(join(work, DATA));
     await rmdir(join(work, OUT));
     await rmdir(work);

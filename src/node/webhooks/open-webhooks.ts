@@ -1,6 +1,6 @@
 /**
- * Hooks, put together for a node: the lane that makes the calls, the watch that sees what a store cannot, and the word on
- * addresses that would never be called. It owns its way out; the node starts and stops it.
+ * Opens the webhooks of a node: the system queue that makes the calls, the monitor of silent and slow jobs, and a check
+ * of addresses. It owns its outgoing connections; the node starts and stops it.
  */
 
 import type { QueueSettings } from '../../core/settings/settings.ts';
@@ -15,24 +15,24 @@ import { storeIdentity } from '../../worker/outcome/store-identity.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import type { SystemQueueParts } from '../queues/system-queue.ts';
 import { SystemQueue } from '../queues/system-queue.ts';
-import type { HookHost } from './webhook-attempt.ts';
-import { hookAttempt } from './webhook-attempt.ts';
-import { startHookWatch } from './webhook-watch.ts';
+import type { WebhookHost } from './webhook-attempt.ts';
+import { webhookAttempt } from './webhook-attempt.ts';
+import { startWebhookWatch } from './webhook-watch.ts';
 
-export interface HookParts extends SystemQueueParts {
+export interface WebhookParts extends SystemQueueParts {
   readonly settings: NodeSettings;
-  /** When a job's script last wrote something; null where none of this node runs it. */
+  /** When a job's script last wrote output; null if no script of this node runs it. */
   outputAt(job: { readonly id: string; readonly attempt: number }): Promise<number | null>;
 }
 
 export interface Hooks {
-  /** Why these addresses would not be called, as far as that can be seen; by their places. */
+  /** Returns why addresses would not be called, as far as that is known before a call, by index. */
   problems(hooks: readonly Hook[]): readonly { readonly place: number; readonly message: string }[];
   stop(): Promise<void>;
 }
 
-/** For a day, as hookAttempt counts it; what is told stays a day, and what could not be told a week. */
-const HOOK_DEFAULTS: Partial<QueueSettings> = {
+/** Retried for a day (see webhookAttempt). Delivered calls are kept for a day, undelivered ones for a week. */
+const WEBHOOK_DEFAULTS: Partial<QueueSettings> = {
   concurrency: 32,
   retries: 1_000_000,
   maxCrashes: 1_000_000,
@@ -45,11 +45,11 @@ const HOOK_DEFAULTS: Partial<QueueSettings> = {
   },
 };
 
-export async function openHooks(parts: HookParts): Promise<Hooks> {
+export async function openWebhooks(parts: WebhookParts): Promise<Hooks> {
   const { store, settings, home } = parts;
   const destinations = () => destinationsOf(settings.outbound.allow);
   const outbound = openOutbound(destinations);
-  const host: HookHost = {
+  const host: WebhookHost = {
     store,
     settings,
     outbound,
@@ -57,13 +57,13 @@ export async function openHooks(parts: HookParts): Promise<Hooks> {
     source: await storeIdentity(store.records),
     now: Date.now,
   };
-  const lane = new SystemQueue(parts, {
+  const systemQueue = new SystemQueue(parts, {
     queue: HOOKS_QUEUE,
-    defaults: HOOK_DEFAULTS,
-    run: (job, context) => hookAttempt(host, job, context),
+    defaults: WEBHOOK_DEFAULTS,
+    run: (job, context) => webhookAttempt(host, job, context),
   });
-  await lane.start();
-  const watch = startHookWatch(parts);
+  await systemQueue.start();
+  const watch = startWebhookWatch(parts);
   return {
     problems: (hooks) =>
       hooks.flatMap(({ url }, place) => {
@@ -72,7 +72,7 @@ export async function openHooks(parts: HookParts): Promise<Hooks> {
       }),
     async stop() {
       await watch.stop();
-      await lane.stop();
+      await systemQueue.stop();
       outbound.close();
     },
   };

@@ -1,4 +1,4 @@
-/** When the script of an attempt last wrote something, by its log; null where none of this node runs it. */
+/** Returns when the script of an attempt last wrote output, from its log; null if no script of this node runs it. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../home.ts';

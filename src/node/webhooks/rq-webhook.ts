@@ -1,4 +1,4 @@
-/** RQ's `post_run_webhook`: a form with the message as JSON, unsigned, as whoever listens for RQ's calls knows it. */
+/** RQ's `post_run_webhook`: a form with the message as JSON, unsigned, as RQ's receivers expect it. */
 
 import type { Job } from '../../core/job/job.ts';
 import { ENDED_STATES } from '../../core/job/job.ts';
@@ -9,12 +9,12 @@ import { addressOf } from '../scripts/script-environment.ts';
 
 const STATES = { done: 'done', failed: 'err', cancelled: 'err' } as const;
 
-/** The part of a job's policy that makes the calls of `post_run_webhook`. */
+/** Returns the part of a job's policy for `post_run_webhook`. */
 export function rqHooks(addresses: readonly string[] = []): { readonly hooks?: readonly Hook[] } {
   return addresses.length === 0 ? {} : { hooks: addresses.map((url) => ({ url, on: ENDED_STATES, format: 'rq' })) };
 }
 
-/** The message as it is; where it is gone, what is known of its end. */
+/** Returns the message; if the job was deleted, its state from the webhook. */
 export function rqMessageText(order: HookOrder, job: Job | null, settings: NodeSettings): string {
   const msg_id = addressOf({ queue: order.queue, id: order.job }, settings);
   const state = order.event in STATES ? STATES[order.event as keyof typeof STATES] : 'run';

@@ -1,12 +1,12 @@
 /**
- * Signatures of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that a receiver may hold
- * either while one takes the place of the other. Pure; a secret goes in and never comes out.
+ * Signatures of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that a receiver may
+ * hold either secret during a rotation. Pure; never returns a secret.
  */
 import { createHash, createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** What is wrong with a secret, in words that do not repeat it; null for nothing. */
+/** Returns the problem of a secret, without repeating it, or null. */
 export function secretProblem(secret: string): string | null {
   const isRight = secret.startsWith(PREFIX) && /^[A-Za-z0-9+/]+={0,2}$/.test(secret.slice(PREFIX.length));
   const bytes = isRight ? keyOf(secret).length : 0;
@@ -15,14 +15,17 @@ export function secretProblem(secret: string): string | null {
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length), 'base64');
 
-/** The id that a receiver knows a call by: the same for every try, and never that of another store's. It has no dots, which part what is signed. */
+/**
+ * Returns the id of a call for the receiver: the same for every try, and unique to the store. It has no dots, since
+ * dots separate the signed parts.
+ */
 export function webhookId(hookJob: string, store: string): string {
   return `msg_${createHash('sha256').update(`${store} ${hookJob}`).digest('hex').slice(0, 32)}`;
 }
 
 export interface Signed {
   readonly id: string;
-  /** Of this try, so that nobody can use an old one. */
+  /** The time of this try, so that an old call cannot be replayed. */
   readonly at: number;
   readonly body: string;
   readonly secrets: readonly string[];

@@ -1,8 +1,8 @@
 /**
- * One try of one call, and what its end means for the job.
+ * Makes one webhook call and maps the answer to an outcome.
  *
- *     2xx ──▶ done    410, or no hook's job ──▶ failed for good
- *     anything else ──▶ tried again with a growing delay, for a day; then failed, and the next of the same job is called
+ *     2xx ──▶ done    410, or not a job of a webhook ──▶ failed for good
+ *     anything else ──▶ retried with a growing delay for a day; then failed, and the next call of the same job follows
  */
 
 import type { RunningJob } from '../../core/job/job.ts';
@@ -10,65 +10,87 @@ import type { Store } from '../../core/ports/store.ts';
 import { DAY_MS } from '../../core/statistics/histogram.ts';
 import type { HookOrder } from '../../core/webhooks/webhook.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import type { OutboundCall } from '../../outbound/outbound-call.ts';
+import type { OutboundCall, OutboundCode } from '../../outbound/outbound-call.ts';
 import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
 import type { NodeSettings } from '../node-settings.ts';
 import { rqForm, rqMessageText } from './rq-webhook.ts';
 import { signedHeaders, webhookId } from './sign-webhook.ts';
-import { hookBody, readHookOrder } from './webhook-body.ts';
-import { HookFailure } from './webhook-failure.ts';
+import { readWebhookRequest, webhookBody } from './webhook-body.ts';
 import { secretsOf } from './webhook-secrets.ts';
 
-export interface HookHost {
+export interface WebhookHost {
   readonly store: Store;
   readonly settings: NodeSettings;
   readonly outbound: Outbound;
-  /** The home folder. */
+  /** The data directory. */
   readonly home: string;
   /** The identity of this node's store. */
   readonly source: string;
   now(): number;
 }
 
-const MOST_DELAY_MS = 3_600_000;
+const MAX_DELAY_MS = 3_600_000;
 
-export async function hookAttempt(host: HookHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
-  const order = readHookOrder(job);
-  if (order === null) return failed(job, new HookFailure('no-hook', 'it was not written by a hook'));
+type WebhookCode = OutboundCode | 'no-hook' | 'no-secret' | 'gone' | 'status';
+
+/** A retry cannot help. */
+const FINAL_CODES: ReadonlySet<WebhookCode> = new Set(['no-hook', 'gone', 'bad-address']);
+
+/** Why a call failed. Thrown by its steps, and caught where the attempt ends. */
+class WebhookFailure extends Error {
+  readonly code: WebhookCode;
+  /** Delay from the receiver's Retry-After. */
+  readonly delayMs: number | undefined;
+
+  constructor(code: WebhookCode, message: string, delayMs?: number) {
+    super(message);
+    this.name = 'WebhookFailure';
+    this.code = code;
+    this.delayMs = delayMs;
+  }
+
+  get isFinal(): boolean {
+    return FINAL_CODES.has(this.code);
+  }
+}
+
+export async function webhookAttempt(host: WebhookHost, job: RunningJob, context: AttemptContext): Promise<RunOutcome> {
+  const order = readWebhookRequest(job);
+  if (order === null) return failed(job, new WebhookFailure('no-hook', 'it was not added by a webhook'));
   const body = job.checkpoint ?? (await bodyOf(host, order));
   try {
     return { kind: 'complete', result: JSON.stringify({ status: await call(host, { job, order, body, context }) }) };
   } catch (error) {
-    if (!(error instanceof HookFailure)) throw error;
-    if (error.code === 'stopped') return { kind: 'release', reason: 'it was told to stop' };
-    // Every try says the same, whatever becomes of the job meanwhile.
+    if (!(error instanceof WebhookFailure)) throw error;
+    if (error.code === 'stopped') return { kind: 'release', reason: 'its node stops' };
+    // Every try sends the same body, even when the job changes meanwhile.
     if (job.checkpoint === null) await context.checkpoint(body);
     return failed(job, error);
   }
 }
 
-/** What is older than a day is no news any more. */
-function failed({ createdAt, lease }: RunningJob, error: HookFailure): RunOutcome {
+/** An event older than a day is no longer delivered. */
+function failed({ createdAt, lease }: RunningJob, error: WebhookFailure): RunOutcome {
   const isOver = error.isFinal || lease.claimedAt - createdAt >= DAY_MS;
   const failure = { group: `hook: ${error.code}`, message: error.message, detail: null };
   const { delayMs } = error;
   return { kind: 'fail', failure, ...(isOver && { final: true }), ...(delayMs !== undefined && { delayMs }) };
 }
 
-async function bodyOf({ store, settings }: HookHost, order: HookOrder): Promise<string> {
+async function bodyOf({ store, settings }: WebhookHost, order: HookOrder): Promise<string> {
   const [about = null] = await store.jobs.find([order.job]);
-  return order.format === 'rq' ? rqMessageText(order, about, settings) : hookBody(order, about, settings);
+  return order.format === 'rq' ? rqMessageText(order, about, settings) : webhookBody(order, about, settings);
 }
 
-interface Try {
+interface WebhookCall {
   readonly job: RunningJob;
   readonly order: HookOrder;
   readonly body: string;
   readonly context: AttemptContext;
 }
 
-/** The status that it was answered with, which is one of success. */
-async function call(host: HookHost, given: Try): Promise<number> {
+/** Returns the status, which is 2xx. */
+async function call(host: WebhookHost, given: WebhookCall): Promise<number> {
   const { timeoutMs } = host.settings.outbound.hooks;
   const answer = await host.outbound.call({
     method: 'POST',
@@ -77,31 +99,31 @@ async function call(host: HookHost, given: Try): Promise<number> {
     signal: given.context.signal,
     times: { connectMs: Math.min(timeoutMs, 10_000), idleMs: timeoutMs, answerMs: timeoutMs },
   });
-  if (!answer.ok) throw new HookFailure(answer.problem.code, answer.problem.message);
+  if (!answer.ok) throw new WebhookFailure(answer.problem.code, answer.problem.message);
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return status;
-  if (status === 410) throw new HookFailure('gone', 'it answered 410: it wants no more calls');
-  throw new HookFailure('status', `it answered ${status}`, askedDelay(headers['retry-after']));
+  if (status === 410) throw new WebhookFailure('gone', 'it answered 410: the receiver wants no more calls');
+  throw new WebhookFailure('status', `it answered ${status}`, retryAfterMs(headers['retry-after']));
 }
 
-function askedDelay(seconds: string | undefined): number | undefined {
+function retryAfterMs(seconds: string | undefined): number | undefined {
   return seconds !== undefined && /^\d{1,6}$/.test(seconds)
-    ? Math.min(Number(seconds) * 1_000, MOST_DELAY_MS)
+    ? Math.min(Number(seconds) * 1_000, MAX_DELAY_MS)
     : undefined;
 }
 
-type Said = Pick<OutboundCall, 'headers' | 'body'>;
+type SignedRequest = Pick<OutboundCall, 'headers' | 'body'>;
 
-async function signedCall(host: HookHost, { job, order, body }: Try): Promise<Said> {
+async function signedCall(host: WebhookHost, { job, order, body }: WebhookCall): Promise<SignedRequest> {
   const secrets = await secretsOf(host.settings, host.home, order.secret);
   if (secrets.length === 0)
-    throw new HookFailure('no-secret', `node.json has no secret ${order.secret ?? ''} under hooks.secrets`);
+    throw new WebhookFailure('no-secret', `node.json has no secret ${order.secret ?? ''} under hooks.secrets`);
   const id = webhookId(job.id, host.source);
   const signed = signedHeaders({ id, at: host.now(), body, secrets });
   return { body, headers: { 'content-type': 'application/json', 'user-agent': 'longhaul', ...signed } };
 }
 
-async function rqCall({ body }: Try): Promise<Said> {
+async function rqCall({ body }: WebhookCall): Promise<SignedRequest> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'longhaul' };
   return { body: rqForm(body), headers };
 }

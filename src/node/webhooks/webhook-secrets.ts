@@ -1,8 +1,8 @@
 /**
- * The secrets that hooks are signed with: those of `hooks.secrets` in node.json by their names, and a `default` that the
- * node makes for itself where nobody named one, in a file of the home that only it can read.
+ * The secrets that sign webhooks: those of `hooks.secrets` in node.json by name, and a `default` that the node creates
+ * in a file of the data directory when none is set.
  *
- * Invariant: a secret stands in these two files and nowhere else: in no job, record, log or answer.
+ * Invariant: a secret is in these two files only: never in a job, record, log or answer.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export const DEFAULT_SECRET = 'default';
 const FILE = 'hook-secret';
 const BYTES = 32;
 
-/** Empty: there is none of that name. */
+/** Returns an empty list when the name is unknown. */
 export async function secretsOf(
   settings: Pick<NodeSettings, 'outbound'>,
   home: string,
@@ -25,7 +25,7 @@ export async function secretsOf(
   return name === DEFAULT_SECRET ? [await ownSecret(home)] : [];
 }
 
-/** Made when it is first needed. Whoever comes second finds the first one's. */
+/** Creates the secret on first use. A concurrent creator finds the existing file. */
 async function ownSecret(home: string): Promise<string> {
   const path = join(home, FILE);
   const fresh = `whsec_${randomBytes(BYTES).toString('base64')}`;

@@ -1,9 +1,9 @@
 /**
- * Sees what a store cannot: a running job that gives no sign of life, and one that runs longer than is usual in its queue.
- * Each is told once an attempt: its job has an id of that attempt, and a record remembers it when that job is gone.
+ * Finds running jobs that are silent, or that run longer than usual in their queue. Each is reported once per attempt:
+ * the webhook's job has an id of that attempt, and a record outlives that job.
  *
- * Where several nodes share a store, each looks at all jobs. Of a script only the node that runs it can say that it is
- * silent; of a handler, which has progress alone to show, any of them.
+ * On a shared store, each node checks all jobs. Only the node that runs a script can tell that it is silent; for a
+ * handler, which shows progress only, any node can.
  */
 
 import type { RunningJob } from '../../core/job/job.ts';
@@ -17,28 +17,28 @@ import { expectationOf } from '../../wire/expected-end.ts';
 import type { UsualRun } from '../../wire/usual-run.ts';
 import { usualRun } from '../../wire/usual-run.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
-import type { HookParts } from './open-webhooks.ts';
+import type { WebhookParts } from './open-webhooks.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 const PAGE = 500;
-const TOLD_RECORD = 'hook-told';
-const REMEMBERED_MS = 60 * DAY_MS;
+const REPORTED_RECORD = 'hook-told';
+const RECORD_MS = 60 * DAY_MS;
 
-export function startHookWatch(parts: HookParts): { stop(): Promise<void> } {
-  const watch = new HookWatch(parts);
+export function startWebhookWatch(parts: WebhookParts): { stop(): Promise<void> } {
+  const watch = new WebhookWatch(parts);
   let last: Promise<void> = Promise.resolve();
   let isBusy = false;
-  const look = (): void => {
+  const poll = (): void => {
     if (isBusy) return;
     isBusy = true;
     last = watch
-      .look()
-      .catch((error: unknown) => parts.onTrouble('running jobs could not be looked at for hooks', error))
+      .poll()
+      .catch((error: unknown) => parts.onTrouble('running jobs could not be checked for webhooks', error))
       .finally(() => {
         isBusy = false;
       });
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(poll, POLL_INTERVAL_MS);
   timer.unref();
   return {
     async stop() {
@@ -48,72 +48,72 @@ export function startHookWatch(parts: HookParts): { stop(): Promise<void> } {
   };
 }
 
-/** What one look reads once for a queue. */
-interface OfQueue {
+/** Cached per queue during one poll. */
+interface QueueFacts {
   readonly settings: QueueSettings;
   usual?: Promise<UsualRun | null>;
 }
 
-type Seen = 'silent' | 'slow';
+type WatchedEvent = 'silent' | 'slow';
 
-class HookWatch {
-  readonly #parts: HookParts;
+class WebhookWatch {
+  readonly #parts: WebhookParts;
   readonly #settings: SettingsCache;
-  readonly #queues = new Map<string, OfQueue>();
-  /** What was told, so that it is not asked about again. */
-  #told: ReadonlySet<string> = new Set();
+  readonly #queues = new Map<string, QueueFacts>();
+  /** Reported ids, which are not checked again. */
+  #reported: ReadonlySet<string> = new Set();
 
-  constructor(parts: HookParts) {
+  constructor(parts: WebhookParts) {
     this.#parts = parts;
     this.#settings = new SettingsCache(parts.store);
   }
 
-  async look(): Promise<void> {
-    const told = new Set<string>();
+  async poll(): Promise<void> {
+    const reported = new Set<string>();
     this.#queues.clear();
     let after: string | null = null;
     do {
       const query = { state: 'running', order: 'newest', limit: PAGE, ...(after !== null && { after }) } as const;
       const page = await this.#parts.store.jobs.list(query);
-      for (const job of page.jobs.filter(isRunning)) for (const id of await this.#lookAt(job)) told.add(id);
+      for (const job of page.jobs.filter(isRunning)) for (const id of await this.#check(job)) reported.add(id);
       after = page.next;
     } while (after !== null);
-    this.#told = told;
+    this.#reported = reported;
   }
 
-  /** The ids of what has been told of it, now or before. */
-  async #lookAt(job: RunningJob): Promise<readonly string[]> {
+  /** Returns the ids that were reported for this job, now or before. */
+  async #check(job: RunningJob): Promise<readonly string[]> {
     const { settings } = await this.#queue(job.queue);
-    const wanted = hooksOf(job, settings).flatMap((hook, place) =>
+    const wanted = hooksOf(job, settings).flatMap((hook, index) =>
       (['silent', 'slow'] as const)
         .filter((event) => hook.on.includes(event))
-        .map((event) => ({ hook, event, id: onceId(job, event, place) })),
+        .map((event) => ({ hook, event, id: onceId(job, event, index) })),
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const { hook, event, id } of wanted) {
-      const isKnown = this.#told.has(id);
-      if (!isKnown && !(await this.#isSo(event, job, hook))) continue;
-      if (!isKnown) await this.#tell(hookJob(job, hook, { event, at: Date.now() }, id));
-      told.push(id);
+      const isKnown = this.#reported.has(id);
+      if (!isKnown && !(await this.#applies(event, job, hook))) continue;
+      if (!isKnown) await this.#add(hookJob(job, hook, { event, at: Date.now() }, id));
+      reported.push(id);
     }
-    return told;
+    return reported;
   }
 
-  async #queue(queue: string): Promise<OfQueue> {
+  async #queue(queue: string): Promise<QueueFacts> {
     const known = this.#queues.get(queue) ?? { settings: await this.#settings.read(queue) };
     this.#queues.set(queue, known);
     return known;
   }
 
-  async #isSo(event: Seen, job: RunningJob, hook: Hook): Promise<boolean> {
-    const of = await this.#queue(job.queue);
+  async #applies(event: WatchedEvent, job: RunningJob, hook: Hook): Promise<boolean> {
+    const facts = await this.#queue(job.queue);
     if (event === 'silent')
-      return (await this.#silentMs(job, of.settings)) >= (hook.silentMs ?? Number.POSITIVE_INFINITY);
-    of.usual ??= this.#parts.store.jobs.insight({ kind: 'statistics', queue: job.queue }).then(usualRun);
-    return expectationOf(job, await of.usual, Date.now()).isSlow;
+      return (await this.#silentMs(job, facts.settings)) >= (hook.silentMs ?? Number.POSITIVE_INFINITY);
+    facts.usual ??= this.#parts.store.jobs.insight({ kind: 'statistics', queue: job.queue }).then(usualRun);
+    return expectationOf(job, await facts.usual, Date.now()).isSlow;
   }
 
-  /** -1 where nobody here can say. A job that was told to pause is silent because it should be. */
+  /** Returns -1 when this node cannot tell. A paused job is silent on purpose. */
   async #silentMs(job: RunningJob, { script }: QueueSettings): Promise<number> {
     const { lease, progress } = job;
     const outputAt = await this.#parts.outputAt(job);
@@ -122,12 +122,12 @@ class HookWatch {
     return Date.now() - Math.max(lease.claimedAt, lease.startedAt ?? 0, progress?.at ?? 0, outputAt ?? 0);
   }
 
-  /** The job first: were the record first, a crash between them would lose it. */
-  async #tell(job: NewJob): Promise<void> {
+  /** Adds the job first: with the record first, a crash between them would lose the call. */
+  async #add(job: NewJob): Promise<void> {
     const { jobs, records } = this.#parts.store;
-    if ((await records.get(TOLD_RECORD, job.id)) !== null) return;
+    if ((await records.get(REPORTED_RECORD, job.id)) !== null) return;
     const [answer] = await jobs.add([job]);
-    if (answer?.ok !== true) throw new Error(`a hook could not be added: ${answer?.refusal.message}`);
-    await records.put({ kind: TOLD_RECORD, key: job.id, value: 'true', expiresAt: Date.now() + REMEMBERED_MS });
+    if (answer?.ok !== true) throw new Error(`a webhook could not be added: ${answer?.refusal.message}`);
+    await records.put({ kind: REPORTED_RECORD, key: job.id, value: 'true', expiresAt: Date.now() + RECORD_MS });
   }
 }

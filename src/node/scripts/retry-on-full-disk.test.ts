@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LonghaulError } from '../../core/ports/errors.ts';
-import { whenRoom } from './when-room.ts';
+import { retryOnFullDisk } from './retry-on-full-disk.ts';
 
 const FULL = [
   Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }),
@@ -16,21 +16,21 @@ function aStep(errors: readonly Error[]) {
   };
 }
 
-it('repeats a step until there is room, and tells once that it waits', async () => {
+it('repeats a step until there is free space, and reports once that it waits', async () => {
   const waits: unknown[] = [];
   const { signal } = new AbortController();
-  expect(await whenRoom(aStep(FULL), { signal, onWait: (error) => waits.push(error), retryMs: 1 })).toBe('done');
+  expect(await retryOnFullDisk(aStep(FULL), { signal, onWait: (error) => waits.push(error), retryMs: 1 })).toBe('done');
   expect(waits).toEqual([FULL[0]]);
 });
 
-it('throws what is not a full disk', async () => {
+it('throws every other error', async () => {
   const { signal } = new AbortController();
   const step = aStep([new Error('broken')]);
-  await expect(whenRoom(step, { signal, onWait: () => undefined })).rejects.toThrow('broken');
+  await expect(retryOnFullDisk(step, { signal, onWait: () => undefined })).rejects.toThrow('broken');
 });
 
-it('tries once more and gives up when it is aborted', async () => {
+it('tries once more and gives up when aborted', async () => {
   const abort = new AbortController();
-  const waiting = whenRoom(aStep([...FULL, ...FULL]), { signal: abort.signal, onWait: () => abort.abort() });
+  const waiting = retryOnFullDisk(aStep([...FULL, ...FULL]), { signal: abort.signal, onWait: () => abort.abort() });
   await expect(waiting).rejects.toThrow('no space was left');
 });

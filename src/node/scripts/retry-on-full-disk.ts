@@ -1,11 +1,11 @@
-/** Repeats a step of a script's end that found no space left on the disk: an ended script must not count as failed for it. */
+/** Repeats a step of a script's end while the disk is full: an ended script must not count as failed for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { isNoRoom } from '../../runner/log/disk-watch.ts';
 
 const RETRY_MS = 1_000;
 
-export interface WhenRoomOptions {
+export interface FullDiskRetryOptions {
   /** Ends the wait: the step's error is thrown. */
   readonly signal: AbortSignal;
   readonly retryMs?: number;
@@ -13,7 +13,7 @@ export interface WhenRoomOptions {
   onWait(error: unknown): void;
 }
 
-export async function whenRoom<T>(step: () => T | Promise<T>, options: WhenRoomOptions): Promise<T> {
+export async function retryOnFullDisk<T>(step: () => T | Promise<T>, options: FullDiskRetryOptions): Promise<T> {
   const { signal, onWait, retryMs = RETRY_MS } = options;
   for (let isFirst = true; ; isFirst = false) {
     try {
@@ -21,7 +21,7 @@ export async function whenRoom<T>(step: () => T | Promise<T>, options: WhenRoomO
     } catch (error) {
       if (!isFull(error) || signal.aborted) throw error;
       if (isFirst) onWait(error);
-      // An abort ends it early, and then the step is tried once more.
+      // An abort ends the wait early, and the step is tried once more.
       await sleep(retryMs, null, { ref: false, signal }).catch(() => undefined);
     }
   }

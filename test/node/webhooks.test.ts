@@ -1,18 +1,18 @@
-/** Hooks as a node makes them: a real receiver with every trouble there is, a node that is killed, and what is refused. */
+/** Webhooks of a node: a real receiver with every kind of failure, a killed node, and refused addresses. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../processes/runner-workbench.ts';
 import { ServedNode } from '../relay/serve-bench.ts';
 import { testSize } from '../support/test-size.ts';
-import { HookReceiver } from './hook-receiver.ts';
+import { WebhookReceiver } from './webhook-receiver.ts';
 
 const OLD = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const NEW = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const TROUBLES = ['ok', 'fails', 'hangs', 'cuts', 'redirects'] as const;
 const LONG_MS = 60_000;
 
-/** A node that may call this machine, has two secrets and tries again soon, with a queue whose script says what it does. */
+/** A node that may call this machine, with two secrets and short retries, and a queue whose script reports progress. */
 async function aNode(more: object = {}): Promise<ServedNode> {
   const hooks = { secrets: { default: [NEW, OLD] }, timeout: '700ms' };
   const node = new ServedNode({ allowDestinations: ['127.0.0.1'], hooks, ...more });
@@ -26,28 +26,30 @@ async function aNode(more: object = {}): Promise<ServedNode> {
   return node;
 }
 
-const until = (receiver: HookReceiver, isThere: () => boolean) =>
+const until = (receiver: WebhookReceiver, isThere: () => boolean) =>
   eventually(
     async () => (isThere() ? receiver.calls : null),
     (calls) => calls !== null,
     LONG_MS,
   );
 
-describe('hooks', () => {
-  it('tell each event at least once, in order, under one id and a valid signature, whatever the receiver does', async () => {
-    const receiver = await HookReceiver.open(OLD);
+describe('webhooks', () => {
+  it('deliver each event at least once, in order, with one id and a valid signature, whatever the receiver does', async () => {
+    const receiver = await WebhookReceiver.open(OLD);
     const node = await aNode();
     for (const trouble of TROUBLES) {
       const hooks = [{ url: `${receiver.url}/${trouble}/x`, on: ['start', 'progress', 'done'], every: 50 }];
       await node.insist('POST', '/api/jobs', { id: `job-${trouble}`, queue: 'work', data: 0.1, hooks });
     }
     const types = ['job.start', 'job.progress', 'job.done'];
-    await until(receiver, () => TROUBLES.every((trouble) => receiver.told(`/${trouble}/x`).length >= types.length));
+    await until(receiver, () =>
+      TROUBLES.every((trouble) => receiver.delivered(`/${trouble}/x`).length >= types.length),
+    );
     for (const trouble of TROUBLES) {
-      const told = receiver.told(`/${trouble}/x`);
-      expect(told.map(({ type }) => type)).toEqual(types);
-      expect(told.map(({ data }) => data.job)).toEqual(types.map(() => `job-${trouble}`));
-      expect(told[1]?.data).toMatchObject({ percent: 50, queue: 'work', attempt: 1 });
+      const delivered = receiver.delivered(`/${trouble}/x`);
+      expect(delivered.map(({ type }) => type)).toEqual(types);
+      expect(delivered.map(({ data }) => data.job)).toEqual(types.map(() => `job-${trouble}`));
+      expect(delivered[1]?.data).toMatchObject({ percent: 50, queue: 'work', attempt: 1 });
     }
     expect(receiver.calls.filter(({ isGenuine }) => !isGenuine)).toEqual([]);
     const ids = new Map(receiver.calls.map(({ id, body }) => [id, body]));
@@ -58,8 +60,8 @@ describe('hooks', () => {
     expect(JSON.stringify(json)).not.toContain('whsec_');
   });
 
-  it('loses none to a kill -9 between the end of a job and the call', async () => {
-    const receiver = await HookReceiver.open(NEW);
+  it('survive a kill -9 between the end of a job and the call', async () => {
+    const receiver = await WebhookReceiver.open(NEW);
     const node = await aNode();
     await node.insist('PATCH', '/api/queues/work', { hooks: [`${receiver.url}/ok/killed`] });
     const rounds = testSize({ small: 2, full: 20 });
@@ -72,7 +74,7 @@ describe('hooks', () => {
         fresh.map((id) => ({ id, queue: 'work', data: 0, delay: '1h' })),
       );
       const ended = fresh.map((id) => node.ask('POST', `/api/jobs/${id}/cancel`).catch(() => null));
-      // The first answer is the end of one of them; the node goes while it has hardly begun to tell.
+      // The first answer is the end of one of them; the node is killed early in its deliveries.
       await Promise.race(ended);
       await node.kill9();
       const answers = await Promise.all(ended);
@@ -80,8 +82,8 @@ describe('hooks', () => {
       await node.start();
     }
     expect(ids.length).toBeGreaterThan(0);
-    const told = () => new Set(receiver.told('/ok/killed').map(({ data }) => data.job));
-    await until(receiver, () => ids.every((id) => told().has(id)));
+    const delivered = () => new Set(receiver.delivered('/ok/killed').map(({ data }) => data.job));
+    await until(receiver, () => ids.every((id) => delivered().has(id)));
     expect(receiver.calls.every(({ isGenuine }) => isGenuine)).toBe(true);
     const bodies = new Map(receiver.calls.map(({ id, body }) => [id, body]));
     expect(receiver.calls.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
@@ -90,8 +92,8 @@ describe('hooks', () => {
     ).toBe(bodies.size);
   });
 
-  it('tell once of a job that is silent, and of one that runs longer than is usual', async () => {
-    const receiver = await HookReceiver.open(NEW);
+  it('report a silent job once, and one that runs longer than usual', async () => {
+    const receiver = await WebhookReceiver.open(NEW);
     const node = await aNode();
     const quick = Array.from({ length: 20 }, (_, place) => ({ id: `quick-${place}`, queue: 'work', data: 0 }));
     await node.insist('PATCH', '/api/queues/work', { concurrency: 10 });
@@ -100,24 +102,24 @@ describe('hooks', () => {
     await eventually(states, (all) => all.every((state) => state === 'done'), LONG_MS);
     const hooks = [{ url: `${receiver.url}/ok/seen`, on: ['silent', 'slow'], silent: '1s' }];
     await node.insist('POST', '/api/jobs', { id: 'long', queue: 'work', data: 300, hooks });
-    await until(receiver, () => receiver.told('/ok/seen').length >= 2);
+    await until(receiver, () => receiver.delivered('/ok/seen').length >= 2);
     await node.kill9();
     await node.start();
     const [hook] = hooks;
     const again = [{ ...hook, url: `${receiver.url}/ok/after` }];
     await node.insist('POST', '/api/jobs', { id: 'later', queue: 'work', data: 300, hooks: again });
-    await until(receiver, () => receiver.told('/ok/after').length >= 2);
+    await until(receiver, () => receiver.delivered('/ok/after').length >= 2);
     for (const path of ['/ok/seen', '/ok/after'])
       expect(
         receiver
-          .told(path)
+          .delivered(path)
           .map(({ type }) => type)
           .sort(),
       ).toEqual(['job.silent', 'job.slow']);
     for (const id of ['long', 'later']) await node.insist('POST', `/api/jobs/${id}/cancel`);
   });
 
-  it('say why they cannot be: where they are set if that can be seen, else in their own job', async () => {
+  it('report a bad address where it is set if possible, otherwise in their own job', async () => {
     const node = await aNode({ allowDestinations: [] });
     const refused = async (hooks: unknown) => {
       const { status, json } = await node.ask('POST', '/api/jobs', { queue: 'work', data: 0, hooks });
@@ -145,7 +147,7 @@ describe('hooks', () => {
     await node.insist('POST', '/api/jobs', { id: 'forged', queue: 'hooks', data: { url: 'https://example.com/' } });
     const hooks = [
       { url: 'http://localhost:9/', on: ['cancelled'] },
-      { url: 'https://example.com/', on: ['cancelled'], secret: 'nobody' },
+      { url: 'https://example.com/', on: ['cancelled'], secret: 'unknown' },
     ];
     await node.insist('POST', '/api/jobs', { id: 'a', queue: 'work', data: 0, delay: '1h', hooks });
     await node.insist('POST', '/api/jobs/a/cancel');

@@ -1,8 +1,8 @@
 /**
- * Somebody who receives hooks, for tests: answers as a path says, and checks every signature by the words of Standard
- * Webhooks alone, knowing nothing of the code that made it.
+ * A receiver of webhooks for tests: answers as its path says, and verifies every signature by the Standard Webhooks
+ * specification, independently of the code that created it.
  *
- *     /ok/…   /fails/…   /hangs/…   /cuts/…   /redirects/…      the last four are right from the third call of an id on
+ *     /ok/…   /fails/…   /hangs/…   /cuts/…   /redirects/…      the last four succeed from the third call of an id on
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -18,9 +18,9 @@ export interface Received {
   readonly headers: IncomingMessage['headers'];
 }
 
-const TROUBLES = 2;
+const FAILURES = 2;
 
-export class HookReceiver {
+export class WebhookReceiver {
   readonly calls: Received[] = [];
   readonly #secret: string;
   readonly #server: Server;
@@ -28,11 +28,11 @@ export class HookReceiver {
 
   private constructor(secret: string) {
     this.#secret = secret;
-    this.#server = createServer((request, response) => void this.#take(request, response));
+    this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
-  static async open(secret: string): Promise<HookReceiver> {
-    const receiver = new HookReceiver(secret);
+  static async open(secret: string): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver(secret);
     await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => receiver.close());
     return receiver;
@@ -42,8 +42,10 @@ export class HookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What was answered with a yes, of one path, in its order; once each, as a receiver that goes by ids has it. */
-  told(path: string): readonly { readonly type: string; readonly data: { readonly job: string; percent?: number } }[] {
+  /** The calls of one path that were answered with success, in order, each id once. */
+  delivered(
+    path: string,
+  ): readonly { readonly type: string; readonly data: { readonly job: string; percent?: number } }[] {
     const answered = this.calls.filter((call) => call.isAnswered && call.path === path);
     return [...new Map(answered.map(({ id, body }) => [id, body])).values()].map((body) => JSON.parse(body));
   }
@@ -53,7 +55,7 @@ export class HookReceiver {
     this.#server.close();
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
@@ -61,16 +63,16 @@ export class HookReceiver {
     const id = String(headers['webhook-id']);
     const tries = (this.#tries.get(id) ?? 0) + 1;
     this.#tries.set(id, tries);
-    const trouble = tries > TROUBLES ? 'ok' : path.split('/')[1];
+    const behaviour = tries > FAILURES ? 'ok' : path.split('/')[1];
     this.calls.push({
       path,
       id,
       body,
       headers,
       isGenuine: this.#isGenuine(headers, body),
-      isAnswered: trouble === 'ok',
+      isAnswered: behaviour === 'ok',
     });
-    answer(trouble, response);
+    answer(behaviour, response);
   }
 
   #isGenuine(headers: IncomingMessage['headers'], body: string): boolean {
@@ -86,8 +88,8 @@ export class HookReceiver {
   }
 }
 
-function answer(trouble: string | undefined, response: ServerResponse): void {
-  switch (trouble) {
+function answer(behaviour: string | undefined, response: ServerResponse): void {
+  switch (behaviour) {
     case 'fails':
       response.writeHead(500).end();
       break;
