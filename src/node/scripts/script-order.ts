@@ -1,7 +1,7 @@
 /** Settings of a script in the runner's terms: limits, and who it runs as. */
 import { readFile } from 'node:fs/promises';
 import type { ScriptLimits } from '../../core/settings/settings.ts';
-import type { Limits } from '../../runner/attempt/start-order.ts';
+import type { Limits } from '../../runner/attempt/start-request.ts';
 
 export function scriptLimits({ cpuMs, memoryBytes, processes, fileBytes }: ScriptLimits): Limits {
   return {
