@@ -215,7 +215,7 @@ describe('the shim itself', () => {
       (left) => left.length === 0,
     );
     expect(readdirSync(attempt.folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
-    expect(pids).toHaveProperty('saidPipe');
+    expect(pids).toHaveProperty('reportPipe');
     expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
   });
 
@@ -268,7 +268,7 @@ describe('the shim itself', () => {
     expect(readFileSync(filesOf(folder).reports, 'utf8')).toBe('run a\nb\ndone c\n');
     expect(readExit(folder)).toMatchObject({ status: 0, areReportsComplete: true });
     expect(logOf({ folder })).toContain(`${folder}/3 (deleted)`);
-    expect(readPid(folder)).not.toHaveProperty('saidPipe');
+    expect(readPid(folder)).not.toHaveProperty('reportPipe');
     expect(readdirSync(folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
   });
 
