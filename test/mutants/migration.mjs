@@ -69,7 +69,7 @@ export const moving = [
   {
     name: 'uploads: one that was begun again for nothing keeps a draft from its commit',
     file: 'src/files/attachments/attachment-uploads.ts',
-    find: 'if (await this.#isHere(id, name)) continue;',
+    find: 'if (await this.#isAttached(id, name)) continue;',
     replace: '',
     suites: ['src/files/attachments/attachment-uploads.test.ts'],
   },

@@ -49,7 +49,7 @@ export const runner = [
   {
     name: 'the room reserved for the exit status tells when the attempt ended',
     file: 'src/runner/attempt/attempt-end.ts',
-    find: '(seen.exit && timeOf(files.exit))',
+    find: '(observed.exit && timeOf(files.exit))',
     replace: 'timeOf(files.exit)',
     suites: restarts,
   },
@@ -77,7 +77,7 @@ export const runner = [
   {
     name: 'a process that holds nothing but fd 3 is not found',
     file: 'src/runner/process-tree/membership.ts',
-    find: ' || place === record.saidPipe',
+    find: ' || place === record.reportPipe',
     replace: '',
     suites: ['test/processes/runner-terminate.test.ts'],
   },

@@ -1,4 +1,4 @@
-/** What a script may use, what it used, and what is kept of what it prints. */
+/** Limits, usage accounting and logs of scripts. */
 import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,43 +14,43 @@ const isRoot = process.getuid?.() === 0;
 const MB = 1024 * 1024;
 
 describe('limits', () => {
-  it('of processor time end a script by a signal that says so', async () => {
+  it('of CPU time end a script with SIGXCPU', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'while [ $SECONDS -lt 60 ]; do :; done',
-      order: { limits: { cpu: 1 } },
+      request: { limits: { cpu: 1 } },
     });
     const { exit, usage } = await attempt.end;
     expect(exit?.signal).toBe('SIGXCPU');
     expect(usage.cpuSeconds).toBeGreaterThan(0.4);
   });
 
-  it('of memory fail what asks for more, and nobody else', async () => {
+  it('of memory fail only the script that exceeds them', async () => {
     const text = 'perl -e \'my $x = "x" x (400 * 1024 * 1024); print "had it\\n"\' && echo went well';
     const runner = aRunner();
     const home = aHome();
     const [limited, free] = await Promise.all([
-      started(runner, home, { text, order: { limits: { memory: 200 * MB } } }),
+      started(runner, home, { text, request: { limits: { memory: 200 * MB } } }),
       started(runner, home, { text }),
     ]);
     expect((await limited.end).exit?.status).not.toBe(0);
     expect((await free.end).exit?.status).toBe(0);
   });
 
-  it('of file size end a script that writes without end', async () => {
+  it('of file size end a script with SIGXFSZ', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'exec dd if=/dev/zero of=big bs=64k count=1000',
-      order: { limits: { fileSize: MB } },
+      request: { limits: { fileSize: MB } },
     });
     expect((await attempt.end).exit?.signal).toBe('SIGXFSZ');
     expect(statSync(join(attempt.folder, 'work', 'big')).size).toBe(MB);
   });
 
-  it.runIf(isRoot)('of processes hold a user who forks without end, and nobody else', async () => {
-    // A user of its own, since the kernel counts all processes of a user together.
+  it.runIf(isRoot)('of processes stop a fork bomb of that user only', async () => {
+    // A user of its own, because the kernel counts all processes of a user together.
     const bomb = 'bomb() { [ $SECONDS -lt 20 ] && { bomb | bomb & } }; bomb; sleep 1; echo over';
     const attempt = await started(aRunner(), aHome(), {
       text: '',
-      order: {
+      request: {
         cwd: '/',
         argv: ['/bin/bash', '-c', bomb],
         user: { uid: 61_234, gid: 61_234 },
@@ -64,7 +64,7 @@ describe('limits', () => {
 });
 
 describe('accounting', () => {
-  it('samples a running tree, keeps the series, and adds up', async () => {
+  it('samples a running process tree, and keeps the series and totals', async () => {
     const home = aHome();
     const text = `perl -e 'my $x = "x" x (60 * 1024 * 1024); my $until = time + 5; my $n = 0; $n++ while time < $until;' & head -c 20000000 /dev/zero > out; wait`;
     const attempt = await started(aRunner(), home, { text });
@@ -81,17 +81,17 @@ describe('accounting', () => {
     expect(endedAt - startedAt).toBeGreaterThan(3_500);
     const saved = JSON.parse(readFileSync(filesOf(attempt.folder).usage, 'utf8')) as Usage;
     expect(saved).toEqual(usage);
-    // Whoever adopts it goes on from there.
+    // An adopter continues from the saved usage.
     const answer = await aRunner().adopt(attempt.folder);
     expect(answer.state === 'ended' && (await answer.attempt.end).usage).toEqual(usage);
   });
 
-  it('calls a kill by somebody no death for want of memory', async () => {
+  it('does not report a plain kill as out of memory', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'kill -KILL $$' });
     expect(await attempt.end).toMatchObject({ oom: 'no', exit: { signal: 'SIGKILL' } });
   });
 
-  it('costs nothing on disk for what is over in a moment', async () => {
+  it('writes nothing for a short attempt', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'true' });
     await attempt.end;
     expect([filesOf(attempt.folder).usage, filesOf(attempt.folder).logIndex].some(existsSync)).toBe(false);
@@ -125,7 +125,7 @@ describe('a log that is being written', () => {
     const tail = await readLog(attempt.folder, { from: size - 200 }, { isRunning: true });
     expect(tail.bytes.toString()).toContain(`line ${lines} `);
     await attempt.end;
-    // Before this test itself reads the whole log.
+    // Measured before this test itself reads the whole log.
     const grown = process.memoryUsage().rss - before;
     expect(logOf(attempt).split('\n')).toHaveLength(lines + 2);
     expect(logOf(attempt).endsWith('the very last\n')).toBe(true);
@@ -149,7 +149,7 @@ describe('a log that is being written', () => {
     expect(attempt.log.generation).toBeGreaterThan(0);
   });
 
-  it('says that it began anew when a script opened its own output by name', async () => {
+  it('starts a new generation when a script truncates its own output by name', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'echo first line is lost; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo oops > /dev/stdout; sleep 1',
     });
@@ -157,7 +157,7 @@ describe('a log that is being written', () => {
       () => attempt.log.size,
       (size) => size > 5,
     );
-    // Counted by the keeper: a second must pass between a look and the next entry.
+    // The monitor adds an entry only after a second.
     await eventually(() => existsSync(filesOf(attempt.folder).logIndex), Boolean);
     appendFileSync(join(attempt.folder, 'work', 'go'), '');
     await attempt.end;
@@ -166,8 +166,8 @@ describe('a log that is being written', () => {
   });
 });
 
-describe('a script that says far too much', () => {
-  it('costs neither memory nor the others their turn', async () => {
+describe('a script that reports without end', () => {
+  it('costs no memory and does not delay other scripts', async () => {
     const home = aHome();
     const runner = aRunner();
     const before = process.memoryUsage().rss;

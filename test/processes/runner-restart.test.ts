@@ -1,4 +1,4 @@
-/** Node and runner process come and go, by kill -9 or in good order: what runs goes on, and no line is lost. */
+/** Node and runner process stop or die by kill -9: running scripts continue, and no line is lost. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { testSize } from '../support/test-size.ts';
 import {
   aFolder,
   aHome,
-  anOrder,
+  aRequest,
   aRunner,
   aScript,
   aShim,
@@ -26,7 +26,7 @@ import {
   started,
 } from './runner-workbench.ts';
 
-/** A process with a runner in it, and the pid of its runner process. */
+/** A process with a runner, and the pid of its runner process. */
 async function aParent(): Promise<{ parent: Fixture; runnerPid: number }> {
   const parent = await startFixture('runner-parent.mjs');
   const health = await parent.next(({ type, isUp }) => type === 'health' && isUp === true);
@@ -50,29 +50,29 @@ describe('scripts that print a counter every 100 ms', () => {
   const count = testSize({ small: 50, full: 50 });
   const lines = 120;
 
-  it('go on over every kind of death, each once, no line missing', { timeout: 120_000 }, async () => {
+  it('continue across every kind of death, each once, with no line missing', { timeout: 120_000 }, async () => {
     const home = aHome();
     const folders = Array.from({ length: count }, () => aFolder(home));
     const first = await aParent();
     for (const folder of folders) {
-      const order = anOrder(folder, join(scripts, 'counter.pl'), { env: { COUNT: `${lines}` } });
-      first.parent.send({ type: 'start', order });
+      const request = aRequest(folder, join(scripts, 'counter.pl'), { env: { COUNT: `${lines}` } });
+      first.parent.send({ type: 'start', request });
     }
     for (const folder of folders) {
       await first.parent.next((each) => each['type'] === 'said' && each['folder'] === folder, 30_000);
     }
-    // The node, and with it the runner process.
+    // Kill the node, and with it the runner process.
     await first.parent.kill9();
     const second = await aParent();
     expect(new Set(Object.values(await adopted(second.parent, folders)))).toEqual(new Set(['running']));
     for (const folder of folders)
       await second.parent.next((each) => each['type'] === 'said' && each['folder'] === folder);
-    // In good order.
+    // A graceful stop.
     second.parent.send({ type: 'stop' });
     expect(await second.parent.ended).toEqual({ code: 0, signal: null });
     const third = await aParent();
     await adopted(third.parent, folders);
-    // The runner process alone; then both at once.
+    // Kill the runner process alone; then both at once.
     killQuietly(third.runnerPid);
     const revived = await third.parent.next((each) => each['type'] === 'health' && each['isUp'] === true);
     expect(revived['pid']).not.toBe(third.runnerPid);
@@ -83,7 +83,7 @@ describe('scripts that print a counter every 100 ms', () => {
     await adopted(last.parent, folders);
     for (const folder of folders) {
       const end = await theEndOf(last.parent, folder);
-      expect(end).toMatchObject({ exit: { status: 0, isSaidWhole: true }, said: { status: 'counted' } });
+      expect(end).toMatchObject({ exit: { status: 0, areReportsComplete: true }, said: { status: 'counted' } });
       const numbers = Array.from({ length: lines }, (_, index) => `counter ${index + 1}\n`);
       expect(logOf({ folder })).toBe(numbers.join(''));
       expect(
@@ -97,13 +97,13 @@ describe('scripts that print a counter every 100 ms', () => {
 });
 
 describe('a script', () => {
-  it('that ends while node and runner are away is told from its files', async () => {
+  it('that ends while node and runner are down is reported from its files', async () => {
     const home = aHome();
     const { parent } = await aParent();
     const folder = aFolder(home);
     const text =
       'echo run ready >&3; while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; echo bye; echo \'result {"a":1}\' >&3; echo done away >&3; exit 0';
-    parent.send({ type: 'start', order: anOrder(folder, aScript(home, text)) });
+    parent.send({ type: 'start', request: aRequest(folder, aScript(home, text)) });
     await parent.next(({ type, status }) => type === 'said' && status === 'ready');
     await parent.kill9();
     await once(spawn('touch', [join(folder, 'work', 'go')]), 'close');
@@ -158,7 +158,7 @@ describe('a script', () => {
     await answer.attempt.terminate({ graceMs: 0 });
   });
 
-  it('is answered on fd 4 by whoever adopted it, and not asked again about what was heard', async () => {
+  it('gets answers on fd 4 from its adopter, and processed reports are not delivered again', async () => {
     const home = aHome();
     const text =
       'for q in a b; do echo "dup 0-X-$q" >&3; read -r answer <&4; echo "$q: $answer"; while [ ! -e "go-$q" ] && [ $SECONDS -lt 120 ]; do sleep 0.02; done; done';
@@ -195,7 +195,7 @@ describe('a script', () => {
     expect(asked).toEqual(['first a', 'second b']);
   });
 
-  it('that does not read its answers blocks nobody', async () => {
+  it('that does not read its answers does not block the runner', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'echo run ready >&3; sleep 120' });
     await eventually(
       () => attempt.said.status,
@@ -211,7 +211,7 @@ describe('a script', () => {
 });
 
 describe('an adopter and a shim', () => {
-  it('agree that an order that was cut short starts nothing', async () => {
+  it('agree that an incomplete start request starts nothing', async () => {
     const home = aHome();
     const folder = aFolder(home);
     const { length } = aShimText(folder, '/bin/true');
@@ -222,7 +222,7 @@ describe('an adopter and a shim', () => {
     expect(readExit(folder)?.status).toBe(0);
   });
 
-  it('agree on whether an attempt was started, whoever comes first', async () => {
+  it('agree on whether an attempt was started, in either order', async () => {
     const home = aHome();
     const script = aScript(home, 'echo ran');
     const outcomes = new Set<string>();
@@ -239,13 +239,13 @@ describe('an adopter and a shim', () => {
     expect(outcomes).toEqual(new Set(['withdrawn', 'started']));
   });
 
-  it('settle a start that never came, for good', async () => {
+  it('agree that an attempt without a start never starts', async () => {
     const folder = aFolder(aHome());
     expect(await adopt(folder)).toEqual({ state: 'never-started' });
     expect(await adopt(folder)).toEqual({ state: 'never-started' });
   });
 
-  it('call it died when the shim went before it wrote who it is', async () => {
+  it('report died when the shim ended before it wrote its pid', async () => {
     const folder = aFolder(aHome());
     await once(spawn('touch', [filesOf(folder).pid]), 'close');
     expect(await adopt(folder)).toEqual({ state: 'died', record: null });
@@ -255,7 +255,7 @@ describe('an adopter and a shim', () => {
 });
 
 describe('a runner process that dies', () => {
-  it('is started again, damped and visibly, and starts that wait are made', async () => {
+  it('is restarted with backoff, reports its health, and pending starts are made', async () => {
     const home = aHome();
     const deaths: number[] = [];
     const runner = aRunner({ onHealth: (health) => void (health.isUp || deaths.push(health.deaths)) });
@@ -277,19 +277,19 @@ describe('a runner process that dies', () => {
     expect((await attempt.end).exit?.status).toBe(0);
   });
 
-  it('with orders in hand loses none of them: each has run, or is known never to run', async () => {
+  it('with pending starts loses none of them: each has run, or will never run', async () => {
     const home = aHome();
     const runner = aRunner();
     const script = aScript(home, 'echo ran');
     const seen = new Set<boolean>();
-    // A kill that comes too late or too early proves nothing: there are others.
+    // A kill that comes too late or too early proves nothing, so there are several.
     for (let kills = 0; kills < 10 && seen.size < 2; kills++) {
       const { pid } = await eventually(
         () => runner.health(),
         ({ isUp }) => isUp,
       );
       const folders = Array.from({ length: 40 }, () => aFolder(home));
-      const starts = folders.map((folder) => runner.start(anOrder(folder, script)));
+      const starts = folders.map((folder) => runner.start(aRequest(folder, script)));
       await starts[0];
       killQuietly(pid ?? 0);
       for (const [index, answer] of (await Promise.all(starts)).entries()) {
@@ -303,9 +303,9 @@ describe('a runner process that dies', () => {
   });
 
   it.each([
-    ['SIGCONT', 'goes on', true],
+    ['SIGCONT', 'continues', true],
     ['SIGKILL', 'dies', false],
-  ] as const)('hangs with an order in hand and %s: it %s, and so does the order', async (signal, _, isRun) => {
+  ] as const)('hangs with a pending start and %s: it %s, and so does the start', async (signal, _, isRun) => {
     const home = aHome();
     const runner = aRunner();
     const { pid } = await eventually(
@@ -314,7 +314,7 @@ describe('a runner process that dies', () => {
     );
     process.kill(pid ?? 0, 'SIGSTOP');
     const folder = aFolder(home);
-    const starting = runner.start(anOrder(folder, aScript(home, 'echo ran')));
+    const starting = runner.start(aRequest(folder, aScript(home, 'echo ran')));
     process.kill(pid ?? 0, signal);
     const answer = await starting;
     expect(answer.ok).toBe(isRun);
@@ -325,20 +325,20 @@ describe('a runner process that dies', () => {
     expect((await next.end).exit?.status).toBe(0);
   });
 
-  it('refuses what cannot be started, and says why', async () => {
+  it('refuses what cannot be started, with the reason', async () => {
     const home = aHome();
     const runner = aRunner();
-    const tooLong = anOrder(aFolder(home), '/bin/true', { env: { BIG: 'x'.repeat(200_000) } });
+    const tooLong = aRequest(aFolder(home), '/bin/true', { env: { BIG: 'x'.repeat(200_000) } });
     expect(await runner.start(tooLong)).toMatchObject({
       ok: false,
       reason: 'refused',
       message: expect.stringContaining('E2BIG'),
     });
-    const nowhere = anOrder(aFolder(home), '/bin/true', { cwd: '/nowhere' });
+    const nowhere = aRequest(aFolder(home), '/bin/true', { cwd: '/nowhere' });
     expect(await runner.start(nowhere)).toMatchObject({ ok: false, reason: 'refused' });
   });
 
-  it('ends with its parent, and stopping twice is stopping', async () => {
+  it('exits with its parent, and stop is idempotent', async () => {
     const runner = aRunner();
     const { pid } = await eventually(
       () => runner.health(),
@@ -348,6 +348,6 @@ describe('a runner process that dies', () => {
     await runner.stop();
     expect(existsSync(`/proc/${pid}/cwd`)).toBe(false);
     const folder = aFolder(aHome());
-    expect(await runner.start(anOrder(folder, '/bin/true'))).toMatchObject({ ok: false, reason: 'lost' });
+    expect(await runner.start(aRequest(folder, '/bin/true'))).toMatchObject({ ok: false, reason: 'lost' });
   });
 });

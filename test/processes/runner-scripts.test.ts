@@ -1,10 +1,10 @@
-/** The script API in every language that a script may be written in: real interpreters, real pipes. */
+/** The script API in several languages: real interpreters, real pipes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AttemptEnd } from '../../src/runner/attempt/attempt.ts';
 import { endingOf } from '../../src/runner/attempt/outcome.ts';
-import { aFolder, aHome, anOrder, aRunner, compiled, logOf, scripts } from './runner-workbench.ts';
+import { aFolder, aHome, aRequest, aRunner, compiled, logOf, scripts } from './runner-workbench.ts';
 
 const languages = [
   { name: 'bash', file: 'verbs.sh' },
@@ -16,7 +16,7 @@ const languages = [
 
 interface Case {
   readonly name: string;
-  /** By RQ's handshake. */
+  /** The outcome with the handshake of RQ. */
   readonly ends: object;
   readonly status: number;
   readonly log?: string | RegExp;
@@ -47,7 +47,7 @@ const cases: readonly Case[] = [
 
 for (const { name, file } of languages) {
   describe(`a script in ${name}`, () => {
-    it('says all that a script can say', async () => {
+    it('reports every verb', async () => {
       const home = aHome();
       const runner = aRunner();
       const script = file.endsWith('.c') ? compiled(file, home) : join(scripts, file);
@@ -55,8 +55,8 @@ for (const { name, file } of languages) {
         const folder = aFolder(home);
         const stdin = join(folder, 'data.json');
         writeFileSync(stdin, '{"a":"ä; $(id)"}');
-        const order = anOrder(folder, script, { env: { CASE: each.name }, stdin });
-        const answer = await runner.start(order, {
+        const request = aRequest(folder, script, { env: { CASE: each.name }, stdin });
+        const answer = await runner.start(request, {
           listener: {
             onSaid: ({ heard }) => {
               const dup = heard.find(({ verb }) => verb.kind === 'dup');
@@ -77,7 +77,7 @@ function check(each: Case, folder: string, { exit, said }: AttemptEnd): void {
   const { name, status, ends, log = /^/ } = each;
   expect({ name, exit, ends: endingOf(said, exit!, 'required'), log: logOf({ folder }) }).toMatchObject({
     name,
-    exit: { status, isSaidWhole: true },
+    exit: { status, areReportsComplete: true },
     ends,
     log: expect.stringMatching(asExpression(log)),
   });

@@ -1,4 +1,4 @@
-/** What a script finds when it starts, and what the shim makes of how it ends. */
+/** The state in which a script starts, and what the shim records of its end. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -26,18 +26,18 @@ import {
 const isRoot = process.getuid?.() === 0;
 const shim = join(import.meta.dirname, '..', '..', 'src', 'runner', 'process', 'shim.sh');
 
-describe('what a script finds', () => {
+describe('a script starts with', () => {
   it('descriptors 0 to 4 and no others, whatever the parent has open', async () => {
     const home = aHome();
-    // As a careless parent does: a descriptor that is not closed by exec.
+    // Like a careless parent: a descriptor without close-on-exec.
     openSync('/dev/null', 'r');
     const attempt = await started(aRunner(), home, { text: 'ls /proc/$$/fd' });
     await attempt.end;
-    // 255 is where bash keeps the script it reads.
+    // bash keeps the script it reads at 255.
     expect(logOf(attempt)).toBe('0\n1\n2\n255\n3\n4\n');
   });
 
-  it('no descriptor of a parent that was itself given one', async () => {
+  it('no descriptor that its parent inherited', async () => {
     const home = aHome();
     const script = aScript(home, 'ls /proc/$$/fd');
     const folder = aFolder(home);
@@ -57,10 +57,10 @@ describe('what a script finds', () => {
     expect(logOf({ folder })).toBe('0\n1\n2\n255\n3\n4\n');
   });
 
-  it('a session of its own, signals as they are by default, and the nice level and umask of its order', async () => {
+  it('a session of its own, default signal handling, and the requested nice level and umask', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'read -r pid name state parent group session rest < /proc/$$/stat; [ $$ = $group ] && [ $$ = $session ] && echo leader; grep SigIgn /proc/self/status; nice; umask',
-      order: { nice: 7, umask: 0o27 },
+      request: { nice: 7, umask: 0o27 },
     });
     await attempt.end;
     expect(logOf(attempt).replaceAll('\t', ' ')).toBe('leader\nSigIgn: 0000000000000000\n7\n0027\n');
@@ -83,7 +83,7 @@ describe('what a script finds', () => {
     };
     const attempt = await started(aRunner(), aHome(), {
       text: '',
-      order: { env, argv: ['/bin/cat', '/proc/self/environ'] },
+      request: { env, argv: ['/bin/cat', '/proc/self/environ'] },
     });
     await attempt.end;
     const found = Object.fromEntries(
@@ -92,7 +92,7 @@ describe('what a script finds', () => {
         .filter(Boolean)
         .map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
     );
-    // What a shell says of itself is the one addition.
+    // A shell adds PWD; nothing else.
     expect(found).toEqual({
       ...env,
       PATH: process.env['PATH'],
@@ -101,7 +101,7 @@ describe('what a script finds', () => {
     });
   });
 
-  it('both ways to fd 3, and the answers on both ways to fd 4', async () => {
+  it('fd 3 and fd 4, also by name', async () => {
     const home = aHome();
     const attempt = await started(aRunner(), home, {
       text: 'echo "dup 0-X-a" >&3; read -r a <&4; echo "dup 0-X-b" > /dev/fd/3; read -r b < /dev/fd/4; echo "$a $b"',
@@ -115,10 +115,10 @@ describe('what a script finds', () => {
     expect(logOf(attempt)).toBe('ok a never ok b never\n');
   });
 
-  it.runIf(isRoot)('another user, who can still open /dev/fd/3 by name', async () => {
+  it.runIf(isRoot)('another user, which can still open /dev/fd/3 by name', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: '',
-      order: {
+      request: {
         cwd: '/',
         user: { uid: 65_534, gid: 65_533 },
         argv: ['/bin/sh', '-c', 'id -u; id -g; id -G; echo "done as another" > /dev/fd/3'],
@@ -129,11 +129,11 @@ describe('what a script finds', () => {
     expect(end.said.completion).toMatchObject({ kind: 'done' });
   });
 
-  it('files that nobody else may read', async () => {
-    const attempt = await started(aRunner(), aHome(), { text: 'echo a; echo run b >&3', order: { umask: 0 } });
+  it('files that only their owner may read', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'echo a; echo run b >&3', request: { umask: 0 } });
     await attempt.end;
     const files = filesOf(attempt.folder);
-    const modes = [files.log, files.said, files.pid, files.exit].map((path) => statSync(path).mode & 0o777);
+    const modes = [files.log, files.reports, files.pid, files.exit].map((path) => statSync(path).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
   });
 });
@@ -149,39 +149,39 @@ describe('how an attempt ends', () => {
     ['kill -TERM 0', { status: 143, signal: 'SIGTERM' }],
   ])('%s', async (text, exit) => {
     const attempt = await started(aRunner(), aHome(), { text });
-    expect((await attempt.end).exit).toMatchObject({ ...exit, isSaidWhole: true });
+    expect((await attempt.end).exit).toMatchObject({ ...exit, areReportsComplete: true });
   });
 
-  it('with a status of its own for a script that is not there, or cannot be executed', async () => {
+  it('with status 127 for a missing script, and 126 for one that cannot be executed', async () => {
     const home = aHome();
     const runner = aRunner();
-    const missing = await started(runner, home, { text: 'x', order: { argv: ['/nowhere/script'] } });
+    const missing = await started(runner, home, { text: 'x', request: { argv: ['/nowhere/script'] } });
     expect((await missing.end).exit?.status).toBe(127);
     expect(logOf(missing)).toContain('/nowhere/script');
     const plain = join(home, 'plain');
     writeFileSync(plain, 'text');
-    const refused = await started(runner, home, { text: 'x', order: { argv: [plain] } });
+    const refused = await started(runner, home, { text: 'x', request: { argv: [plain] } });
     expect((await refused.end).exit?.status).toBe(126);
   });
 
-  it('when its stdin is not there', async () => {
-    const attempt = await started(aRunner(), aHome(), { text: 'echo never', order: { stdin: '/nowhere/data.json' } });
+  it('with an error when its stdin does not exist', async () => {
+    const attempt = await started(aRunner(), aHome(), { text: 'echo never', request: { stdin: '/nowhere/data.json' } });
     expect((await attempt.end).exit?.status).not.toBe(0);
     expect(logOf(attempt)).toContain('/nowhere/data.json');
   });
 
-  it('at the exit of the script, although a process it left behind holds everything open', async () => {
+  it('at the exit of the script, although a background process holds everything open', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'sleep 60 & printf "do" >&3; printf "ne in parts" >&3; printf " whole\n" >&3',
     });
     const end = await attempt.end;
     expect(end.said.completion).toMatchObject({ kind: 'done', text: 'in parts whole' });
-    expect(end.exit).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(end.exit).toMatchObject({ status: 0, areReportsComplete: true });
     expect(end.endedAt - end.startedAt).toBeLessThan(5_000);
     expect(await attempt.terminate({ graceMs: 1_000 })).toMatchObject({ left: 0 });
   });
 
-  it('with everything said, 200 times, by scripts that say it in pieces right before they exit', async () => {
+  it('with complete reports, 200 times, of scripts that write them in parts right before they exit', async () => {
     const home = aHome();
     const runner = aRunner();
     const text =
@@ -193,7 +193,7 @@ describe('how an attempt ends', () => {
     }
   });
 
-  it('soon, although a process it left behind never stops talking', async () => {
+  it('soon, although a background process never stops reporting', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'echo done first >&3; yes "run noise" >&3 & sleep 0.3' });
     const end = await attempt.end;
     expect(end.exit?.status).toBe(0);
@@ -203,30 +203,30 @@ describe('how an attempt ends', () => {
 });
 
 describe('the shim itself', () => {
-  it('runs one attempt and ends with it, whatever the script left behind', async () => {
+  it('runs one attempt and exits with it, whatever the script left behind', async () => {
     const attempt = await started(aRunner(), aHome(), { text: 'sleep 60 & echo done soon >&3' });
     const pids = await eventually(
       () => attempt.pids,
       (seen) => Boolean(seen?.script),
     );
-    expect((await attempt.end).exit).toMatchObject({ status: 0, isSaidWhole: true });
+    expect((await attempt.end).exit).toMatchObject({ status: 0, areReportsComplete: true });
     await eventually(
       async () => (await takeSurvey()).all.filter(({ session }) => session === pids!.shim.pid),
       (left) => left.length === 0,
     );
     expect(readdirSync(attempt.folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
-    expect(pids).toHaveProperty('saidPipe');
+    expect(pids).toHaveProperty('reportPipe');
     expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
   });
 
-  it('goes on without its runner until the attempt is over', async () => {
+  it('continues without its runner until the attempt ends', async () => {
     const home = aHome();
     const runner = openRunner();
     const folder = aFolder(home);
     const go = join(home, 'go');
     const script = aScript(home, `while [ ! -e ${go} ] && [ $SECONDS -lt 60 ]; do sleep 0.05; done; echo went on`);
-    const order = { folder, cwd: home, argv: [script], env: { PATH: '/usr/bin:/bin' }, stdin: null };
-    const answer = await runner.start(order);
+    const request = { folder, cwd: home, argv: [script], env: { PATH: '/usr/bin:/bin' }, stdin: null };
+    const answer = await runner.start(request);
     if (!answer.ok) throw new Error(answer.message);
     const pids = await eventually(
       () => readPid(folder),
@@ -252,12 +252,12 @@ describe('the shim itself', () => {
       'echo run a >&3; echo b > /dev/fd/3; grep SigIgn /proc/self/status; sleep 30 & echo done c >&3; kill -INT $$',
     );
     await once(aShim(folder, script, { shell: program }), 'exit');
-    expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
-    expect(readExit(folder)).toMatchObject({ signal: 'SIGINT', isSaidWhole: true });
+    expect(readFileSync(filesOf(folder).reports, 'utf8')).toBe('run a\nb\ndone c\n');
+    expect(readExit(folder)).toMatchObject({ signal: 'SIGINT', areReportsComplete: true });
     expect(logOf({ folder }).replaceAll('\t', ' ')).toBe('SigIgn: 0000000000000000\n');
   });
 
-  it('works the same in a shell that makes files of here-documents', async () => {
+  it('works the same in a shell that implements here-documents as files', async () => {
     const home = aHome();
     const folder = aFolder(home);
     const text = readFileSync(shim, 'utf8').replace('exec 3<<. 4<<.\n.\n.\n', 'exec 3</dev/null 4</dev/null\n');
@@ -265,56 +265,56 @@ describe('the shim itself', () => {
     writeFileSync(join(home, 'shim.sh'), text);
     const script = aScript(home, 'echo run a >&3; echo b > /dev/fd/3; sleep 30 & echo done c >&3; ls -l /proc/$$/fd');
     await once(aShim(folder, script, { home }), 'exit');
-    expect(readFileSync(filesOf(folder).said, 'utf8')).toBe('run a\nb\ndone c\n');
-    expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(readFileSync(filesOf(folder).reports, 'utf8')).toBe('run a\nb\ndone c\n');
+    expect(readExit(folder)).toMatchObject({ status: 0, areReportsComplete: true });
     expect(logOf({ folder })).toContain(`${folder}/3 (deleted)`);
-    expect(readPid(folder)).not.toHaveProperty('saidPipe');
+    expect(readPid(folder)).not.toHaveProperty('reportPipe');
     expect(readdirSync(folder).sort()).toEqual(['exit', 'log', 'pid', 'said', 'work']);
   });
 
-  it.runIf(canUnshare('-m'))('writes how the script ended although the disk is full', async () => {
+  it.runIf(canUnshare('-m'))('writes the exit status although the disk is full', async () => {
     const home = aHome();
     const folder = join(home, 'disk', 'attempt');
     const script = aScript(
       home,
       `cat /dev/zero > ${folder}/fill; stat -f -c 'free %a' ${folder} > ${home}/free; exit 7`,
     );
-    const order = join(home, 'order');
-    writeFileSync(order, aShimText(folder, script));
+    const input = join(home, 'input');
+    writeFileSync(input, aShimText(folder, script));
     const run =
       'mount -t tmpfs -o size=256k tmpfs "$1" && mkdir "$1/attempt" && timeout -s KILL 5 sh -s <"$2"; cat "$1/attempt/exit"';
     mkdirSync(join(home, 'disk'));
-    const exit = execFileSync('unshare', ['-m', 'sh', '-c', run, 'sh', join(home, 'disk'), order], {
+    const exit = execFileSync('unshare', ['-m', 'sh', '-c', run, 'sh', join(home, 'disk'), input], {
       encoding: 'utf8',
     });
     expect(readFileSync(join(home, 'free'), 'utf8')).toBe('free 0\n');
-    expect(parseExit(exit)).toMatchObject({ status: 7, isSaidWhole: true });
+    expect(parseExit(exit)).toMatchObject({ status: 7, areReportsComplete: true });
   });
 
-  it.runIf(canUnshare('-pf'))('kills no process that was given the number of its cat', async () => {
+  it.runIf(canUnshare('-pf'))('kills no process that got the pid of its cat', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    // In a namespace of its own the next number can be chosen, and no other process gets it first.
+    // In a pid namespace of its own the next pid can be chosen, and no other process gets it first.
     const text = `read -r line < /proc/$$/stat; set -- \${line##*) }; shim=$2
 read -r cat rest < /proc/$shim/task/$shim/children
 kill -9 $cat; while [ -e /proc/$cat ]; do :; done
 echo $((cat - 1)) > /proc/sys/kernel/ns_last_pid
 (exec sleep 60) & echo "$cat $!" > ${home}/numbers; disown`;
-    const order = join(home, 'order');
-    writeFileSync(order, aShimText(folder, aScript(home, text)));
+    const input = join(home, 'input');
+    writeFileSync(input, aShimText(folder, aScript(home, text)));
     const run = 'for i in 1 2 3 4 5 6 7 8 9; do ( : ); done; sh -s <"$1"; kill -0 $(cut -d" " -f2 "$2") && echo lives';
-    const args = ['-pf', '--mount-proc', 'sh', '-c', run, 'sh', order, join(home, 'numbers')];
+    const args = ['-pf', '--mount-proc', 'sh', '-c', run, 'sh', input, join(home, 'numbers')];
     const printed = execFileSync('unshare', args, { encoding: 'utf8' });
     const [cat, other] = readFileSync(join(home, 'numbers'), 'utf8').trim().split(' ');
     expect(other).toBe(cat);
     expect(printed).toBe('lives\n');
-    expect(readExit(folder)).toMatchObject({ status: 0, isSaidWhole: true });
+    expect(readExit(folder)).toMatchObject({ status: 0, areReportsComplete: true });
   });
 
-  it('waits with the status until the disk has room for it', async () => {
+  it('waits until the disk has room for the exit status', async () => {
     const home = aHome();
     const folder = aFolder(home);
-    // /dev/full takes the file's place: it can be opened, and every write to it finds no room.
+    // /dev/full replaces the file: opening it succeeds, and every write fails with ENOSPC.
     execFileSync('ln', ['-s', '/dev/full', filesOf(folder).exit]);
     const child = aShim(folder, '/bin/true');
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -324,7 +324,7 @@ echo $((cat - 1)) > /proc/sys/kernel/ns_last_pid
     expect(parseExit(readFileSync(filesOf(folder).exit, 'utf8'))).toMatchObject({ status: 0 });
   });
 
-  it('is not moved by signals that are meant for others', async () => {
+  it('ignores signals that are meant for others', async () => {
     const other = await started(aRunner(), aHome(), {
       text: 'while [ ! -e go ] && [ $SECONDS -lt 120 ]; do sleep 0.05; done; echo went on',
     });
@@ -340,7 +340,7 @@ echo $((cat - 1)) > /proc/sys/kernel/ns_last_pid
 });
 
 describe('a deadline', () => {
-  it('that passes ends the session and what left it, without anybody else', async () => {
+  it('that passes ends the session and processes that left it, and no others', async () => {
     const home = aHome();
     const runner = aRunner();
     const folder = aFolder(home);
@@ -362,7 +362,7 @@ describe('a deadline', () => {
     );
   });
 
-  it('that passes ends what heeds no TERM too, although the script ended at once', async () => {
+  it('that passes also ends processes that ignore TERM, although the script ended at once', async () => {
     const home = aHome();
     const folder = aFolder(home);
     putDeadline(folder, 1_000);
@@ -378,7 +378,7 @@ describe('a deadline', () => {
     );
   });
 
-  it('that is put off again and again never passes, and leaves nothing behind at the end', async () => {
+  it('that is renewed never passes, and leaves no process behind', async () => {
     const home = aHome();
     const runner = aRunner();
     const folder = aFolder(home);
@@ -397,12 +397,12 @@ describe('a deadline', () => {
   });
 });
 
-/** Whether a namespace can be had, with a process tree or mounts of its own. */
+/** Whether a pid or mount namespace can be created. */
 function canUnshare(kind: '-m' | '-pf'): boolean {
   return isRoot && spawnSync('unshare', [kind, 'true']).status === 0;
 }
 
-/** Has a child that sleeps. */
+/** Whether a process has a child that sleeps. */
 function isWaiting(pid: number): boolean {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return children.some((child) => {

@@ -1,4 +1,4 @@
-/** Stopping completely: whatever a script started, nothing of it is left. */
+/** Termination is complete: no process of a script is left, whatever it started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { Attempt } from '../../src/runner/attempt/attempt.ts';
 import { filesOf } from '../../src/runner/attempt/attempt-files.ts';
 import { openCgroups, processesIn } from '../../src/runner/process-tree/cgroups.ts';
 import { findMembers } from '../../src/runner/process-tree/find-members.ts';
-import type { Attached } from '../../src/runner/process-tree/membership.ts';
+import type { TrackedAttempt } from '../../src/runner/process-tree/membership.ts';
 import { bootIdentity, isAlive, isLiving, readStat } from '../../src/runner/process-tree/process-stat.ts';
 import { takeSurvey } from '../../src/runner/process-tree/process-survey.ts';
 import { isInside, placesOf } from '../../src/runner/process-tree/process-traces.ts';
@@ -16,7 +16,7 @@ import { testSize } from '../support/test-size.ts';
 import {
   aFolder,
   aHome,
-  anOrder,
+  aRequest,
   aRunner,
   eventually,
   logOf,
@@ -36,10 +36,10 @@ const kinds = [
   'many-groups',
 ] as const;
 
-/** Small: the machine does other things at the same time, and a second is a second. */
+/** Small in the default size: the machine runs other tests at the same time. */
 const many = testSize({ small: 16, full: 40 });
 
-/** Everything that a look from outside finds, whoever it belongs to. */
+/** Every process that an independent search finds. */
 async function leftOf(folder: string): Promise<number[]> {
   const { all } = await takeSurvey();
   const inFolder = all.filter(
@@ -54,17 +54,17 @@ function isLivingPid(pid: number): boolean {
 }
 
 describe('terminating', () => {
-  it('leaves nothing of many trees that are hard to end, within grace and a second', {
+  it('leaves no process of many stubborn trees, within the grace period and a second', {
     timeout: 90_000,
   }, async () => {
     const home = aHome();
-    // Without control groups: where there are some, this would prove nothing about the other means.
+    // Without control groups: with them this would prove nothing about the other means.
     const runner = aRunner({ cgroups: false });
     const trees = await Promise.all(
       Array.from({ length: many }, async (_, index) => {
         const folder = aFolder(home);
         const kind = kinds[index % kinds.length] ?? 'fork';
-        const answer = await runner.start(anOrder(folder, join(scripts, 'tree.pl'), { env: { KIND: kind } }));
+        const answer = await runner.start(aRequest(folder, join(scripts, 'tree.pl'), { env: { KIND: kind } }));
         if (!answer.ok) throw new Error(answer.message);
         return { kind, attempt: answer.attempt };
       }),
@@ -75,7 +75,7 @@ describe('terminating', () => {
         (status) => status?.startsWith('ready') ?? false,
         60_000,
       ).catch(() => {
-        throw new Error(`a tree of kind ${kind} did not come to stand: ${logOf(attempt)}`);
+        throw new Error(`a tree of kind ${kind} did not become ready: ${logOf(attempt)}`);
       });
     }
     const graceMs = 1_000;
@@ -104,7 +104,7 @@ describe('terminating', () => {
     expect(stubborn.every(({ answer }) => answer.killed > 0)).toBe(true);
   });
 
-  it('finds what denies everything but still holds fd 3', async () => {
+  it('finds a process whose only trace is fd 3', async () => {
     const home = aHome();
     const runner = aRunner({ cgroups: false });
     const noted = join(home, 'daemon');
@@ -117,7 +117,7 @@ describe('terminating', () => {
     expect(isLivingPid(Number(readFileSync(noted, 'utf8')))).toBe(false);
   });
 
-  it('lets a script that heeds TERM clean up', async () => {
+  it('lets a script that handles TERM clean up', async () => {
     const attempt = await started(aRunner(), aHome(), {
       text: 'trap "echo cleaned; exit 5" TERM; echo run ready >&3; while [ $SECONDS -lt 120 ]; do sleep 0.1; done',
     });
@@ -130,12 +130,12 @@ describe('terminating', () => {
     expect(logOf(attempt)).toContain('cleaned\n');
   });
 
-  it('is heard by a script that was started this moment, or keeps it from starting', async () => {
+  it('reaches a script that was just started, or keeps it from starting', async () => {
     const home = aHome();
     const runner = aRunner({ cgroups: false });
     for (let round = 0; round < 12; round += 1) {
       const attempt = await started(runner, home, { text: 'trap "" TERM; sleep 120' });
-      // At once, when the shim has written its line, or when the script has.
+      // At once, after the line of the shim, or after the line of the script.
       if (round % 3 > 0)
         await eventually(
           () => attempt.pids,
@@ -155,8 +155,8 @@ describe('terminating', () => {
   it.each([
     ['in its session', ''],
     ['each in a session of its own', 'POSIX::setsid();'],
-  ])('catches a process that becomes another one every few ms, %s', async (_where, leave) => {
-    // Its own deadline: one that escaped would never end, and could hardly be caught by hand.
+  ])('catches a process that forks and exits every few ms, %s', async (_where, leave) => {
+    // A deadline of its own: an escaped one would never end, and could hardly be caught by hand.
     const chain = `use POSIX; $SIG{TERM} = "IGNORE"; my $end = time + 60; while (time < $end) { fork and exit; ${leave} select undef, undef, undef, 0.004 }`;
     const attempt = await started(aRunner(), aHome(), { text: `perl -e '${chain}' & echo run ready >&3; sleep 120` });
     await eventually(
@@ -167,34 +167,34 @@ describe('terminating', () => {
     expect(await leftOf(attempt.folder)).toEqual([]);
   });
 
-  it('finds one that becomes another process every ms in every single look', { timeout: 30_000 }, async () => {
+  it('finds a process that forks and exits every ms in every single search', { timeout: 30_000 }, async () => {
     const chain = `use POSIX; my $end = time + 25; while (time < $end) { fork and POSIX::_exit(0); POSIX::setsid(); select undef, undef, undef, 0.001 }`;
     const attempt = await started(aRunner({ cgroups: false }), aHome(), {
       text: `perl -e '${chain}' >/dev/null & echo run ready >&3`,
     });
     await attempt.end;
-    const attached: Attached = {
+    const tracked: TrackedAttempt = {
       folder: attempt.folder,
       realFolder: realpathSync(attempt.folder),
       record: attempt.pids!,
       known: new Map(),
-      spared: new Set([process.pid]),
+      excludedPids: new Set([process.pid]),
       cgroup: null,
       exit: null,
-      isElsewhere: () => false,
+      isForeignSession: () => false,
     };
     const missed: number[] = [];
-    for (let look = 0; look < 100; look += 1) {
-      attached.known.clear();
-      const { members, isWhole } = await findMembers(attached);
-      if (isWhole && members.length === 0) missed.push(look);
+    for (let search = 0; search < 100; search += 1) {
+      tracked.known.clear();
+      const { members, isComplete } = await findMembers(tracked);
+      if (isComplete && members.length === 0) missed.push(search);
     }
     expect(missed).toEqual([]);
     expect(await attempt.terminate({ graceMs: 0 })).toMatchObject({ left: 0 });
     expect(await leftOf(attempt.folder)).toEqual([]);
   });
 
-  it.runIf(openCgroups() !== null)('makes a control group for each attempt, and leaves none behind', async () => {
+  it.runIf(openCgroups() !== null)('creates a control group for each attempt, and leaves none behind', async () => {
     const groups = openCgroups()!;
     onTestFinished(() => groups.close());
     const [used, other] = [groups.make()!, groups.make()!];
@@ -213,7 +213,7 @@ describe('terminating', () => {
     expect(existsSync(used)).toBe(false);
   });
 
-  it.runIf(openCgroups() !== null)('finds what denies everything, where there are control groups', async () => {
+  it.runIf(openCgroups() !== null)('finds a process without any trace, through its control group', async () => {
     const daemon =
       'exec env -i setsid sh -c "cd /; trap \\"\\" TERM; exec sleep 120 </dev/null >/dev/null 2>&1 3>&- 4>&-"';
     const home = aHome();
@@ -237,14 +237,14 @@ describe('terminating', () => {
       () => existsSync(group),
       (isThere) => !isThere,
     );
-    // A record of an attempt that is over never names the group of another one.
+    // The record of an ended attempt never names the group of another one.
     const next = await started(runner, home, { text: 'echo next' });
     expect((await next.end).exit?.status).toBe(0);
     expect(next.pids?.group).not.toBe(attempt.pids?.group);
     await next.terminate({ graceMs: 0 });
   });
 
-  it('leaves a person alone who reads the log', async () => {
+  it('leaves a reader of the log alone', async () => {
     const home = aHome();
     const attempt = await started(aRunner(), home, { text: 'echo a; sleep 120' });
     await eventually(
@@ -265,7 +265,7 @@ describe('terminating', () => {
     expect(isAlive(readStat(reader.pid ?? 0)!)).toBe(true);
   });
 
-  it('signals nobody by a number that was given to another process', async () => {
+  it('never signals a pid that was reassigned to another process', async () => {
     const home = aHome();
     const runner = aRunner();
     const bystander = spawn('sleep', ['120'], { detached: true, stdio: 'ignore' });

@@ -1,6 +1,6 @@
 /**
- * What the tests of the runner share: folders that go with the test, scripts, orders, and the promise that nothing a
- * test started is left behind.
+ * Shared by the runner tests: directories that are removed with the test, scripts, start requests, and the guarantee
+ * that no process of a test is left.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
@@ -18,13 +18,15 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Attempt, WatchOptions } from '../../src/runner/attempt/attempt.ts';
-import { type Order, toShimOrder } from '../../src/runner/attempt/start-order.ts';
+import { type Order, toShimInput } from '../../src/runner/attempt/start-request.ts';
 import { openRunner, type Runner, type RunnerOptions } from '../../src/runner/open-runner.ts';
 
 export const scripts = join(import.meta.dirname, '..', 'fixtures', 'scripts');
 const startPath = process.env['PATH'] ?? '/usr/bin:/bin';
 
-/** A folder for attempts. When the test is over, whatever still carries a mark from it is killed and it is removed. */
+/**
+ * A directory for attempts. After the test, every process with a mark from it is killed and the directory is removed.
+ */
 export function aHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-runner-'));
   onTestFinished(async () => {
@@ -34,7 +36,7 @@ export function aHome(): string {
   return home;
 }
 
-/** Several looks in a row must find nothing: one that becomes another process escapes a single one. */
+/** Several searches in a row must find nothing: a process that forks and exits escapes a single one. */
 export async function endAllOf(home: string): Promise<void> {
   for (let empty = 0; empty < 3; ) {
     const left = markedWith(home, killQuietly);
@@ -43,15 +45,15 @@ export async function endAllOf(home: string): Promise<void> {
   }
 }
 
-/** Living processes whose environment carries a mark that begins with this path, the newest first. */
-export function markedWith(path: string, onSight: (pid: number) => void = () => undefined): number[] {
+/** Living processes whose environment contains a mark that begins with this path, the newest first. */
+export function markedWith(path: string, onFound: (pid: number) => void = () => undefined): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const newestFirst = pids.map(Number).sort((a, b) => b - a);
   return newestFirst.filter((pid) => {
     try {
       if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) return false;
       const isMarked = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`LONGHAUL_ATTEMPT_MARK=${path}`);
-      if (isMarked) onSight(pid);
+      if (isMarked) onFound(pid);
       return isMarked;
     } catch {
       return false;
@@ -63,7 +65,7 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   try {
     process.kill(pid, signal);
   } catch {
-    // It went by itself.
+    // It ended by itself.
   }
 }
 
@@ -80,7 +82,7 @@ export function aRunner(options: RunnerOptions = {}): Runner {
 
 let attempts = 0;
 
-/** A fresh attempt folder with its work folder. */
+/** A new attempt directory with its workdir. */
 export function aFolder(home: string): string {
   attempts += 1;
   const folder = join(home, `attempt-${attempts}`);
@@ -96,7 +98,7 @@ export function aScript(home: string, text: string): string {
   return path;
 }
 
-export function anOrder(folder: string, script: string, more: Partial<Order> = {}): Order {
+export function aRequest(folder: string, script: string, more: Partial<Order> = {}): Order {
   return {
     folder,
     cwd: join(folder, 'work'),
@@ -107,13 +109,13 @@ export function anOrder(folder: string, script: string, more: Partial<Order> = {
   };
 }
 
-/** Starts a bash text and answers the attempt. */
+/** Starts a bash script and returns the attempt. */
 export async function started(
   runner: Runner,
   home: string,
-  { text, order = {}, ...watch }: { text: string; order?: Partial<Order> } & WatchOptions,
+  { text, request = {}, ...watch }: { text: string; request?: Partial<Order> } & WatchOptions,
 ): Promise<Attempt> {
-  const answer = await runner.start(anOrder(aFolder(home), aScript(home, text), order), watch);
+  const answer = await runner.start(aRequest(aFolder(home), aScript(home, text), request), watch);
   if (!answer.ok) throw new Error(answer.message);
   return answer.attempt;
 }
@@ -121,33 +123,37 @@ export async function started(
 const tools = { setsid: '/usr/bin/setsid', nice: 'nice', setpriv: 'setpriv', env: 'env' };
 
 export const aShimText = (folder: string, script: string): string =>
-  toShimOrder(anOrder(folder, script, { cwd: '/' }), { tools, boot: 'boot', cgroup: null }).text;
+  toShimInput(aRequest(folder, script, { cwd: '/' }), { tools, boot: 'boot', cgroup: null }).text;
 
-/** A shim without a runner: its shell, its own text in `home`, and how many characters of its order it gets. */
+/**
+ * A shim without a runner: its shell, the directory of its own files in `home`, and how many characters of its input it
+ * gets.
+ */
 export function aShim(folder: string, script: string, { shell = 'sh', home = '', cut = Infinity } = {}): ChildProcess {
   const child = spawn(shell, ['-s'], { env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   const text = aShimText(folder, script);
-  const order = home === '' ? text : text.replace(/^home=.*$/m, `home='${home}'`);
-  child.stdin?.end(order.slice(0, cut));
+  const input = home === '' ? text : text.replace(/^home=.*$/m, `home='${home}'`);
+  child.stdin?.end(input.slice(0, cut));
   return child;
 }
 
 export const logOf = ({ folder }: { folder: string }): string => readFileSync(join(folder, 'log'), 'utf8');
 
-/** Polls for something that no event tells of. Rejects with what it saw last. */
-export async function eventually<T>(look: () => T | Promise<T>, isSo: (seen: T) => boolean, ms = 30_000): Promise<T> {
+/** Polls for a condition that no event reports. Rejects with the last value. */
+export async function eventually<T>(read: () => T | Promise<T>, isDone: (seen: T) => boolean, ms = 30_000): Promise<T> {
   const from = performance.now();
   for (;;) {
-    const seen = await look();
-    if (isSo(seen)) return seen;
+    const seen = await read();
+    if (isDone(seen)) return seen;
     const passedMs = performance.now() - from;
-    if (passedMs > ms) throw new Error(`not so in ${ms} ms; last seen: ${JSON.stringify(seen)}`);
-    // What takes seconds is looked for less often: a look is work for a store, a node or a browser.
+    if (passedMs > ms)
+      throw new Error(`the condition did not hold within ${ms} ms; last value: ${JSON.stringify(seen)}`);
+    // Poll less often after a second: a poll is work for a store, a node or a browser.
     await sleep(passedMs < 1_000 ? 10 : 30);
   }
 }
 
-/** Whether a program is on the path. What needs one that is missing is skipped, and what was skipped is counted. */
+/** Whether a program is on the PATH. Tests that need a missing one are skipped and counted. */
 export function hasProgram(name: string): boolean {
   return startPath.split(delimiter).some((folder) => {
     try {

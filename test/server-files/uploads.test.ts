@@ -66,7 +66,7 @@ it('an upload that is cut at random bytes is whole in the end, and cannot be com
     await cutPut('cut', { offset, bytes: content.subarray(offset, offset + length), size: content.length });
     const [answer] = await bench.call<{ ok: boolean; refusal?: { message: string } }[]>('commit', ['cut']);
     if (answer?.ok !== false) throw new Error('a draft with a half attachment was committed');
-    expect(answer.refusal?.message).toMatch(/attachment film of job cut is not whole: \d+ of \d+ bytes have come/);
+    expect(answer.refusal?.message).toMatch(/attachment film of job cut is incomplete: \d+ of \d+ bytes received/);
     expect(await bench.ask('GET', at('cut'))).toMatchObject({ status: 404 });
   }
   expect(await sendRest('cut', content, await offsetOf('cut'))).toMatchObject({

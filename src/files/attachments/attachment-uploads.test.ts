@@ -1,4 +1,4 @@
-/** Files on their way to a job, at the moments that are hard to meet over HTTP. */
+/** Uploads of attachments, at moments that are hard to reach over HTTP. */
 import { expect, it, onTestFinished } from 'vitest';
 import { aFolder, bytesOf, piecesOf, sha256Of } from '../../../test/processes/blobs-workbench.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
@@ -36,7 +36,7 @@ async function aBench(options: Partial<BlobsOptions> = {}) {
   return { store, blobs, attachments, uploads, file };
 }
 
-it('an upload that a node finished and did not live to attach only wants its end', async () => {
+it('an upload that a node finished but did not attach only needs its last call', async () => {
   const { store, blobs, uploads, file } = await aBench();
   await uploads.put(file(content.subarray(0, 4_000), { offset: 0, size: 10_000 }));
   const record = await store.records.get(UPLOAD_RECORD, 'job/x');
@@ -52,7 +52,7 @@ it('an upload that a node finished and did not live to attach only wants its end
   expect(await uploads.unfinished('job')).toBeNull();
 });
 
-it('what came whole keeps no draft waiting when its sender, who did not hear of it, began once more and was cut', async () => {
+it('a complete attachment does not block its draft when its sender began again and was cut off', async () => {
   const { store, uploads, attachments, file } = await aBench();
   const sent = { offset: 0, size: 10_000, sha256: sha256Of(content) };
   const cut = () => {
@@ -64,24 +64,24 @@ it('what came whole keeps no draft waiting when its sender, who did not hear of 
   expect(await uploads.unfinished('job')).toBeNull();
   expect(await attachments.list('job')).toMatchObject([{ name: 'x', sha256: sha256Of(content) }]);
   expect(await store.records.list({ kind: UPLOAD_RECORD, limit: 10 })).toEqual([]);
-  // Another content is another matter.
+  // Different content is refused.
   await expect(uploads.put(file(content, { ...sent, sha256: '0'.repeat(64), source: cut }))).rejects.toThrow('cut');
   expect(await uploads.unfinished('job')).toMatchObject({ refusal: { code: 'wrong-state' } });
 });
 
-it('a disk without room refuses before a byte is asked for, and leaves nothing behind', async () => {
+it('a full disk refuses before the source is opened, and leaves nothing behind', async () => {
   const { uploads, file } = await aBench({ reserveBytes: Number.MAX_SAFE_INTEGER });
-  let isAsked = false;
+  let isOpened = false;
   const source = () => {
-    isAsked = true;
+    isOpened = true;
     return piecesOf(content);
   };
   await expect(uploads.put(file(content, { source }))).rejects.toMatchObject({ code: 'store-full' });
-  expect(isAsked).toBe(false);
+  expect(isOpened).toBe(false);
   expect(await uploads.unfinished('job')).toBeNull();
 });
 
-it('what is too large is refused before a byte is asked for', async () => {
+it('a file that is too large is refused before the source is opened', async () => {
   const { uploads, file } = await aBench({ maxBytes: 5_000 });
   const source = () => {
     throw new Error('asked for');
@@ -91,7 +91,7 @@ it('what is too large is refused before a byte is asked for', async () => {
   expect(unannounced).toMatchObject({ ok: false, refusal: { code: 'too-large' } });
 });
 
-it('a job that ends while its file comes does not get it', async () => {
+it('a job that ends during an upload does not get the file', async () => {
   const { store, uploads, attachments, file } = await aBench();
   async function* cancelling(): AsyncGenerator<Uint8Array> {
     yield content.subarray(0, 5_000);
@@ -102,7 +102,7 @@ it('a job that ends while its file comes does not get it', async () => {
   expect(await attachments.list('job')).toEqual([]);
 });
 
-it('an output never takes the place of what the job was given', async () => {
+it('an output never replaces an input', async () => {
   const { store, uploads, attachments, file } = await aBench();
   await uploads.put(file(content));
   await store.jobs.commit(['job']);
@@ -116,13 +116,13 @@ it('an output never takes the place of what the job was given', async () => {
   ]);
 });
 
-it('a source that is stuck is let go of when another upload takes over', async () => {
+it('a source that hangs is abandoned when another upload takes over', async () => {
   const { uploads, file } = await aBench();
-  let say = (): void => undefined;
-  const begun = new Promise<void>((resolve) => (say = resolve));
+  let resolveBegun = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (resolveBegun = resolve));
   async function* stuck(): AsyncGenerator<Uint8Array> {
     yield content.subarray(0, 5_000);
-    say();
+    resolveBegun();
     await new Promise(() => undefined);
   }
   const first = uploads.put(file(content, { source: stuck }));
@@ -132,7 +132,7 @@ it('a source that is stuck is let go of when another upload takes over', async (
   expect(await first).toMatchObject({ ok: false });
 });
 
-it('the files of a deleted job go, also those that were on their way', async () => {
+it('deleting a job deletes its attachments and uploads', async () => {
   const { store, uploads, attachments, file } = await aBench();
   await uploads.put(file(content));
   await uploads.put(file(content.subarray(0, 10), { name: 'y', offset: 0, size: 100 }));

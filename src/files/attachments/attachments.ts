@@ -1,9 +1,9 @@
 /**
- * Which files belong to a job: a record each, naming the blob by its hash, and a reference by which the blob is known
- * to be needed. The blob itself is the business of `blobs/`.
+ * The attachments of a job: one record each, which names the blob by its hash, and a reference record that keeps the
+ * blob. The content is in `blobs/`.
  *
- * Invariant: a reference is written before its attachment and goes after it, so that no attachment ever stands
- * without the reference that keeps its blob.
+ * Invariant: a reference is written before its attachment and deleted after it, so that every attachment has the
+ * reference that keeps its blob.
  */
 import { mkdir } from 'node:fs/promises';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -12,7 +12,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { checkAttachmentName } from '../outputs/attachment-name.ts';
 
 export const ATTACHMENT_RECORD = 'attachment';
-/** What is on its way (attachment-uploads.ts). */
+/** Records of running uploads (attachment-uploads.ts). */
 export const UPLOAD_RECORD = 'upload';
 const REFERENCE_RECORD = 'blob-reference';
 
@@ -20,27 +20,27 @@ export interface Attachment {
   readonly name: string;
   readonly sha256: string;
   readonly size: number;
-  /** `in`: given with the job. `out`: made by an attempt. */
+  /** `in`: added with the job. `out`: created by an attempt. */
   readonly direction: 'in' | 'out';
 }
 
-/** Where other nodes share the store: whose blobs these are, and how others' are brought here. */
+/** Access to the blobs of other nodes that share the store. */
 export interface SharedFiles {
   readonly node: string;
-  /** Null when it is here; else why not. */
+  /** Fetches a file to this node. Returns null on success, otherwise the reason. */
   fetch(wanted: {
     readonly id: string;
     readonly file: Attachment;
     readonly holders: readonly string[];
     readonly signal: AbortSignal;
   }): Promise<string | null>;
-  /** Whether somebody has said of all of them that they will not come back. */
+  /** Reports whether an operator has declared all of these nodes lost. */
   isLost(holders: readonly string[]): Promise<boolean>;
 }
 
 export interface MissingFile {
   readonly words: string;
-  /** It will not come back. */
+  /** The nodes that had the file will not return. */
   readonly isLost: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Attachments {
     return listAttachments(this.#store, id);
   }
 
-  /** One of the same name and direction is replaced: what an attempt made never takes the place of what it was given. */
+  /** Writes an attachment. It replaces one of the same name and direction: an output never replaces an input. */
   async put(id: string, attachment: Attachment): Promise<void> {
     for (const part of attachment.name.split('/')) checkAttachmentName(part);
     const { records } = this.#store;
@@ -98,32 +98,35 @@ export class Attachments {
     return this.#blobs.stat(sha256).then((found) => found !== null);
   }
 
-  /** The nodes that were given this content, as far as anybody noted it. */
+  /** Returns the nodes that have this content, as far as recorded. */
   async holders({ sha256 }: Attachment): Promise<readonly string[]> {
     const records = await this.#store.records.list({ kind: REFERENCE_RECORD, prefix: `${sha256}/`, limit: PAGE });
     const nodes = records.map(({ value }) => (JSON.parse(value) as Holder).node);
     return [...new Set(nodes.filter((node) => node !== undefined))];
   }
 
-  /** What is not on this disk is brought from who has it. Null when all is here; else what is missing, and why. */
+  /**
+   * Fetches files that are not on this disk from other nodes. Returns null when all are here, otherwise the first
+   * missing file.
+   */
   async bring(id: string, files: readonly Attachment[], signal: AbortSignal): Promise<MissingFile | null> {
     if (this.#shared === null) return null;
     for (const file of files) {
       if (await this.isHere(file)) continue;
       const holders = await this.holders(file);
-      const why = await this.#shared.fetch({ id, file, holders, signal });
-      const words = `attachment ${file.name}: ${why}`;
-      if (why !== null) return { words, isLost: await this.#shared.isLost(holders) };
+      const reason = await this.#shared.fetch({ id, file, holders, signal });
+      const words = `attachment ${file.name}: ${reason}`;
+      if (reason !== null) return { words, isLost: await this.#shared.isLost(holders) };
     }
     return null;
   }
 
-  /** Another job gets the same files: only records are written. */
+  /** Copies the inputs of a job to another one: only records are written. */
   async copy(from: string, to: string): Promise<void> {
     for (const attachment of await this.list(from)) if (attachment.direction === 'in') await this.put(to, attachment);
   }
 
-  /** Where both have the name and nobody says which: what was made. */
+  /** Returns an attachment. Without a direction, an output takes precedence over an input of the same name. */
   async get(id: string, name: string, direction?: Attachment['direction']): Promise<Attachment | null> {
     for (const each of direction === undefined ? (['out', 'in'] as const) : [direction]) {
       const record = await this.#store.records.get(ATTACHMENT_RECORD, keyOf(id, { name, direction: each }));
@@ -132,19 +135,19 @@ export class Attachments {
     return null;
   }
 
-  /** The content, whole and checked, or a part of it. */
+  /** Reads the content: all of it, verified, or a range. */
   read({ sha256 }: Attachment, range?: { readonly start: number; readonly end: number }) {
     return this.#blobs.read(sha256, range);
   }
 
-  /** For those who know no better hash. */
+  /** Returns the MD5, for clients that need one. */
   async md5({ name, sha256 }: Attachment): Promise<string> {
     const found = await this.#blobs.md5(sha256);
     if (found.ok) return found.md5;
     throw new LonghaulError('data-corrupt', `attachment ${name}: ${found.refusal.message}`);
   }
 
-  /** Of what the job was given. Whether there was one. */
+  /** Removes an input. Returns whether it existed. */
   async remove(id: string, name: string): Promise<boolean> {
     const found = await this.get(id, name, 'in');
     if (found !== null) await this.#forget(id, found);
@@ -163,7 +166,7 @@ export class Attachments {
     await this.#store.records.delete(REFERENCE_RECORD, `${attachment.sha256}/${key}`);
   }
 
-  /** Of these blobs, those that some job needs. */
+  /** Returns those of the hashes that a job references. */
   async referenced(hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const sha256 of hashes) {
@@ -173,7 +176,7 @@ export class Attachments {
     return found;
   }
 
-  /** Jobs that have attachments with the bytes of some of them, a page at a time; one may come again in the next page. */
+  /** Yields job ids with attachment bytes, page by page. A job may appear again in the next page. */
   async *owners(): AsyncGenerator<ReadonlyMap<string, number>> {
     for (let after: string | undefined; ; ) {
       const query = { kind: ATTACHMENT_RECORD, limit: PAGE, ...(after !== undefined && { after }) };
@@ -189,7 +192,7 @@ export class Attachments {
     }
   }
 
-  /** Puts the files a job was given into its attempt's folder, each as the attempt's own copy. */
+  /** Stages the inputs of a job in its attempt directory, each as a copy of its own. */
   async stage(files: readonly Attachment[], folder: string, mode: 'copy' | 'link'): Promise<void> {
     await mkdir(folder, { mode: 0o700 });
     for (const { name, sha256, direction } of files) {

@@ -1,6 +1,6 @@
 /**
- * A copy of a job with its files, under an id that follows from what asked for it: a draft, the files, the commit. Each
- * step can be repeated, so a copy that was begun before is finished and never made twice.
+ * Copies a job with its files, under an id that is derived from the request: a draft, the files, the commit. Each step
+ * can be repeated, so a copy that was begun is finished and never made twice.
  */
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { NewJob } from '../../core/ports/job-store.ts';
@@ -8,7 +8,7 @@ import type { Refused } from '../../core/ports/refusal.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Attachments } from './attachments.ts';
 
-/** Throws `refused` in the words of whoever said no. */
+/** Throws `refused` with the message of the refusal. */
 export async function copyJob(
   { store, attachments }: { readonly store: Store; readonly attachments: Attachments },
   from: string,

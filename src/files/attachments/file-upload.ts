@@ -1,4 +1,4 @@
-/** What somebody who sends a file to a job says of it, and what is answered. Words alone; attachment-uploads.ts acts. */
+/** Parameters and results of an attachment upload. Types and checks alone; attachment-uploads.ts does the work. */
 
 import type { Check } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
@@ -11,23 +11,23 @@ import type { Attachment } from './attachments.ts';
 export interface PutFile {
   readonly id: string;
   readonly name: string;
-  /** Where these bytes belong; null: they begin the content anew. */
+  /** The offset of these bytes; null starts the content again. */
   readonly offset: number | null;
-  /** How many come now, and how long the whole is; null where that is not known. */
+  /** The number of bytes of this call, and the size of the whole content; null when unknown. */
   readonly length: number | null;
   readonly size: number | null;
   readonly sha256: string | null;
-  /** The token of the lease under which it was made; null for what a producer gives to a draft. */
+  /** The token of the lease for an output of an attempt; null for an input that a producer adds to a draft. */
   readonly lease: number | null;
   readonly now: number;
   readonly signal: AbortSignal;
-  /** Asked for once it is clear that the bytes will be taken. */
+  /** Opens the source. Called once it is clear that the bytes will be accepted. */
   source(): Source;
 }
 
 export type FileResult =
   | { readonly ok: true; readonly attachment: Attachment }
-  /** Not whole yet: the next byte belongs at `offset`. */
+  /** Incomplete: the next byte belongs at `offset`. */
   | { readonly ok: true; readonly attachment: null; readonly offset: number; readonly size: number }
   | UploadRefused
   | Refused;
@@ -54,13 +54,13 @@ export function toUploadRefused({ refusal: { code, message, offset } }: BlobRefu
   return refuseUpload(CODES[code] ?? 'wrong-content', message, code === 'not-found' ? 0 : offset);
 }
 
-/** What a file that is sent may be called. */
+/** The name of an uploaded file. */
 export const sentName: Check<string> = described(
   { type: 'string', maxLength: 255, description: 'a file name: no slash, no control characters, not hidden as .tmp' },
   (value: unknown, report, path) => attachmentName(value, report, path),
 );
 
-/** What a script made may lie in folders: names with a slash between them. */
+/** The name of an attachment. Outputs of a script may be in directories: names with a slash between them. */
 export const attachedName: Check<string> = described(
   { type: 'string', maxLength: 4_096, description: 'the name of an attachment, its slashes written as %2F' },
   (value: unknown, report, path) => {

@@ -1,6 +1,6 @@
 /**
- * The jobs that one waited for, as its handler or script finds them: how they ended, what they answered, which files they
- * have. Reads only; a parent that retention has taken is not among them.
+ * The parents of a job, as its handler or script sees them: state, result and attachments. Reads only; a parent that
+ * retention has deleted is missing.
  */
 import type { Job, JobState } from '../../core/job/job.ts';
 import type { Store } from '../../core/ports/store.ts';
@@ -18,7 +18,7 @@ export interface ParentJob<Result = unknown> {
 
 const PAGE = 100;
 
-/** In the order in which they were added. */
+/** Returns the parents in the order in which they were added. */
 export async function parentsOf(store: Store, { id, parents }: Pick<Job, 'id' | 'parents'>): Promise<ParentJob[]> {
   const found: ParentJob[] = [];
   if (parents === null) return found;

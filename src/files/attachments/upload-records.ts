@@ -1,23 +1,23 @@
-/** Which upload belongs to which file of which job: a record each, for as long as it is on its way. */
+/** The records of running uploads: one for each file of a job, until it is attached. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../core/ports/store.ts';
 import { DRAFT_LIFE_MS } from '../../core/settings/settings.ts';
 import { UPLOAD_RECORD } from './attachments.ts';
 import type { PutFile } from './file-upload.ts';
 
-export interface BegunUpload {
-  /** The id of the upload among the blobs. */
+export interface PendingUpload {
+  /** The id of the upload in the blob store. */
   readonly upload: string;
   readonly size: number | null;
   readonly sha256: string | null;
 }
 
-export interface KnownUpload {
-  readonly begun: BegunUpload;
+export interface StoredUpload {
+  readonly begun: PendingUpload;
   readonly version: number;
 }
 
-const MOST_UPLOADS = 1_000;
+const MAX_UPLOADS = 1_000;
 
 export class UploadRecords {
   readonly #store: Store;
@@ -26,24 +26,24 @@ export class UploadRecords {
     this.#store = store;
   }
 
-  async get(id: string, name: string): Promise<KnownUpload | null> {
+  async get(id: string, name: string): Promise<StoredUpload | null> {
     const record = await this.#store.records.get(UPLOAD_RECORD, `${id}/${name}`);
-    return record === null ? null : { begun: JSON.parse(record.value) as BegunUpload, version: record.version };
+    return record === null ? null : { begun: JSON.parse(record.value) as PendingUpload, version: record.version };
   }
 
-  /** The names of this job's files that are on their way. */
+  /** Returns the names of files of this job that are being uploaded. */
   async names(id: string): Promise<readonly string[]> {
-    const records = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: MOST_UPLOADS });
+    const records = await this.#store.records.list({ kind: UPLOAD_RECORD, prefix: `${id}/`, limit: MAX_UPLOADS });
     return records.map(({ key }) => key.slice(id.length + 1));
   }
 
-  /** False when somebody else has written it since that version. */
-  async put({ id, name, now }: PutFile, begun: BegunUpload, ifVersion: number): Promise<boolean> {
+  /** Returns false when another call has written the record since that version. */
+  async put({ id, name, now }: PutFile, begun: PendingUpload, ifVersion: number): Promise<boolean> {
     const record = { kind: UPLOAD_RECORD, key: `${id}/${name}`, value: JSON.stringify(begun) };
     return (await this.#store.records.put({ ...record, ifVersion, expiresAt: now + DRAFT_LIFE_MS })).ok;
   }
 
-  /** Only as long as it is still this upload. */
+  /** Deletes the record, unless it belongs to another upload by now. */
   async forget(id: string, name: string, upload: string): Promise<void> {
     const known = await this.get(id, name);
     if (known?.begun.upload !== upload) return;
@@ -51,12 +51,12 @@ export class UploadRecords {
   }
 }
 
-/** What is known of the whole content once this put has said its part. */
-export function begunBy({ offset, length, size, sha256 }: PutFile, before: BegunUpload | null): BegunUpload {
+/** Merges the announcements of this put with those of earlier ones. */
+export function mergeUpload({ offset, length, size, sha256 }: PutFile, before: PendingUpload | null): PendingUpload {
   const announced = size ?? before?.size ?? null;
   return {
     upload: before?.upload ?? randomUUID(),
-    // Who says nothing else sends all of the rest at once.
+    // Without an announced size, this put sends all of the rest.
     size: announced ?? (length === null ? null : (offset ?? 0) + length),
     sha256: sha256 ?? before?.sha256 ?? null,
   };

@@ -19,7 +19,7 @@ import {
 const MB = 1024 * 1024;
 
 describe('an add from a stream', () => {
-  it('takes any stream of bytes', async () => {
+  it('accepts any stream of bytes', async () => {
     const { blobs } = await aBench();
     const folder = await aFolder();
     const bytes = bytesOf(2 * MB + 1);
@@ -51,10 +51,12 @@ describe('an add from a stream', () => {
     expect(files()).toEqual([]);
   });
 
-  it('throws what the stream says, and leaves nothing behind', async () => {
+  it('throws the error of the stream, and leaves nothing behind', async () => {
     const { blobs, files } = await aBench({ maxBytes: MB });
     await expect(blobs.addFromStream(cutAfter(bytesOf(1000)))).rejects.toThrow('the line was cut');
-    await expect(blobs.addFromStream(Readable.from(['text']) as AsyncIterable<Uint8Array>)).rejects.toThrow('no bytes');
+    await expect(blobs.addFromStream(Readable.from(['text']) as AsyncIterable<Uint8Array>)).rejects.toThrow(
+      'not yield bytes',
+    );
     const signal = AbortSignal.abort();
     await expect(blobs.addFromStream(piecesOf(bytesOf(1000)), { signal })).rejects.toThrow('aborted');
     expect(await blobs.addFromStream(piecesOf(bytesOf(MB + 1)))).toMatchObject({ refusal: { code: 'too-large' } });
@@ -63,7 +65,7 @@ describe('an add from a stream', () => {
 });
 
 describe('an add from a path', () => {
-  it('takes a file as it is', async () => {
+  it('adds a file unchanged', async () => {
     const { blobs } = await aBench();
     const path = join(await aFolder(), 'film');
     for (const size of [0, 1, 512 * 1024, 3 * MB + 5]) {
@@ -75,7 +77,7 @@ describe('an add from a path', () => {
     }
   });
 
-  it('refuses what is no plain file, without waiting for it', async () => {
+  it('refuses anything but a regular file, without blocking', async () => {
     const { blobs, files } = await aBench();
     const folder = await aFolder();
     await writeFile(join(folder, 'file'), 'content');
@@ -90,7 +92,7 @@ describe('an add from a path', () => {
     expect(files()).toEqual([]);
   });
 
-  it('refuses a second name of a file, or another owner, where it is told to', async () => {
+  it('refuses hard links or another owner on request', async () => {
     const { blobs } = await aBench();
     const path = join(await aFolder(), 'file');
     await writeFile(path, 'content');
@@ -106,7 +108,7 @@ describe('an add from a path', () => {
     ['grows', (path: string) => appendFile(path, 'more')],
     ['shrinks', (path: string, turn: number) => truncate(path, 24 * MB - turn)],
     ['is written over', (path: string, turn: number) => overwrite(path, turn)],
-  ])('notices a file that %s while it is read', async (_what, change) => {
+  ])('detects a file that %s while it is read', async (_what, change) => {
     const { blobs, files } = await aBench();
     const path = join(await aFolder(), 'film');
     await writeFile(path, bytesOf(24 * MB));

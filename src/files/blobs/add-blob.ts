@@ -1,18 +1,17 @@
 /**
- * Adds that are over in one go: a stream, or a file that stands elsewhere on this machine. What does not become
- * a blob leaves nothing behind.
+ * Adds a blob in one call: from a stream, or from a file elsewhere on this machine. A failed add leaves nothing behind.
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, rm } from 'node:fs/promises';
-import { shelve } from '../uploads/finish-upload.ts';
+import { publishBlob } from '../uploads/finish-upload.ts';
 import { receive, type Source } from '../uploads/receive.ts';
 import { refuseBlob } from './blob-refusal.ts';
 import type { AddBlobResult, BlobStore } from './blob-store.ts';
 import { copyHashed } from './copy-hashed.ts';
 import { checkExpected, type Expected, findMismatch } from './expected-content.ts';
-import { onDisk } from './file-errors.ts';
-import { type Foreign, type ForeignRules, openForeign } from './foreign-file.ts';
-import { makeFile } from './own-file.ts';
+import { withDiskErrors } from './file-errors.ts';
+import { type ForeignFile, type ForeignRules, openForeign } from './foreign-file.ts';
+import { createFile } from './own-file.ts';
 
 export interface AddStreamOptions extends Expected {
   readonly signal?: AbortSignal;
@@ -20,7 +19,7 @@ export interface AddStreamOptions extends Expected {
 
 export interface AddPathOptions extends Expected, ForeignRules {}
 
-/** Throws what the source says when it fails. */
+/** Adds the content of a stream. Throws the error of the source when it fails. */
 export async function addFromStream(
   blobStore: BlobStore,
   source: Source,
@@ -36,7 +35,7 @@ export async function addFromStream(
     if (received.end === 'too-large') return tooLarge(blobStore);
     if (received.end === 'cut') throw received.error;
     const content = { handle, sha256: hash.digest('hex'), size: received.length, expected };
-    return (await findMismatch(content, expected)) ?? shelve(blobStore, path, content);
+    return (await findMismatch(content, expected)) ?? publishBlob(blobStore, path, content);
   });
 }
 
@@ -55,17 +54,17 @@ export async function addFromPath(
   }
 }
 
-async function addForeign(blobStore: BlobStore, foreign: Foreign, expected: Expected): Promise<AddBlobResult> {
+async function addForeign(blobStore: BlobStore, foreign: ForeignFile, expected: Expected): Promise<AddBlobResult> {
   const { size, path: name } = foreign;
   if (size > blobStore.maxBytes) return tooLarge(blobStore);
   await blobStore.space.check(size);
   return withTemporary(blobStore, async (path, handle) => {
     const { sha256, bytes } = await copyHashed(foreign.handle, handle, size);
-    // One that grows for ever is read no further than it was long; one that changes is no content at all.
+    // A file that grows is read only up to its first size; a file that changes has no definite content.
     if (bytes !== size || !(await foreign.isUnchanged()))
       return refuseBlob('changed', `${name} changed while it was read`);
     const content = { handle, sha256, size, expected };
-    return (await findMismatch(content, expected)) ?? shelve(blobStore, path, content);
+    return (await findMismatch(content, expected)) ?? publishBlob(blobStore, path, content);
   });
 }
 
@@ -76,9 +75,9 @@ async function withTemporary<T>(
   const path = blobStore.layout.temporary();
   blobStore.busy.add(path);
   try {
-    return await onDisk('when an attachment was added', async () => {
-      const handle = await makeFile(path);
-      if (handle === null) throw new Error(`${path} is there although its name is random`);
+    return await withDiskErrors('when an attachment was added', async () => {
+      const handle = await createFile(path);
+      if (handle === null) throw new Error(`${path} exists although its name is random`);
       try {
         return await work(path, handle);
       } finally {
@@ -86,7 +85,7 @@ async function withTemporary<T>(
       }
     });
   } finally {
-    // A blob has left this name by now.
+    // A published blob no longer has this name.
     await rm(path, { force: true });
     blobStore.busy.delete(path);
   }

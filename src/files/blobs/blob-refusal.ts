@@ -1,6 +1,6 @@
 /**
- * The noes of blobs: expected, returned and never thrown. A damaged blob, a full disk and bad input are thrown
- * as `LonghaulError` (data-corrupt, store-full, bad-input), since no caller has planned for them.
+ * Refusals of the blob store: expected, returned and never thrown. A damaged blob, a full disk and bad input are thrown
+ * as `LonghaulError` (data-corrupt, store-full, bad-input).
  */
 
 export const BLOB_REFUSAL_CODES = [
@@ -19,7 +19,7 @@ export type BlobRefusalCode = (typeof BLOB_REFUSAL_CODES)[number];
 export interface BlobRefusal {
   readonly code: BlobRefusalCode;
   readonly message: string;
-  /** With `wrong-offset`, and with `wrong-size` of an upload that can go on: where the next byte belongs. */
+  /** Where the next byte belongs. Set with `wrong-offset`, and with `wrong-size` of an upload that can continue. */
   readonly offset?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What everything in blobs shares: where things are, how a file becomes a blob, and how much may come in. */
+/** The state that all parts of the blob store share: paths, publishing and limits. */
 import type { BlobRefused } from './blob-refusal.ts';
 import type { FreeSpace } from './free-space.ts';
 import type { Layout } from './layout.ts';
@@ -11,7 +11,7 @@ export interface BlobStore {
   /** The size of the largest blob. */
   readonly maxBytes: number;
   readonly now: () => number;
-  /** Files of `uploads/` that this process writes: the sweep leaves them alone however long they stand still. */
+  /** Files of `uploads/` that this process writes: the sweep leaves them alone, however old they are. */
   readonly busy: Set<string>;
 }
 

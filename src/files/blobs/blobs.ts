@@ -1,5 +1,5 @@
 /**
- * What can be asked of blobs, on one page. A call answers, refuses (`{ ok: false }`), or throws: `bad-input`,
+ * The API of the blob store. A call returns a result or a refusal (`{ ok: false }`), or throws: `bad-input`,
  * `store-full`, `store-unavailable`, `data-corrupt`. Hashes are SHA-256, 64 lower-case hex digits.
  *
  * Every call can be repeated after a crash or a lost answer.
@@ -21,30 +21,36 @@ import type { SweepOptions, SweepResult } from './sweep-blobs.ts';
 import type { Verdict } from './verify-blob.ts';
 
 export interface Blobs {
-  /** Begins an upload, or finds the one of that id again with its offset. */
+  /** Begins an upload, or returns the existing one of that id with its offset. */
   begin(options?: BeginOptions): Promise<BeginResult>;
-  /** An append that does not begin where the upload ends is refused as `wrong-offset`, with the right one. */
+  /** Appends bytes. An append at a wrong offset is refused as `wrong-offset`, with the right one. */
   append(id: string, append: Append): Promise<AppendResult>;
+  /** Verifies the content and makes it a blob. */
   finish(id: string, expected?: Expected): Promise<AddBlobResult>;
+  /** Returns the state of an upload, or null. */
   upload(id: string): Promise<UploadStatus | null>;
+  /** Discards an upload; its id becomes free. */
   discard(id: string): Promise<void>;
 
   addFromStream(source: Source, options?: AddStreamOptions): Promise<AddBlobResult>;
   addFromPath(path: string, options?: AddPathOptions): Promise<AddBlobResult>;
-  /** Every plain file below this folder. */
+  /** Adds every regular file below this directory. */
   collect(folder: string, options?: CollectOptions): Promise<Collected>;
 
   stat(sha256: string): Promise<BlobInfo | null>;
   read(sha256: string, range?: Partial<Range>): Promise<BlobReading | BlobRefused>;
   md5(sha256: string): Promise<Md5Result>;
-  /** Reads all of it; also what is to be asked after an attempt that had it staged by `link`. */
+  /** Reads the whole blob and checks its hash. Also called after an attempt that had it staged by `link`. */
   verify(sha256: string): Promise<Verdict>;
-  /** Before a new row refers to a blob that is there already: safe for another hour. False when there is none. */
+  /** Protects a blob for another hour before a new record refers to it. Returns false when it does not exist. */
   keep(sha256: string): Promise<boolean>;
+  /** Puts a blob into an attempt directory. */
   stage(staging: Staging): Promise<Staged | BlobRefused>;
 
+  /** Deletes unreferenced blobs and abandoned uploads. */
   sweep(options: SweepOptions): Promise<SweepResult>;
+  /** Verifies all blobs. */
   scrub(options?: ScrubOptions): Promise<ScrubResult>;
-  /** Ends appends that are under way; what they have taken in stays, and can be gone on from. */
+  /** Aborts running appends; received bytes are kept, and the uploads can continue. */
   close(): Promise<void>;
 }

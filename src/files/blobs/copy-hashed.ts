@@ -1,4 +1,4 @@
-/** Copies a file and hashes it in the same pass, with reading, hashing and writing under way together. */
+/** Copies a file and hashes it in the same pass; reads, hashing and writes overlap. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { scanFile, writeAll } from './scan-file.ts';
@@ -8,7 +8,7 @@ export interface Copied {
   readonly bytes: number;
 }
 
-/** At most the first `length` bytes. */
+/** Copies at most the first `length` bytes. */
 export async function copyHashed(from: FileHandle, to: FileHandle, length: number): Promise<Copied> {
   const hash = createHash('sha256');
   const visit = async (piece: Buffer, at: number) => {

@@ -1,9 +1,9 @@
-/** What the file system's errors mean to callers. Nothing else in blobs reads an errno. */
+/** Maps file system errors to errors of Longhaul. No other file of this folder maps an errno to an error code. */
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { SyncFailed } from './sync-file.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
-const AWAY = new Set(['EIO', 'EROFS', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE']);
+const UNAVAILABLE = new Set(['EIO', 'EROFS', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE']);
 
 export function errnoOf(error: unknown): string {
   return error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : '';
@@ -11,18 +11,18 @@ export function errnoOf(error: unknown): string {
 
 export const isMissing = (error: unknown): boolean => errnoOf(error) === 'ENOENT';
 
-/** The error to throw in place of this one: `doing` says in words what was going on. */
+/** Returns the error to throw in place of this one; `doing` describes the operation. */
 export function fileError(error: unknown, doing: string): unknown {
   const errno = errnoOf(error instanceof SyncFailed ? error.cause : error);
-  if (FULL.has(errno)) return new LonghaulError('store-full', `no space was left ${doing}`, { cause: error });
-  if (AWAY.has(errno)) {
-    return new LonghaulError('store-unavailable', `the disk answered ${errno} ${doing}`, { cause: error });
+  if (FULL.has(errno)) return new LonghaulError('store-full', `no space left on the disk ${doing}`, { cause: error });
+  if (UNAVAILABLE.has(errno)) {
+    return new LonghaulError('store-unavailable', `disk error ${errno} ${doing}`, { cause: error });
   }
   return error;
 }
 
-/** Runs the work; what the file system says against it is thrown in the words of Longhaul. */
-export async function onDisk<T>(doing: string, work: () => Promise<T>): Promise<T> {
+/** Runs the work and converts its file system errors. */
+export async function withDiskErrors<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -30,8 +30,8 @@ export async function onDisk<T>(doing: string, work: () => Promise<T>): Promise<
   }
 }
 
-/** The answer, or null where there is no such file. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+/** Returns the result, or null when the file does not exist. */
+export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {

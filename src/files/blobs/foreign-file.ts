@@ -1,9 +1,9 @@
 /**
- * Opens a file that others have made, without trusting them: a regular file, not through a symlink, not one that
- * could block us (FIFO), answer for ever (device) or be somebody else's under a second name (hard link).
+ * Opens a file that was created by others, without trusting them. It must be a regular file: no symlink, no FIFO that
+ * could block us, no device that never ends, and no hard link to a file of another user.
  *
- * The look comes before the opening, since opening a device may already do something, and again after it, since
- * what stood there may have been exchanged in between.
+ * The check comes before the open, because opening a device may have effects, and again after it, because the file may
+ * have been replaced in between.
  */
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
@@ -11,44 +11,44 @@ import { type BlobRefused, refuseBlob } from './blob-refusal.ts';
 import { errnoOf, isMissing } from './file-errors.ts';
 
 export interface ForeignRules {
-  /** The user who must own it. Default: anybody, since who could open it could read it. */
+  /** The required owner. Default: any, because a user who could open the file could also read it. */
   readonly owner?: number;
-  /** Refuse a file with further names. */
+  /** Refuses a file with further hard links. */
   readonly isSole?: boolean;
 }
 
-export interface Foreign {
+export interface ForeignFile {
   readonly ok: true;
   readonly path: string;
   readonly handle: FileHandle;
   readonly size: number;
-  /** Whether the file is as long, and was written to as late, as when it was opened. */
+  /** Reports whether size and times are the same as when the file was opened. */
   isUnchanged(): Promise<boolean>;
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const REFUSED_ERRNOS = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENOTDIR', 'ENAMETOOLONG', 'EMLINK', 'ENXIO', 'EISDIR']);
 
-export async function openForeign(path: string, rules: ForeignRules = {}): Promise<Foreign | BlobRefused> {
+export async function openForeign(path: string, rules: ForeignRules = {}): Promise<ForeignFile | BlobRefused> {
   try {
-    const seen = await lstat(path, { bigint: true });
-    const problem = oddity(seen, rules);
+    const checked = await lstat(path, { bigint: true });
+    const problem = fileProblem(checked, rules);
     if (problem !== null) return refuseBlob('odd-file', `${path} ${problem}`);
-    return await openSeen(path, seen, rules);
+    return await openSeen(path, checked, rules);
   } catch (error) {
-    if (isMissing(error)) return refuseBlob('not-found', `there is no file ${path}`);
+    if (isMissing(error)) return refuseBlob('not-found', `file ${path} does not exist`);
     const errno = errnoOf(error);
     if (REFUSED_ERRNOS.has(errno)) return refuseBlob('odd-file', `${path} cannot be opened (${errno})`);
     throw error;
   }
 }
 
-async function openSeen(path: string, seen: BigIntStats, rules: ForeignRules): Promise<Foreign | BlobRefused> {
+async function openSeen(path: string, checked: BigIntStats, rules: ForeignRules): Promise<ForeignFile | BlobRefused> {
   const handle = await open(path, FLAGS);
   try {
     const opened = await handle.stat({ bigint: true });
-    const isSame = opened.ino === seen.ino && opened.dev === seen.dev;
-    const problem = isSame ? oddity(opened, rules) : 'was exchanged while it was opened';
+    const isSame = opened.ino === checked.ino && opened.dev === checked.dev;
+    const problem = isSame ? fileProblem(opened, rules) : 'was replaced while it was opened';
     if (problem === null) return foreignOf(path, handle, opened);
     await handle.close();
     return refuseBlob('odd-file', `${path} ${problem}`);
@@ -58,7 +58,7 @@ async function openSeen(path: string, seen: BigIntStats, rules: ForeignRules): P
   }
 }
 
-function foreignOf(path: string, handle: FileHandle, opened: BigIntStats): Foreign {
+function foreignOf(path: string, handle: FileHandle, opened: BigIntStats): ForeignFile {
   const isUnchanged = async () => {
     const now = await handle.stat({ bigint: true });
     return now.size === opened.size && now.mtimeNs === opened.mtimeNs && now.ctimeNs === opened.ctimeNs;
@@ -66,14 +66,14 @@ function foreignOf(path: string, handle: FileHandle, opened: BigIntStats): Forei
   return { ok: true, path, handle, size: Number(opened.size), isUnchanged };
 }
 
-/** In words what is wrong with it, or null. */
-export function oddity(stats: BigIntStats, { owner, isSole = false }: ForeignRules): string | null {
+/** Returns what is wrong with the file, or null. */
+export function fileProblem(stats: BigIntStats, { owner, isSole = false }: ForeignRules): string | null {
   if (stats.isSymbolicLink()) return 'is a symbolic link';
-  if (stats.isDirectory()) return 'is a folder';
+  if (stats.isDirectory()) return 'is a directory';
   if (stats.isFIFO()) return 'is a FIFO';
   if (stats.isSocket()) return 'is a socket';
   if (!stats.isFile()) return 'is a device';
   if (owner !== undefined && stats.uid !== BigInt(owner)) return `belongs to user ${stats.uid}, not ${owner}`;
-  if (isSole && stats.nlink > 1n) return `has ${stats.nlink - 1n} further names (hard links)`;
+  if (isSole && stats.nlink > 1n) return `has ${stats.nlink - 1n} further hard links`;
   return null;
 }

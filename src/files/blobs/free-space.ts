@@ -1,13 +1,15 @@
-/** Whether there is room for more. Asked before bytes are taken in and again and again while they come. */
+/** Checks the free space, before bytes are received and repeatedly while they arrive. */
 import { statfs } from 'node:fs/promises';
 import { LonghaulError } from '../../core/ports/errors.ts';
 
 export interface FreeSpace {
-  /** Throws `store-full` when `bytes` more would eat into the reserve. */
+  /** Throws `store-full` when `bytes` more would use up the reserve. */
   check(bytes: number): Promise<void>;
 }
 
-/** `reserveBytes` stay free for what must never fail for want of space: settling, deleting, the store itself. */
+/**
+ * `reserveBytes` stay free for operations that must never fail for lack of space: settling, deleting, the store itself.
+ */
 export function createFreeSpace(folder: string, reserveBytes: number): FreeSpace {
   return {
     check: async (bytes) => {
@@ -16,7 +18,7 @@ export function createFreeSpace(folder: string, reserveBytes: number): FreeSpace
       if (free - bytes >= reserveBytes) return;
       throw new LonghaulError(
         'store-full',
-        `there is no room for ${bytes} bytes of attachment: ${free} are free and ${reserveBytes} are kept in reserve`,
+        `no room for ${bytes} bytes of attachment: ${free} bytes are free and ${reserveBytes} are reserved`,
       );
     },
   };

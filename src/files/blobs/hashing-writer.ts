@@ -1,9 +1,9 @@
 /**
- * Appends bytes to a file and hashes them on the way. While one slot is being written and flushed by the thread
- * pool, the other fills: receiving, hashing and writing overlap, in one megabyte of memory however fast they come.
+ * Appends bytes to a file and hashes them. While the thread pool writes one buffer, the other fills: receiving, hashing
+ * and writing overlap, in one megabyte of memory at any rate.
  *
- * Invariant: after a failure the hash may have seen bytes that the file has not; both are then to be thrown away
- * or the hash rebuilt from the file.
+ * Invariant: after a failure the hash may have seen bytes that the file has not. Then both are discarded, or the hash
+ * is rebuilt from the file.
  */
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -11,8 +11,8 @@ import type { FreeSpace } from './free-space.ts';
 import { writeAll } from './scan-file.ts';
 import { syncFile } from './sync-file.ts';
 
-const SLOT_BYTES = 512 * 1024;
-/** So often the disk is asked to catch up, so that the last fsync has little left to do. */
+const BUFFER_BYTES = 512 * 1024;
+/** The file is flushed after this many bytes, so that the last fsync has little left to do. */
 const FLUSH_BYTES = 32 * 1024 * 1024;
 
 export interface HashingWriterOptions {
@@ -24,8 +24,8 @@ export interface HashingWriterOptions {
 
 export class HashingWriter {
   readonly #options: HashingWriterOptions;
-  readonly #slots = [Buffer.allocUnsafeSlow(SLOT_BYTES), Buffer.allocUnsafeSlow(SLOT_BYTES)] as const;
-  #place: 0 | 1 = 0;
+  readonly #buffers = [Buffer.allocUnsafeSlow(BUFFER_BYTES), Buffer.allocUnsafeSlow(BUFFER_BYTES)] as const;
+  #current: 0 | 1 = 0;
   #filled = 0;
   #position: number;
   #unflushed = 0;
@@ -37,25 +37,25 @@ export class HashingWriter {
     this.#position = options.position;
   }
 
-  /** The length of the file once everything handed in is written. */
+  /** The length of the file once everything passed in is written. */
   get length(): number {
     return this.#position + this.#filled;
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     for (let taken = 0; taken < chunk.length; ) {
-      const part = chunk.subarray(taken, taken + SLOT_BYTES - this.#filled);
-      this.#slots[this.#place].set(part, this.#filled);
+      const part = chunk.subarray(taken, taken + BUFFER_BYTES - this.#filled);
+      this.#buffers[this.#current].set(part, this.#filled);
       this.#filled += part.length;
       taken += part.length;
-      if (this.#filled === SLOT_BYTES) await this.#turn();
+      if (this.#filled === BUFFER_BYTES) await this.#swap();
     }
   }
 
-  /** Resolved when every byte is written and nothing is under way; also after a failure. */
+  /** Resolves when every byte is written and nothing is pending, also after a failure. */
   async end(): Promise<void> {
     try {
-      await this.#turn();
+      await this.#swap();
       await this.#writing;
       await this.#flushing;
     } finally {
@@ -63,17 +63,17 @@ export class HashingWriter {
     }
   }
 
-  /** Hands the full slot to the thread pool, hashes it meanwhile, and goes on with the other one. */
-  async #turn(): Promise<void> {
+  /** Passes the full buffer to the thread pool, hashes it meanwhile, and continues with the other one. */
+  async #swap(): Promise<void> {
     await this.#writing;
-    const bytes = this.#slots[this.#place].subarray(0, this.#filled);
+    const bytes = this.#buffers[this.#current].subarray(0, this.#filled);
     this.#writing = writeAll(this.#options.handle, bytes, this.#position);
     this.#writing.catch(() => undefined);
     this.#options.hash.update(bytes);
     this.#position += bytes.length;
     this.#unflushed += bytes.length;
     this.#filled = 0;
-    this.#place = this.#place === 0 ? 1 : 0;
+    this.#current = this.#current === 0 ? 1 : 0;
     if (this.#unflushed >= FLUSH_BYTES) await this.#flush();
   }
 

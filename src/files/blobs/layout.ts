@@ -1,13 +1,13 @@
 /**
- * Where everything stands in the folder of blobs. Paths are made from checked hashes and ids alone, never from
- * a name that somebody sent.
+ * The paths in the directory of the blob store. They are built only from checked hashes and ids, never from a received
+ * name.
  *
- *     ab/<sha256>                     a blob, whole and fsynced, or not there at all
- *     ab/<sha256>.md5                 its MD5, once somebody asked for it
+ *     ab/<sha256>                     a blob: complete and fsynced, or absent
+ *     ab/<sha256>.md5                 its MD5, once requested
  *     ab/<sha256>.unreferenced        since when the sweep has found no reference
- *     ab/<sha256>.doomed-<random>     taken out of sight by a sweep that is deciding (sweep.ts)
- *     uploads/<id>.part               a resumable upload: its length is the offset to go on from
- *     uploads/<id>.done               what a finished upload became, so that `finish` can be repeated
+ *     ab/<sha256>.doomed-<random>     hidden by a sweep that is deciding (sweep-blobs.ts)
+ *     uploads/<id>.part               a resumable upload: its length is the offset to continue from
+ *     uploads/<id>.done               the blob of a finished upload, so that `finish` can be repeated
  *     uploads/<random>.tmp            an add that cannot be resumed
  */
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { show } from '../../core/input/check.ts';
 import { badInput } from '../../core/ports/errors.ts';
 
-export const FOLDER_MODE = 0o700;
+export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -25,7 +25,7 @@ const UPLOAD_ID = /^[A-Za-z0-9_-]{1,128}$/;
 export interface Layout {
   readonly folder: string;
   readonly uploads: string;
-  /** The folder that a blob stands in. */
+  /** The directory of a blob. */
   shard(sha256: string): string;
   blob(sha256: string): string;
   md5(sha256: string): string;
@@ -60,10 +60,14 @@ export const isMd5 = (value: string): boolean => MD5.test(value);
 
 export function checkSha256(value: string): string {
   if (isSha256(value)) return value;
-  throw badInput('attachment', [{ path: 'sha256', message: `must be 64 of 0-9 a-f, not ${show(value)}` }]);
+  throw badInput('attachment', [
+    { path: 'sha256', message: `must be 64 hex digits in lower case, not ${show(value)}` },
+  ]);
 }
 
 export function checkUploadId(value: string): string {
   if (UPLOAD_ID.test(value)) return value;
-  throw badInput('upload', [{ path: 'id', message: `must be 1 to 128 of A-Z a-z 0-9 _ -, not ${show(value)}` }]);
+  throw badInput('upload', [
+    { path: 'id', message: `must be 1 to 128 characters of A-Z a-z 0-9 _ -, not ${show(value)}` },
+  ]);
 }

@@ -1,10 +1,10 @@
 /**
- * Content-addressed files: attachments on their way in, at rest, and on their way out.
+ * Opens the blob store: content-addressed files for attachments.
  *
- * Knows no queue, no job and no store. Whoever keeps the rows that refer to blobs writes its row after an add, and
- * tells the sweep what is still referred to; between the two a blob is safe for an hour.
+ * It knows no queue, no job and no store. The owner of the records that refer to blobs writes its record after an add,
+ * and tells the sweep which blobs are referenced; in between a blob is safe for an hour.
  *
- * Invariant: what can be seen under a hash has been fsynced with that content.
+ * Invariant: content that is visible under a hash was fsynced with that hash.
  */
 import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -14,12 +14,12 @@ import { Uploads } from '../uploads/uploads.ts';
 import { addFromPath, addFromStream } from './add-blob.ts';
 import type { BlobStore } from './blob-store.ts';
 import type { Blobs } from './blobs.ts';
-import { onDisk } from './file-errors.ts';
+import { withDiskErrors } from './file-errors.ts';
 import { createFreeSpace } from './free-space.ts';
-import { checkSha256, createLayout, FOLDER_MODE, type Layout } from './layout.ts';
+import { checkSha256, createLayout, DIRECTORY_MODE, type Layout } from './layout.ts';
 import { md5Of } from './md5-cache.ts';
 import { withBlob } from './open-blob.ts';
-import { createPublish, makeFolder } from './publish.ts';
+import { createDirectory, createPublish } from './publish.ts';
 import { readBlob } from './read-blob.ts';
 import { scrubBlobs } from './scrub-blobs.ts';
 import { stageBlob } from './stage-blob.ts';
@@ -27,11 +27,11 @@ import { sweepBlobs } from './sweep-blobs.ts';
 import { verifyBlob } from './verify-blob.ts';
 
 export interface BlobsOptions {
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   readonly folder: string;
   /** The size of the largest attachment. Default: 10 GiB. */
   readonly maxBytes?: number;
-  /** What attachments leave free on the disk. Default: 64 MiB. */
+  /** Bytes that attachments leave free on the disk. Default: 64 MiB. */
   readonly reserveBytes?: number;
   readonly now?: () => number;
 }
@@ -47,18 +47,18 @@ const limits = object({
 export async function openBlobs({ folder, now = Date.now, ...rest }: BlobsOptions): Promise<Blobs> {
   const { maxBytes = DEFAULT_MAX_BYTES, reserveBytes = DEFAULT_RESERVE_BYTES } = checked('blobs', rest, limits);
   const layout = createLayout(resolve(folder));
-  await onDisk('when the folder of attachments was made', () => makeFolders(layout));
+  await withDiskErrors('while creating the attachment directory', () => createDirectories(layout));
   const space = createFreeSpace(layout.folder, reserveBytes);
-  return blobsOf({ layout, publish: createPublish(layout), space, maxBytes, now, busy: new Set() });
+  return createBlobs({ layout, publish: createPublish(layout), space, maxBytes, now, busy: new Set() });
 }
 
-async function makeFolders(layout: Layout): Promise<void> {
-  await mkdir(resolve(layout.folder, '..'), { recursive: true, mode: FOLDER_MODE });
-  await makeFolder(layout.folder);
-  await makeFolder(layout.uploads);
+async function createDirectories(layout: Layout): Promise<void> {
+  await mkdir(resolve(layout.folder, '..'), { recursive: true, mode: DIRECTORY_MODE });
+  await createDirectory(layout.folder);
+  await createDirectory(layout.uploads);
 }
 
-function blobsOf(blobStore: BlobStore): Blobs {
+function createBlobs(blobStore: BlobStore): Blobs {
   const { layout } = blobStore;
   const uploads = new Uploads(blobStore);
   return {
@@ -89,7 +89,7 @@ async function statBlob(layout: Layout, sha256: string) {
 
 async function keepBlob({ layout, now }: BlobStore, sha256: string): Promise<boolean> {
   const seconds = now() / 1000;
-  const isThere = await withBlob(layout, sha256, (path) => utimes(path, seconds, seconds).then(() => true));
-  if (isThere !== null) await rm(layout.unreferenced(sha256), { force: true });
-  return isThere !== null;
+  const exists = await withBlob(layout, sha256, (path) => utimes(path, seconds, seconds).then(() => true));
+  if (exists !== null) await rm(layout.unreferenced(sha256), { force: true });
+  return exists !== null;
 }

@@ -1,23 +1,23 @@
-/** Files that are ours to write: made new and for us alone, never through a link that somebody has put there. */
+/** Creates and opens private files: exclusively, and never through a symlink. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { errnoOf, ifThere } from './file-errors.ts';
+import { errnoOf, ifExists } from './file-errors.ts';
 import { FILE_MODE } from './layout.ts';
 
 const OPEN = constants.O_RDWR | constants.O_NOFOLLOW;
-const MAKE = OPEN | constants.O_CREAT | constants.O_EXCL;
+const CREATE = OPEN | constants.O_CREAT | constants.O_EXCL;
 
-/** Null when something stands there already. */
-export async function makeFile(path: string): Promise<FileHandle | null> {
+/** Returns null when the path exists already. */
+export async function createFile(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, MAKE, FILE_MODE);
+    return await open(path, CREATE, FILE_MODE);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return null;
     throw error;
   }
 }
 
-/** Null when there is none. */
+/** Returns null when the file does not exist. */
 export async function openFile(path: string): Promise<FileHandle | null> {
-  return ifThere(open(path, OPEN));
+  return ifExists(open(path, OPEN));
 }

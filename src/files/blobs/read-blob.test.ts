@@ -7,7 +7,7 @@ const MB = 1024 * 1024;
 const PIECE = 256 * 1024;
 
 describe('a read', () => {
-  it('gives all bytes, or those from start to before end', async () => {
+  it('returns all bytes, or those from start to before end', async () => {
     const { blobs } = await aBench();
     const bytes = bytesOf(MB + 7);
     const sha256 = await put(blobs, bytes);
@@ -32,7 +32,7 @@ describe('a read', () => {
     if (beyond.ok) beyond.stream.destroy();
   });
 
-  it('refuses what is not there', async () => {
+  it('refuses a missing blob and a bad range', async () => {
     const { blobs } = await aBench();
     const sha256 = await put(blobs, bytesOf(10));
     expect(await blobs.read(sha256Of(bytesOf(11)))).toMatchObject({ refusal: { code: 'not-found' } });
@@ -42,7 +42,7 @@ describe('a read', () => {
   });
 
   it.each([1, 1000, PIECE, PIECE + 1, MB])(
-    'of %d bytes with one wrong bit fails before the last byte is out',
+    'of %d bytes with one wrong bit fails before the last byte',
     async (size) => {
       const { blobs, folder } = await aBench();
       const sha256 = await put(blobs, bytesOf(size));
@@ -58,7 +58,7 @@ describe('a read', () => {
     },
   );
 
-  it('of a blob that lost its end, or grew, fails', async () => {
+  it('of a truncated or longer blob fails', async () => {
     const { blobs, folder } = await aBench();
     const sha256 = await put(blobs, bytesOf(1000));
     for (const length of [0, 999, 1001]) {
@@ -68,7 +68,7 @@ describe('a read', () => {
   });
 
   it.skipIf(!existsSync('/proc/self/fd'))(
-    'reads no faster than it is read, and lets go of its file when it is given up',
+    'applies backpressure, and closes its file when it is destroyed',
     async () => {
       const { blobs } = await aBench();
       const sha256 = await put(blobs, bytesOf(8 * MB));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aBench, blobPath, bytesOf, flipBit, get, md5Of, put } from '../../../test/processes/blobs-workbench.ts';
 
 describe('the scrub', () => {
-  it('finds one wrong bit in every file, wherever it is', async () => {
+  it('finds a wrong bit in every file, at any position', async () => {
     const { blobs, folder } = await aBench();
     const sizes = Array.from({ length: 60 }, (_, place) => 1 + place * place * 37);
     const hashes = await Promise.all(sizes.map((size) => put(blobs, bytesOf(size, size))));
@@ -20,7 +20,7 @@ describe('the scrub', () => {
     }
   });
 
-  it('reports foreign files and loose permissions, tells its progress and can be stopped', async () => {
+  it('reports foreign files, open permissions and progress, and can be aborted', async () => {
     const { blobs, folder } = await aBench();
     const sha256 = await put(blobs, bytesOf(10));
     await chmod(blobPath(folder, sha256), 0o644);
@@ -37,7 +37,7 @@ describe('the scrub', () => {
 });
 
 describe('the MD5 of a blob', () => {
-  it('is worked out once and kept, and a damaged note of it is never believed', async () => {
+  it('is computed once and stored, and a damaged file is never used', async () => {
     const { blobs, folder } = await aBench();
     const bytes = bytesOf(100_000);
     const sha256 = await put(blobs, bytes);
@@ -54,7 +54,7 @@ describe('the MD5 of a blob', () => {
     expect(await blobs.md5(sha256)).toEqual({ ok: true, md5: md5Of(bytes) });
   });
 
-  it('of a damaged or a missing blob is not given', async () => {
+  it('of a damaged or missing blob is refused', async () => {
     const { blobs, folder } = await aBench();
     const sha256 = await put(blobs, bytesOf(100));
     flipBit(blobPath(folder, sha256));

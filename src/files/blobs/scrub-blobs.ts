@@ -1,17 +1,17 @@
 /**
- * Looks at everything in the folder of blobs, for `doctor`. Reports and changes nothing: a damaged blob heals when
- * the same content is added again, and only its owner knows from where.
+ * Verifies all files of the blob store, for `doctor`. It changes nothing: a damaged blob is repaired when the same
+ * content is added again, and only its owner has that content.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifThere, onDisk } from './file-errors.ts';
+import { ifExists, withDiskErrors } from './file-errors.ts';
 import { isSha256, type Layout } from './layout.ts';
 import { verifyBlob } from './verify-blob.ts';
 
 export interface Finding {
-  /** `foreign`: not one of ours. `open`: others than its owner may read or write it. */
+  /** `foreign`: not created by Longhaul. `open`: readable or writable by others than its owner. */
   readonly kind: 'damaged' | 'foreign' | 'open';
-  /** Relative to the folder of blobs. */
+  /** Relative to the directory of the blob store. */
   readonly path: string;
 }
 
@@ -23,7 +23,7 @@ export interface ScrubResult {
 
 export interface ScrubOptions {
   readonly signal?: AbortSignal;
-  /** After each blob. */
+  /** Called after each blob. */
   readonly onProgress?: (done: { readonly blobs: number; readonly bytes: number }) => void;
 }
 
@@ -31,20 +31,20 @@ const OURS = /^[0-9a-f]{64}(\.md5|\.unreferenced|\.doomed-[0-9a-f]{32})?$/;
 
 export async function scrubBlobs(layout: Layout, options: ScrubOptions = {}): Promise<ScrubResult> {
   const done = { blobs: 0, bytes: 0, findings: [] as Finding[] };
-  await onDisk('when attachments were scrubbed', async () => {
+  await withDiskErrors('while verifying attachments', async () => {
     for (const shard of (await readdir(layout.folder)).sort()) {
       if (shard === 'uploads') continue;
       const isShard = /^[0-9a-f]{2}$/.test(shard) && (await lstat(join(layout.folder, shard))).isDirectory();
       if (!isShard) done.findings.push({ kind: 'foreign', path: shard });
-      else for (const name of (await readdir(join(layout.folder, shard))).sort()) await look(shard, name);
+      else for (const name of (await readdir(join(layout.folder, shard))).sort()) await check(shard, name);
     }
   });
   return done;
 
-  async function look(shard: string, name: string): Promise<void> {
+  async function check(shard: string, name: string): Promise<void> {
     options.signal?.throwIfAborted();
     const path = `${shard}/${name}`;
-    const stats = await ifThere(lstat(join(layout.folder, path)));
+    const stats = await ifExists(lstat(join(layout.folder, path)));
     if (stats === null) return;
     if (!OURS.test(name) || !name.startsWith(shard) || !stats.isFile()) {
       return void done.findings.push({ kind: 'foreign', path });

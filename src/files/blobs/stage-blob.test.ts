@@ -24,7 +24,7 @@ const isOther = () => {
 };
 
 describe('staging', () => {
-  it('gives the script a copy of its own, whatever it writes into it', async () => {
+  it('gives the script a copy of its own, which it may change', async () => {
     const { blobs } = await aBench();
     const bytes = bytesOf(MB + 1);
     const sha256 = await put(blobs, bytes);
@@ -39,7 +39,7 @@ describe('staging', () => {
     }
   });
 
-  it('by link costs no space, and a script that wrote into it is found out', async () => {
+  it('by link uses no space, and a change by the script is detected', async () => {
     const { blobs, folder: home } = await aBench();
     const sha256 = await put(blobs, bytesOf(MB));
     const folder = await aFolder();
@@ -63,7 +63,7 @@ describe('staging', () => {
     expect(sha256Of(readFileSync(join(folder, 'a')))).toBe(sha256);
   });
 
-  it('never gives out a damaged blob, nor leaves half of one', async () => {
+  it('never stages a damaged blob, nor leaves a part of one', async () => {
     const { blobs, folder: home } = await aBench();
     const sha256 = await put(blobs, bytesOf(MB));
     flipBit(blobPath(home, sha256));
@@ -74,7 +74,7 @@ describe('staging', () => {
     expect(filesBelow(folder)).toEqual([]);
   });
 
-  it('never replaces a file, follows a link or leaves the folder', async () => {
+  it('never replaces a file, follows a link or leaves the directory', async () => {
     const { blobs } = await aBench();
     const sha256 = await put(blobs, bytesOf(100));
     const folder = await aFolder();
@@ -91,7 +91,7 @@ describe('staging', () => {
     expect(filesBelow(join(elsewhere, '..'))).toEqual([]);
   });
 
-  it('of what is not there is refused', async () => {
+  it('of a missing blob is refused', async () => {
     const { blobs } = await aBench();
     const staging = { sha256: sha256Of(bytesOf(1)), folder: await aFolder(), name: 'a' };
     expect(await blobs.stage(staging)).toMatchObject({ ok: false, refusal: { code: 'not-found' } });

@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const nothing = async () => new Set<string>();
 const everything = async (hashes: readonly string[]) => new Set(hashes);
 
-/** Found unreferenced, and that more than an hour ago. */
+/** A blob that was found unreferenced more than an hour ago. */
 async function aDueBlob(): Promise<Bench & { sha256: string }> {
   const bench = await aBench();
   const sha256 = await put(bench.blobs, bytesOf(1000));
@@ -27,7 +27,7 @@ async function aDueBlob(): Promise<Bench & { sha256: string }> {
   return { ...bench, sha256 };
 }
 
-/** Answers that nothing is referenced, and does something after the blob was taken out of sight. */
+/** Reports that nothing is referenced, and runs `work` while the blob is hidden. */
 function meanwhile(work: () => Promise<unknown>) {
   let calls = 0;
   return async () => {
@@ -53,7 +53,7 @@ describe('the sweep', () => {
     expect(files()).toEqual([]);
   });
 
-  it('keeps what is referenced, and counts the hour anew after a reference in between', async () => {
+  it('keeps referenced blobs, and restarts the hour after a reference in between', async () => {
     const { blobs, pass } = await aBench();
     const [kept, lost] = [await put(blobs, bytesOf(10, 1)), await put(blobs, bytesOf(10, 2))];
     const referenced = async () => new Set([kept]);
@@ -69,14 +69,14 @@ describe('the sweep', () => {
     expect(await blobs.sweep({ referenced: nothing })).toMatchObject({ removed: 1 });
   });
 
-  it('keeps a young blob, however long its content was unreferenced before', async () => {
+  it('keeps a recently used blob, however long it was unreferenced before', async () => {
     const { blobs, sha256 } = await aDueBlob();
     await blobs.keep(sha256);
     expect(await blobs.sweep({ referenced: nothing })).toMatchObject({ removed: 0 });
     expect(await blobs.keep(sha256Of(bytesOf(5)))).toBe(false);
   });
 
-  it('can be told to wait for nothing', async () => {
+  it('deletes at once with olderThanMs 0', async () => {
     const { blobs, files, pass } = await aBench();
     await put(blobs, bytesOf(1000));
     pass(1);
@@ -97,7 +97,7 @@ describe('the sweep', () => {
     expect(bench.files().filter((path) => path.includes('doomed'))).toEqual([]);
   });
 
-  it('puts a blob back for which a row was written while it decided', async () => {
+  it('restores a blob that was referenced while it decided', async () => {
     const { blobs, sha256 } = await aDueBlob();
     let calls = 0;
     await blobs.sweep({ referenced: async (hashes) => (++calls === 1 ? new Set() : new Set(hashes)) });
@@ -105,10 +105,10 @@ describe('the sweep', () => {
     expect(await blobs.stat(sha256)).not.toBeNull();
   });
 
-  it('deletes nothing when the references cannot be looked up, and puts right what it left', async () => {
+  it('deletes nothing when the reference check fails, and the blob stays readable', async () => {
     const { blobs, sha256 } = await aDueBlob();
-    const broken = meanwhile(() => Promise.reject(new Error('the store is away')));
-    await expect(blobs.sweep({ referenced: broken })).rejects.toThrow('the store is away');
+    const broken = meanwhile(() => Promise.reject(new Error('the store is unavailable')));
+    await expect(blobs.sweep({ referenced: broken })).rejects.toThrow('the store is unavailable');
     expect(await blobs.stat(sha256)).not.toBeNull();
     expect(await blobs.verify(sha256)).toBe('intact');
   });
@@ -116,7 +116,7 @@ describe('the sweep', () => {
   it.each([
     ['referenced', everything, true],
     ['unreferenced', nothing, false],
-  ])('decides about a blob that a killed sweep has left out of sight: %s', async (_what, referenced, isKept) => {
+  ])('decides about a blob that a killed sweep left hidden: %s', async (_what, referenced, isKept) => {
     const { blobs, folder, sha256, files } = await aDueBlob();
     const path = blobPath(folder, sha256);
     await rename(path, `${path}.doomed-${'0'.repeat(32)}`);
@@ -124,7 +124,7 @@ describe('the sweep', () => {
     expect(files()).toEqual(isKept ? [path.slice(folder.length + 1)] : []);
   });
 
-  it('does not believe a mark from the future', async () => {
+  it('ignores a marker from the future', async () => {
     const { blobs, folder, sha256, pass } = await aDueBlob();
     const future = Date.now() / 1000 + 1e6;
     await utimes(`${blobPath(folder, sha256)}.unreferenced`, future, future);
@@ -143,7 +143,7 @@ describe('the sweep', () => {
     expect(files()).toEqual([`${shard}/notes.txt`]);
   });
 
-  it('removes uploads that stood still for a day, and what a killed add has left after an hour', async () => {
+  it('removes uploads that were idle for a day, and files of a killed add after an hour', async () => {
     const { blobs, folder, files, pass } = await aBench();
     const begin = await blobs.begin({ id: 'slow' });
     expect(begin.ok).toBe(true);
@@ -157,21 +157,21 @@ describe('the sweep', () => {
     expect(files()).toEqual([]);
   });
 
-  it('leaves an upload alone at which somebody is', async () => {
+  it('leaves an upload alone while it is written', async () => {
     const { blobs, pass } = await aBench();
     await blobs.begin({ id: 'slow' });
     let go: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (go = resolve));
-    let isAtIt: () => void = () => undefined;
-    const atIt = new Promise<void>((resolve) => (isAtIt = resolve));
+    let signalStarted: () => void = () => undefined;
+    const started = new Promise<void>((resolve) => (signalStarted = resolve));
     const source = (async function* () {
       yield bytesOf(10);
-      isAtIt();
+      signalStarted();
       await gate;
       yield bytesOf(10);
     })();
     const append = blobs.append('slow', { offset: 0, source });
-    await atIt;
+    await started;
     pass(48 * HOUR);
     expect(await blobs.sweep({ referenced: nothing })).toMatchObject({ removedUploads: 0 });
     go();

@@ -1,35 +1,35 @@
 /**
- * Deletes blobs that nothing refers to any more, an hour after the last reference, and uploads that were given up.
+ * Deletes blobs an hour after their last reference, and abandoned uploads.
  *
- * No locks, since a lock outlives the process that was killed while it held it. A blob is first taken out of sight
- * by a rename, which only one sweep can win; then everything is looked at once more; then it is deleted or put back:
+ * There are no locks, because a lock outlives a process that was killed while it held it. A blob is first hidden by a
+ * rename, which only one sweep can win. Then everything is checked once more. Then it is deleted or restored:
  *
  *     ab/<sha> ──rename──▶ ab/<sha>.doomed-<random> ──still unreferenced, still old──▶ deleted
- *         ▲────────────── put back ───────┘ referenced, or used in the meantime
+ *         ▲────────────── restored ───────┘ referenced, or used in the meantime
  *
- * - An add of the same content makes the blob anew, and what happens to the doomed file no longer matters.
- * - `keep` either touches the blob before the rename, and the second look sees that it is young, or finds it gone
- *   and puts it back. So does every reader.
- * - A crash leaves a doomed file, which readers and the next sweep treat the same way.
+ * - An add of the same content creates the blob again, and the hidden file no longer matters.
+ * - `keep` either touches the blob before the rename, and the second check sees that it is young, or finds it hidden
+ *   and restores it. So does every reader.
+ * - A crash leaves a hidden file, which readers and the next sweep treat the same way.
  *
- * Must never delete a blob on the word of a reference check that was made before the rename.
+ * It must never delete a blob because of a reference check that was made before the rename.
  */
 import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sweepUploads } from '../uploads/sweep-uploads.ts';
 import type { BlobStore } from './blob-store.ts';
-import { ifThere, onDisk } from './file-errors.ts';
+import { ifExists, withDiskErrors } from './file-errors.ts';
 import { FILE_MODE, isSha256 } from './layout.ts';
-import { putBack } from './open-blob.ts';
+import { restoreBlob } from './open-blob.ts';
 
 const HOUR_MS = 3_600_000;
 
 export interface SweepOptions {
-  /** Of these hashes, those that something refers to. When it throws, nothing more is deleted. */
+  /** Returns those of the hashes that are referenced. When it throws, nothing more is deleted. */
   referenced(hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /** How long a blob stays after its last reference, or after its add. Default: an hour. */
   readonly olderThanMs?: number;
-  /** How long an upload may stand still. Default: a day. */
+  /** How long an upload may be idle. Default: a day. */
   readonly uploadsOlderThanMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -43,7 +43,7 @@ export interface SweepResult {
 
 export async function sweepBlobs(blobStore: BlobStore, options: SweepOptions): Promise<SweepResult> {
   const sweep = new Sweep(blobStore, options);
-  return onDisk('when attachments were swept', async () => {
+  return withDiskErrors('while sweeping attachments', async () => {
     const shards = (await readdir(blobStore.layout.folder)).filter((name) => /^[0-9a-f]{2}$/.test(name));
     for (const shard of shards.sort()) {
       options.signal?.throwIfAborted();
@@ -80,43 +80,43 @@ class Sweep {
     }
   }
 
-  /** Notes when it was first found unreferenced; due once that, and its last use, are long enough ago. */
+  /** Records when the blob was first found unreferenced. It is due when that and its last use are long enough ago. */
   async #isDue(sha256: string): Promise<boolean> {
     const { layout, now } = this.#blobStore;
-    const mark = layout.unreferenced(sha256);
-    const seenAt = (await ifThere(stat(mark)))?.mtimeMs;
-    // A mark from the future was made before the clock went back, and would keep the blob until then.
-    if (seenAt === undefined || seenAt > now()) await makeMark(mark, now());
+    const marker = layout.unreferenced(sha256);
+    const seenAt = (await ifExists(stat(marker)))?.mtimeMs;
+    // A marker from the future was made before the clock stepped back, and would keep the blob until then.
+    if (seenAt === undefined || seenAt > now()) await writeMarker(marker, now());
     const since = Math.min(seenAt ?? now(), now());
     return now() - since >= this.#olderThanMs && (await this.#isOld(layout.blob(sha256)));
   }
 
   async #isOld(path: string): Promise<boolean> {
-    const stats = await ifThere(stat(path));
+    const stats = await ifExists(stat(path));
     return stats !== null && this.#blobStore.now() - stats.mtimeMs >= this.#olderThanMs;
   }
 
   async #doom(sha256: string, path: string): Promise<void> {
     const { layout } = this.#blobStore;
     const doomed = layout.doomed(sha256);
-    // Also what another sweep has left: its owner, should it live, finds the file gone and lets it be.
-    if ((await ifThere(rename(path, doomed).then(() => true))) === null) return;
+    // Includes files that another sweep left. If that sweep is alive, it finds the file gone and continues.
+    if ((await ifExists(rename(path, doomed).then(() => true))) === null) return;
     const isReferenced = (await this.#referenced([sha256])).has(sha256);
-    if (isReferenced || !(await this.#isOld(doomed))) return putBack(layout, sha256, doomed);
-    const { size } = (await ifThere(stat(doomed))) ?? { size: 0 };
-    // What is beside it goes first: were it last, a crash in between would leave it for ever.
+    if (isReferenced || !(await this.#isOld(doomed))) return restoreBlob(layout, sha256, doomed);
+    const { size } = (await ifExists(stat(doomed))) ?? { size: 0 };
+    // Companion files are deleted first: a crash before the last step would leave them forever.
     await rm(layout.md5(sha256), { force: true });
     await rm(layout.unreferenced(sha256), { force: true });
-    if ((await ifThere(unlink(doomed).then(() => true))) === null) return;
+    if ((await ifExists(unlink(doomed).then(() => true))) === null) return;
     this.removed += 1;
     this.freedBytes += size;
   }
 }
 
-async function makeMark(path: string, now: number): Promise<void> {
+async function writeMarker(path: string, now: number): Promise<void> {
   const handle = await open(path, 'w', FILE_MODE);
   try {
-    // Through the handle: an add may have taken the mark away again.
+    // Through the handle: an add may have removed the marker meanwhile.
     await handle.utimes(now / 1000, now / 1000);
   } finally {
     await handle.close();

@@ -1,6 +1,6 @@
 /**
- * fsync, whose failure is final: the kernel may have dropped what it could not write and calls the next fsync a
- * success. Whoever meets a `SyncFailed` gives the file up.
+ * fsync, whose failure is final: the kernel may have dropped the data it could not write, and the next fsync succeeds.
+ * A caller that gets `SyncFailed` discards the file.
  */
 import type { FileHandle } from 'node:fs/promises';
 
@@ -11,7 +11,7 @@ export class SyncFailed extends Error {
   }
 }
 
-/** `content`: what is needed to read it back; `whole`: also its times and owner. */
+/** `content`: what is needed to read it back. `whole`: also its times and owner. */
 export async function syncFile(handle: FileHandle, what: 'content' | 'whole'): Promise<void> {
   try {
     await (what === 'content' ? handle.datasync() : handle.sync());

@@ -1,4 +1,4 @@
-/** Reads a blob only to see whether it is still what its name says. */
+/** Verifies that the content of a blob still matches its hash. */
 import { errnoOf } from './file-errors.ts';
 import type { Layout } from './layout.ts';
 import { openBlob } from './open-blob.ts';
@@ -12,7 +12,7 @@ export async function verifyBlob(layout: Layout, sha256: string): Promise<Verdic
   try {
     return (await hashFile(handle, 'sha256')).digest('hex') === sha256 ? 'intact' : 'damaged';
   } catch (error) {
-    // A sector that cannot be read is damage too.
+    // An unreadable sector is damage too.
     if (errnoOf(error) === 'EIO') return 'damaged';
     throw error;
   } finally {

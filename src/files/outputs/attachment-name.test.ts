@@ -52,7 +52,7 @@ describe('an attachment name', () => {
     'a..b',
     '👩‍🚀.png',
     '-rf',
-  ])('is fine: %j', (name) => {
+  ])('is accepted: %j', (name) => {
     expect(checkAttachmentName(name)).toBe(name);
   });
 });
@@ -61,7 +61,7 @@ describe('the attachment names of one job', () => {
   const composed = 'caf\u00e9.txt';
   const decomposed = 'cafe\u0301.txt';
 
-  it('are refused together when two look the same, and both are told', () => {
+  it('are refused together when two look the same, and both are reported', () => {
     expect(() => checkAttachmentNames([composed, 'b', decomposed])).toThrow(
       expect.objectContaining({
         code: 'bad-input',
@@ -71,12 +71,12 @@ describe('the attachment names of one job', () => {
     expect(() => checkAttachmentNames(['a', 'a'])).toThrow('look like another');
   });
 
-  it('tell every problem at once', () => {
+  it('report every problem at once', () => {
     const attempt = () => checkAttachmentNames(['', 'good', '..', 'a/b']);
     expect(attempt).toThrow(expect.objectContaining({ problems: [{}, {}, {}].map(() => expect.anything()) }));
   });
 
-  it('are answered as they are when they are fine', () => {
+  it('are returned unchanged when they are valid', () => {
     expect(checkAttachmentNames([decomposed, 'b'])).toEqual([decomposed, 'b']);
   });
 });

@@ -16,7 +16,7 @@ async function anOut(): Promise<string> {
 }
 
 describe('collecting outputs', () => {
-  it('takes every plain file, also those in folders', async () => {
+  it('collects every regular file, also in subdirectories', async () => {
     const { blobs } = await aBench();
     const out = await anOut();
     mkdirSync(join(out, 'a', 'b'), { recursive: true });
@@ -31,7 +31,7 @@ describe('collecting outputs', () => {
     expect(await blobs.collect(out)).toMatchObject({ outputs, refusedCount: 0 });
   });
 
-  it('reports symlinks, hard links, FIFOs and sockets, takes none of them and waits for none', async () => {
+  it('reports symlinks, hard links, FIFOs and sockets, and neither collects nor blocks on them', async () => {
     const { blobs, files } = await aBench();
     const out = await anOut();
     const secret = join(out, '..', 'secret');
@@ -53,7 +53,7 @@ describe('collecting outputs', () => {
       { path: 'dangling', reason: 'is a symbolic link' },
       { path: 'fifo', reason: 'is a FIFO' },
       { path: 'folder-link', reason: 'is a symbolic link' },
-      { path: 'hard', reason: 'has 1 further names (hard links)' },
+      { path: 'hard', reason: 'has 1 further hard links' },
       { path: 'socket', reason: 'is a socket' },
       { path: 'symlink', reason: 'is a symbolic link' },
     ]);
@@ -76,7 +76,7 @@ describe('collecting outputs', () => {
     expect(await blobs.collect(out, { owner: 12_345 })).toMatchObject({ outputs: [{ path: 'theirs' }] });
   });
 
-  it('reports names that cannot be attachments, and twins together', async () => {
+  it('reports invalid names, and all names that look alike', async () => {
     const { blobs } = await aBench();
     const out = await anOut();
     const bad = ['a\nb', 'end.', '.tmp-1', 'con', 'a\\b', '..x'];
@@ -87,7 +87,7 @@ describe('collecting outputs', () => {
     expect(refused.map(({ path }) => path).sort()).toEqual([...bad, 'caf\u00e9', 'cafe\u0301', '\ufffd'].sort());
   });
 
-  it('stops at the limits of number and bytes, and says what was left', async () => {
+  it('stops at the limits of number and bytes, and reports the rest', async () => {
     const { blobs } = await aBench();
     const out = await anOut();
     for (const name of ['1', '2', '3', '4', '5']) writeFileSync(join(out, name), bytesOf(100));
@@ -99,19 +99,22 @@ describe('collecting outputs', () => {
     expect(small.refusedCount).toBe(2);
   });
 
-  it('ends in a folder without end', async () => {
+  it('ends in a very deep directory', async () => {
     const { blobs } = await aBench();
     const out = await anOut();
     mkdirSync(join(out, ...Array.from({ length: 60 }, () => 'd')), { recursive: true });
     expect(await blobs.collect(out)).toMatchObject({ outputs: [], refusedCount: 1 });
   });
 
-  it('finds nothing where there is no folder, and reports what stands in its place', async () => {
+  it('finds nothing without a directory, and reports a file in its place', async () => {
     const { blobs } = await aBench();
     const out = await anOut();
     await rm(out, { recursive: true });
     expect(await blobs.collect(out)).toEqual({ outputs: [], refused: [], refusedCount: 0 });
     symlinkSync('/etc', out);
-    expect(await blobs.collect(out)).toMatchObject({ outputs: [], refused: [{ path: '', reason: 'is not a folder' }] });
+    expect(await blobs.collect(out)).toMatchObject({
+      outputs: [],
+      refused: [{ path: '', reason: 'is not a directory' }],
+    });
   });
 });

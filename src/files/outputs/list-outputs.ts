@@ -1,28 +1,28 @@
 /**
- * Finds the files that a script has left in its output folder. Looks at everything, opens nothing: links are not
- * followed, and whatever is no plain file of the script's own is reported instead of taken.
+ * Lists the files in the output directory of a script. It opens nothing and follows no links. Anything that is not a
+ * regular file of the script is reported instead.
  *
- * Invariant: the walk ends, however many entries there are and however deep they lie.
+ * Invariant: the walk ends, however many entries there are and however deep they are.
  */
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifThere } from '../blobs/file-errors.ts';
-import { oddity } from '../blobs/foreign-file.ts';
-import { findTwins, nameProblem } from './attachment-name.ts';
+import { ifExists } from '../blobs/file-errors.ts';
+import { fileProblem } from '../blobs/foreign-file.ts';
+import { findLookalikes, nameProblem } from './attachment-name.ts';
 
 const MAX_ENTRIES = 100_000;
 const MAX_DEPTH = 32;
 
 export interface OutputLimits {
-  /** The user who must own the files. */
+  /** The required owner of the files. */
   readonly owner: number;
   readonly maxFiles: number;
-  /** Of all files together. */
+  /** The limit of all files together. */
   readonly maxBytes: number;
 }
 
 export interface RefusedOutput {
-  /** Relative to the output folder, with slashes. */
+  /** Relative to the output directory, with slashes. */
   readonly path: string;
   readonly reason: string;
 }
@@ -37,15 +37,18 @@ export interface FoundOutputs {
   readonly refused: readonly RefusedOutput[];
 }
 
-/** In the order of their paths. A folder that is not there has no outputs. */
+/** Lists files in the order of their paths. A missing directory has no outputs. */
 export async function listOutputs(folder: string, limits: OutputLimits): Promise<FoundOutputs> {
   const walk = new OutputWalk(folder, limits);
   await walk.run();
   const files = walk.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const twins = new Set(findTwins(files.map(({ path }) => path)));
-  const refused = [...twins].map((place) => ({ path: files[place]?.path ?? '', reason: 'looks like another name' }));
+  const lookalikes = new Set(findLookalikes(files.map(({ path }) => path)));
+  const refused = [...lookalikes].map((index) => ({
+    path: files[index]?.path ?? '',
+    reason: 'looks like another name',
+  }));
   return withinLimits(
-    files.filter((_, place) => !twins.has(place)),
+    files.filter((_, index) => !lookalikes.has(index)),
     [...walk.refused, ...refused],
     limits,
   );
@@ -77,7 +80,7 @@ class OutputWalk {
   readonly refused: RefusedOutput[] = [];
   readonly #folder: string;
   readonly #limits: OutputLimits;
-  readonly #folders: string[] = [''];
+  readonly #directories: string[] = [''];
   #entries = 0;
 
   constructor(folder: string, limits: OutputLimits) {
@@ -86,34 +89,35 @@ class OutputWalk {
   }
 
   async run(): Promise<void> {
-    const root = await ifThere(lstat(this.#folder, { bigint: true }));
+    const root = await ifExists(lstat(this.#folder, { bigint: true }));
     if (root === null) return;
-    if (!root.isDirectory()) return this.#refuse('', 'is not a folder');
-    for (let path = this.#folders.pop(); path !== undefined; path = this.#folders.pop()) await this.#enter(path);
+    if (!root.isDirectory()) return this.#refuse('', 'is not a directory');
+    for (let path = this.#directories.pop(); path !== undefined; path = this.#directories.pop())
+      await this.#enter(path);
   }
 
   async #enter(path: string): Promise<void> {
     for await (const { name } of await opendir(join(this.#folder, path))) {
       this.#entries += 1;
       if (this.#entries > MAX_ENTRIES) {
-        this.#folders.length = 0;
-        return this.#refuse(path, `there are more than ${MAX_ENTRIES} entries; the rest was not looked at`);
+        this.#directories.length = 0;
+        return this.#refuse(path, `there are more than ${MAX_ENTRIES} entries; the rest was skipped`);
       }
-      await this.#look(path === '' ? name : `${path}/${name}`, name);
+      await this.#visit(path === '' ? name : `${path}/${name}`, name);
     }
   }
 
-  async #look(path: string, name: string): Promise<void> {
+  async #visit(path: string, name: string): Promise<void> {
     const badName = nameProblem(name);
     if (badName !== null) return this.#refuse(path, `its name ${badName}`);
-    const stats = await ifThere(lstat(join(this.#folder, path), { bigint: true }));
-    if (stats === null) return this.#refuse(path, 'went away');
+    const stats = await ifExists(lstat(join(this.#folder, path), { bigint: true }));
+    if (stats === null) return this.#refuse(path, 'disappeared');
     if (stats.isDirectory()) {
-      if (path.split('/').length >= MAX_DEPTH) return this.#refuse(path, `lies more than ${MAX_DEPTH} folders deep`);
-      this.#folders.push(path);
+      if (path.split('/').length >= MAX_DEPTH) return this.#refuse(path, `is more than ${MAX_DEPTH} directories deep`);
+      this.#directories.push(path);
       return;
     }
-    const problem = oddity(stats, { owner: this.#limits.owner, isSole: true });
+    const problem = fileProblem(stats, { owner: this.#limits.owner, isSole: true });
     if (problem !== null) return this.#refuse(path, problem);
     this.files.push({ path, size: Number(stats.size) });
   }

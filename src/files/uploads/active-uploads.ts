@@ -1,12 +1,12 @@
 /**
- * Who is at an upload right now. The last one to come has it: a client that was cut off and is back must not
- * wait until its old connection, of which the server has heard nothing yet, runs into a time-out.
+ * The calls that use an upload right now. The latest call wins: a client that reconnects must not wait until its old
+ * connection times out.
  */
 import { LonghaulError } from '../../core/ports/errors.ts';
 
 interface Active {
   readonly controller: AbortController;
-  /** Resolved when it has let go. */
+  /** Resolves when the call has released the upload. */
   readonly done: Promise<void>;
 }
 
@@ -14,17 +14,19 @@ export class ActiveUploads {
   readonly #active = new Map<string, Active>();
   #isClosed = false;
 
-  /** Runs the work once everybody else has let go of this upload; `signal` tells it to let go in turn. */
+  /**
+   * Runs the work once earlier calls have released this upload. `signal` aborts the work when a later call takes over.
+   */
   async run<T>(id: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let other = this.#active.get(id); other !== undefined; other = this.#active.get(id)) {
       other.controller.abort();
       await other.done;
     }
-    if (this.#isClosed) throw new LonghaulError('store-closed', 'the attachments were closed');
+    if (this.#isClosed) throw new LonghaulError('store-closed', 'the attachment store is closed');
     const controller = new AbortController();
     const result = work(controller.signal);
-    const letGo = () => void this.#active.delete(id);
-    this.#active.set(id, { controller, done: result.then(letGo, letGo) });
+    const release = () => void this.#active.delete(id);
+    this.#active.set(id, { controller, done: result.then(release, release) });
     return result;
   }
 

@@ -1,4 +1,7 @@
-/** Takes a stream into a file. What has come before a cut is written, so that an upload can go on from there. */
+/**
+ * Writes a stream to a file. Bytes received before an interruption are written, so that the upload can continue from
+ * there.
+ */
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { addAbortSignal, Readable } from 'node:stream';
@@ -7,9 +10,9 @@ import { HashingWriter } from '../blobs/hashing-writer.ts';
 
 export type Source = AsyncIterable<Uint8Array>;
 
-export interface Reception {
+export interface ReceiveOptions {
   readonly handle: FileHandle;
-  /** Has seen the first `position` bytes. */
+  /** The hash of the first `position` bytes. */
   readonly hash: Hash;
   readonly position: number;
   readonly maxBytes: number;
@@ -22,12 +25,12 @@ export type Received =
   | { readonly end: 'too-large' }
   | { readonly end: 'cut'; readonly length: number; readonly error: unknown };
 
-/** Throws what the disk says; what the source says is in the answer. */
-export async function receive(source: Source, reception: Reception): Promise<Received> {
-  const writer = new HashingWriter(reception);
+/** Throws errors of the disk; errors of the source are in the result. */
+export async function receive(source: Source, options: ReceiveOptions): Promise<Received> {
+  const writer = new HashingWriter(options);
   const stream = source instanceof Readable ? source : Readable.from(source, { objectMode: false });
   try {
-    const cut = await pour(stream, writer, reception);
+    const cut = await copyStream(stream, writer, options);
     if (cut === 'too-large') return { end: 'too-large' };
     await writer.end();
     return cut === null
@@ -35,14 +38,14 @@ export async function receive(source: Source, reception: Reception): Promise<Rec
       : { end: 'cut', length: writer.length, error: cut.error };
   } finally {
     await writer.end().catch(() => undefined);
-    // A caller's own stream is left to it: to destroy a request would be to hang up before it is answered.
+    // A stream of the caller is left open: destroying a request would close the connection before the answer.
     if (stream !== source) stream.destroy();
   }
 }
 
 type Cut = null | 'too-large' | { readonly error: unknown };
 
-async function pour(stream: Readable, writer: HashingWriter, { signal, maxBytes }: Reception): Promise<Cut> {
+async function copyStream(stream: Readable, writer: HashingWriter, { signal, maxBytes }: ReceiveOptions): Promise<Cut> {
   const chunks = chunksOf(stream, signal);
   for (let next = await chunks(); next !== null; next = await chunks()) {
     if ('error' in next) return next;
@@ -55,21 +58,21 @@ async function pour(stream: Readable, writer: HashingWriter, { signal, maxBytes 
 type Next = { readonly chunk: Uint8Array } | { readonly error: unknown } | null;
 
 /**
- * Keeps the source's failures apart from the writer's, which `for await` would mix. A source that is stuck in the middle
- * of a piece cannot be told to stop: who is aborted lets go of it at once.
+ * Separates failures of the source from those of the writer, which `for await` would mix. A source that hangs within a
+ * chunk cannot be stopped: after an abort it is abandoned at once.
  */
 function chunksOf(stream: Readable, signal: AbortSignal): () => Promise<Next> {
   addAbortSignal(signal, stream);
   const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  let letGo = (): void => undefined;
-  const abort = (): void => letGo();
+  let release = (): void => undefined;
+  const abort = (): void => release();
   signal.addEventListener('abort', abort, { once: true });
   stream.once('close', () => signal.removeEventListener('abort', abort));
-  // Not by Promise.race with one promise for all: that one would hold on to every piece.
+  // Not Promise.race with one shared promise: that would retain every chunk.
   return () =>
     new Promise((resolve) => {
-      letGo = () => resolve({ error: signal.reason });
-      if (signal.aborted) letGo();
+      release = () => resolve({ error: signal.reason });
+      if (signal.aborted) release();
       void nextOf(iterator).then(resolve);
     });
 }
@@ -78,7 +81,7 @@ async function nextOf(iterator: AsyncIterator<Uint8Array>): Promise<Next> {
   try {
     const { done, value } = await iterator.next();
     if (done === true) return null;
-    return value instanceof Uint8Array ? { chunk: value } : { error: new TypeError('the stream gives no bytes') };
+    return value instanceof Uint8Array ? { chunk: value } : { error: new TypeError('the stream does not yield bytes') };
   } catch (error) {
     return { error };
   }

@@ -1,20 +1,20 @@
-/** What goes into the calls of a resumable upload, and what comes out of them. */
+/** Parameters and results of the calls of a resumable upload. */
 import type { BlobRefused } from '../blobs/blob-refusal.ts';
 import type { BlobInfo } from '../blobs/blob-store.ts';
 import type { Source } from './receive.ts';
 
 export interface BeginOptions {
-  /** Chosen by the caller, who may begin again to find out how far it has come. Default: random. */
+  /** Chosen by the caller, which may begin again to get the current offset. Default: random. */
   readonly id?: string;
-  /** The whole size, where it is known: what cannot be taken in is refused before it is sent. */
+  /** The whole size, if known: an upload that is too large is refused before it is sent. */
   readonly size?: number;
 }
 
 export interface UploadStatus {
   readonly id: string;
-  /** How many bytes are there: where the next append must begin. */
+  /** Received bytes: where the next append must begin. */
   readonly offset: number;
-  /** The blob it has become, once finished. */
+  /** The resulting blob, once finished. */
   readonly blob: BlobInfo | null;
 }
 

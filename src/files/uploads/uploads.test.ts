@@ -25,7 +25,7 @@ async function begun(blobs: Blobs): Promise<string> {
   return begin.upload.id;
 }
 
-/** A stream that gives the bytes and then nothing, not even an end. */
+/** A stream that yields the bytes and then hangs. */
 function stalledAfter(bytes: Buffer): Readable {
   const stream = new Readable({ read: () => undefined });
   stream.push(bytes);
@@ -37,7 +37,7 @@ async function reaches(blobs: Blobs, id: string, offset: number): Promise<void> 
 }
 
 describe('an upload', () => {
-  it('becomes a blob at its finish and not a moment before, readable by its owner alone', async () => {
+  it('becomes a blob at its finish and not before, readable by its owner alone', async () => {
     const { blobs, folder, files } = await aBench();
     const bytes = bytesOf(3 * MB + 17);
     const sha256 = sha256Of(bytes);
@@ -55,7 +55,7 @@ describe('an upload', () => {
     }
   });
 
-  it('goes on where it was cut, in pieces of any size and over restarts', async () => {
+  it('continues where it was cut, in parts of any size and across restarts', async () => {
     const bench = await aBench();
     const bytes = bytesOf(5 * MB + 3, 2);
     const id = await begun(bench.blobs);
@@ -71,7 +71,7 @@ describe('an upload', () => {
     expect(await bench.blobs.finish(id)).toMatchObject({ ok: true, blob: { sha256: sha256Of(bytes) } });
   });
 
-  it('refuses an append at a wrong offset, says the right one, and takes nothing of it', async () => {
+  it('refuses an append at a wrong offset, returns the right one, and stores nothing', async () => {
     const { blobs } = await aBench();
     const id = await begun(blobs);
     await blobs.append(id, { offset: 0, source: piecesOf(bytesOf(1000)) });
@@ -86,7 +86,7 @@ describe('an upload', () => {
     ['a wrong SHA-256', { sha256: sha256Of(bytesOf(1)) }, 'wrong-hash'],
     ['a wrong MD5', { md5: md5Of(bytesOf(1)) }, 'wrong-hash'],
     ['more bytes than announced', { size: 999 }, 'wrong-size'],
-  ])('is refused with %s, and nothing is left of it', async (_what, expected, code) => {
+  ])('is refused with %s, and leaves nothing behind', async (_what, expected, code) => {
     const { blobs, files } = await aBench();
     const id = await begun(blobs);
     await blobs.append(id, { offset: 0, source: piecesOf(bytesOf(1000)) });
@@ -95,7 +95,7 @@ describe('an upload', () => {
     expect(files()).toEqual([]);
   });
 
-  it('with fewer bytes than announced is refused with the offset, and goes on', async () => {
+  it('with fewer bytes than announced is refused with the offset, and can continue', async () => {
     const { blobs } = await aBench();
     const bytes = bytesOf(1000);
     const id = await begun(blobs);
@@ -106,7 +106,7 @@ describe('an upload', () => {
     expect(await blobs.finish(id, { size: 1000 })).toMatchObject({ ok: true, blob: { sha256: sha256Of(bytes) } });
   });
 
-  it('answers a repeated finish as the first time, also after a restart', async () => {
+  it('returns the same result for a repeated finish, also after a restart', async () => {
     const bench = await aBench();
     const id = await begun(bench.blobs);
     await bench.blobs.append(id, { offset: 0, source: piecesOf(bytesOf(1000)) });
@@ -121,14 +121,14 @@ describe('an upload', () => {
     expect(await again.begin({ id })).toMatchObject({ upload: { offset: 0, blob: null } });
   });
 
-  it('is found again by the id its caller has chosen', async () => {
+  it('is found again by the id of its caller', async () => {
     const { blobs } = await aBench();
     expect(await blobs.begin({ id: 'job7-film' })).toMatchObject({ ok: true, upload: { id: 'job7-film', offset: 0 } });
     await blobs.append('job7-film', { offset: 0, source: piecesOf(bytesOf(5)) });
     expect(await blobs.begin({ id: 'job7-film' })).toMatchObject({ ok: true, upload: { offset: 5, blob: null } });
   });
 
-  it('of nothing is an empty blob', async () => {
+  it('without content becomes an empty blob', async () => {
     const { blobs } = await aBench();
     const id = await begun(blobs);
     expect(await blobs.finish(id, { size: 0 })).toMatchObject({
@@ -152,7 +152,7 @@ describe('an upload', () => {
     expect(await blobs.finish(id)).toMatchObject({ blob: { sha256: sha256Of(bytes) } });
   });
 
-  it('of two appends at one time takes one', async () => {
+  it('accepts one of several concurrent appends', async () => {
     const { blobs } = await aBench();
     const bytes = bytesOf(MB);
     const id = await begun(blobs);
@@ -164,7 +164,7 @@ describe('an upload', () => {
     expect(await blobs.finish(id)).toMatchObject({ blob: { sha256: sha256Of(bytes) } });
   });
 
-  it('ends with its signal or with close, and keeps what came', async () => {
+  it('ends with its signal or with close, and keeps the received bytes', async () => {
     const { blobs, reopen } = await aBench();
     const id = await begun(blobs);
     const ending = new AbortController();
@@ -182,7 +182,7 @@ describe('an upload', () => {
     expect(await (await reopen()).upload(id)).toMatchObject({ offset: 2 * MB });
   });
 
-  it('larger than allowed is refused at the announcement, else when it gets too large', async () => {
+  it('that is too large is refused at its announcement, otherwise when it exceeds the limit', async () => {
     const { blobs, files } = await aBench({ maxBytes: MB });
     expect(await blobs.begin({ size: MB + 1 })).toMatchObject({ refusal: { code: 'too-large' } });
     const id = await begun(blobs);
@@ -192,13 +192,13 @@ describe('an upload', () => {
     expect(await blobs.begin({ size: MB })).toMatchObject({ ok: true });
   });
 
-  it('is refused as store-full before a byte is sent when it would eat into the reserve', async () => {
+  it('is refused as store-full before a byte is sent when it would use up the reserve', async () => {
     const { blobs } = await aBench({ reserveBytes: Number.MAX_SAFE_INTEGER - 1, maxBytes: 10 });
     await expect(blobs.begin({ size: 1 })).rejects.toMatchObject({ code: 'store-full' });
     await expect(blobs.addFromStream(piecesOf(bytesOf(1)))).rejects.toMatchObject({ code: 'store-full' });
   });
 
-  it('that nobody began is not found, and an id that is no name is bad input', async () => {
+  it('that was never begun is not found, and an invalid id is bad input', async () => {
     const { blobs } = await aBench();
     expect(await blobs.upload('none')).toBeNull();
     expect(await blobs.append('none', { offset: 0, source: piecesOf(bytesOf(1)) })).toMatchObject({
@@ -219,7 +219,7 @@ describe('an upload', () => {
 });
 
 describe('the same content twice', () => {
-  it('is one blob, and a damaged one is healed by it', async () => {
+  it('is one blob, and repairs a damaged one', async () => {
     const { blobs, folder, files } = await aBench();
     const sha256 = await put(blobs, bytesOf(1000));
     await put(blobs, bytesOf(1000));

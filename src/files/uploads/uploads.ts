@@ -1,32 +1,32 @@
 /**
- * Resumable uploads. The length of the partial file is the truth about how far one has come; the hash of what is
- * there is remembered between appends and, after a restart, rebuilt by reading it.
+ * Resumable uploads. The length of the partial file is the authoritative offset. The hash of its content is cached
+ * between appends and rebuilt by reading after a restart.
  *
  *     begin ─▶ append … append ─▶ finish ─▶ a blob
- *                 ▲ cut, crash │     └ wrong hash, too long: gone; too short: goes on
+ *                 ▲ cut, crash │     └ wrong hash, too long: deleted; too short: continues
  *                 └────────────┘
  *
- * Must never let a byte be seen under a hash that it was not part of. One process at a time has an upload.
+ * It must never show a byte under a hash that it was not part of. One process at a time uses an upload.
  */
 import type { Hash } from 'node:crypto';
 import { type FileHandle, rm, stat } from 'node:fs/promises';
 import { refuseBlob } from '../blobs/blob-refusal.ts';
 import type { AddBlobResult, BlobStore } from '../blobs/blob-store.ts';
 import { checkExpected, type Expected } from '../blobs/expected-content.ts';
-import { ifThere, onDisk } from '../blobs/file-errors.ts';
+import { ifExists, withDiskErrors } from '../blobs/file-errors.ts';
 import { checkUploadId, randomName } from '../blobs/layout.ts';
-import { makeFile, openFile } from '../blobs/own-file.ts';
+import { createFile, openFile } from '../blobs/own-file.ts';
 import { SyncFailed } from '../blobs/sync-file.ts';
 import { ActiveUploads } from './active-uploads.ts';
-import { finishedBefore, finishUpload } from './finish-upload.ts';
+import { findFinished, finishUpload } from './finish-upload.ts';
+import { HashCache } from './hash-cache.ts';
 import { type Received, receive } from './receive.ts';
-import { RememberedHashes } from './remembered-hashes.ts';
 import type { Append, AppendResult, BeginOptions, BeginResult, UploadStatus } from './upload-calls.ts';
 
 export class Uploads {
   readonly #blobStore: BlobStore;
   readonly #active = new ActiveUploads();
-  readonly #hashes = new RememberedHashes();
+  readonly #hashes = new HashCache();
 
   constructor(blobStore: BlobStore) {
     this.#blobStore = blobStore;
@@ -40,39 +40,43 @@ export class Uploads {
     const known = await this.status(id);
     if (known?.blob) return { ok: true, upload: known };
     await space.check(Math.max(0, size - (known?.offset ?? 0)));
-    return onDisk('when an upload began', async () => {
-      await (await makeFile(layout.partial(id)))?.close();
+    return withDiskErrors('while beginning an upload', async () => {
+      await (await createFile(layout.partial(id)))?.close();
       return { ok: true, upload: (await this.status(id)) ?? { id, offset: 0, blob: null } };
     });
   }
 
-  /** Null for an upload that was never begun, was discarded, or was abandoned for so long that it is gone. */
+  /** Returns null for an upload that was never begun, was discarded, or was removed after a long idle time. */
   async status(id: string): Promise<UploadStatus | null> {
-    const partial = await ifThere(stat(this.#blobStore.layout.partial(checkUploadId(id))));
+    const partial = await ifExists(stat(this.#blobStore.layout.partial(checkUploadId(id))));
     if (partial !== null) return { id, offset: partial.size, blob: null };
-    const blob = await finishedBefore(this.#blobStore, id);
+    const blob = await findFinished(this.#blobStore, id);
     return blob === null ? null : { id, offset: blob.size, blob };
   }
 
-  /** Ends an earlier append to the same upload. Throws what the source or the disk says; `status` then knows more. */
+  /**
+   * Appends to an upload, and aborts an earlier append to it. Throws the error of the source or the disk; `status` then
+   * has the offset.
+   */
   async append(id: string, { offset, source, signal }: Append): Promise<AppendResult> {
-    return this.#alone(id, async (handle, superseded) => {
+    return this.#exclusively(id, async (handle, superseded) => {
       if (handle === null) return noUpload(id);
       const { size } = await handle.stat();
-      if (offset !== size) return refuseBlob('wrong-offset', `upload ${id} goes on at ${size}, not at ${offset}`, size);
+      if (offset !== size)
+        return refuseBlob('wrong-offset', `upload ${id} continues at offset ${size}, not ${offset}`, size);
       const { space, maxBytes } = this.#blobStore;
       await space.check(0);
       const hash = await this.#hashes.take(id, handle, size);
       const either = signal === undefined ? superseded : AbortSignal.any([signal, superseded]);
-      const reception = { handle, hash, position: size, maxBytes, space, signal: either };
-      return this.#appended(id, { hash, superseded, received: await receive(source, reception) });
+      const options = { handle, hash, position: size, maxBytes, space, signal: either };
+      return this.#appendResult(id, { hash, superseded, received: await receive(source, options) });
     });
   }
 
-  /** Can be repeated: an upload that was finished before answers with the blob it has become. */
+  /** Finishes an upload. Can be repeated: a finished upload returns its blob. */
   async finish(id: string, expected: Expected = {}): Promise<AddBlobResult> {
     checkExpected(expected);
-    return this.#alone(id, async (handle) => {
+    return this.#exclusively(id, async (handle) => {
       if (handle === null) return (await this.#finishAgain(id, expected)) ?? noUpload(id);
       const { size } = await handle.stat();
       if (size < (expected.size ?? 0)) {
@@ -85,16 +89,16 @@ export class Uploads {
     });
   }
 
-  /** Gives it up, also when it is finished: the id is free again. The blob it became stays. */
+  /** Discards an upload, also a finished one: the id becomes free. The blob stays. */
   async discard(id: string): Promise<void> {
-    await this.#alone(id, () => this.#remove(id));
+    await this.#exclusively(id, () => this.#remove(id));
   }
 
   async close(): Promise<void> {
     await this.#active.close();
   }
 
-  async #appended(
+  async #appendResult(
     id: string,
     { hash, superseded, received }: { hash: Hash; superseded: AbortSignal; received: Received },
   ): Promise<AppendResult> {
@@ -104,19 +108,23 @@ export class Uploads {
     }
     this.#hashes.put(id, hash, received.length);
     if (received.end === 'whole') return { ok: true, offset: received.length };
-    if (superseded.aborted)
-      return refuseBlob('superseded', `a later call has taken over upload ${id}`, received.length);
+    if (superseded.aborted) return refuseBlob('superseded', `a later call took over upload ${id}`, received.length);
     throw received.error;
   }
 
   async #finishAgain(id: string, expected: Expected): Promise<AddBlobResult | null> {
-    const blob = await finishedBefore(this.#blobStore, id);
+    const blob = await findFinished(this.#blobStore, id);
     if (blob === null) return null;
     const isSame = blob.sha256 === (expected.sha256 ?? blob.sha256) && blob.size === (expected.size ?? blob.size);
-    return isSame ? { ok: true, blob } : refuseBlob('wrong-hash', `upload ${id} was finished as ${blob.sha256}`);
+    return isSame
+      ? { ok: true, blob }
+      : refuseBlob('wrong-hash', `upload ${id} was finished with SHA-256 ${blob.sha256}`);
   }
 
-  async #alone<T>(id: string, work: (handle: FileHandle | null, superseded: AbortSignal) => Promise<T>): Promise<T> {
+  async #exclusively<T>(
+    id: string,
+    work: (handle: FileHandle | null, superseded: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { layout, busy } = this.#blobStore;
     const path = layout.partial(checkUploadId(id));
     const openAndWork = async (superseded: AbortSignal) => {
@@ -132,7 +140,9 @@ export class Uploads {
         await handle?.close();
       }
     };
-    return this.#active.run(id, (superseded) => onDisk(`with upload ${id}`, () => openAndWork(superseded)));
+    return this.#active.run(id, (superseded) =>
+      withDiskErrors(`while writing upload ${id}`, () => openAndWork(superseded)),
+    );
   }
 
   async #remove(id: string): Promise<void> {
@@ -143,4 +153,4 @@ export class Uploads {
 }
 
 const tooLarge = (maxBytes: number) => refuseBlob('too-large', `an attachment has at most ${maxBytes} bytes`);
-const noUpload = (id: string) => refuseBlob('not-found', `there is no upload ${id}`);
+const noUpload = (id: string) => refuseBlob('not-found', `upload ${id} does not exist`);

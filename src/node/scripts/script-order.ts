@@ -1,7 +1,7 @@
 /** Converts a queue's settings to the runner's limits and user ids. */
 import { readFile } from 'node:fs/promises';
 import type { ScriptLimits } from '../../core/settings/settings.ts';
-import type { Limits } from '../../runner/attempt/start-order.ts';
+import type { Limits } from '../../runner/attempt/start-request.ts';
 
 export function scriptLimits({ cpuMs, memoryBytes, processes, fileBytes }: ScriptLimits): Limits {
   return {

@@ -11,7 +11,7 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import { parentsOf } from '../../files/attachments/parents.ts';
 import type { Attempt } from '../../runner/attempt/attempt.ts';
 import { putDeadline } from '../../runner/attempt/deadline.ts';
-import type { Order } from '../../runner/attempt/start-order.ts';
+import type { Order } from '../../runner/attempt/start-request.ts';
 import type { AttemptContext, RunOutcome } from '../../worker/attempt/run-outcome.ts';
 import { noteStart } from '../attempts/attempt-record.ts';
 import { attemptFolder } from '../home.ts';

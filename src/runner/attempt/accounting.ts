@@ -1,19 +1,22 @@
 /**
- * Samples what all running attempts use, with one walk over the processes for all of them.
+ * Samples the resource usage of all running attempts, with one walk over /proc for all of them.
  *
- * It also refreshes what is known to belong to an attempt: a process that was seen as a child of it once is found
- * again after it has left its session and its parents.
+ * The walk also refreshes which processes belong to each attempt. A process that was seen once as a descendant is still
+ * found after it leaves its session and loses its parents.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { type Attached, type Member, membersOfEach } from '../process-tree/membership.ts';
+import { type Member, membersOfEach, type TrackedAttempt } from '../process-tree/membership.ts';
 import { readProc, type Units } from '../process-tree/process-stat.ts';
 import { takeSurvey } from '../process-tree/process-survey.ts';
 import { NO_USAGE, type Sample, type Usage } from './usage.ts';
 
 export const SAMPLE_EVERY_MS = 2_000;
 
-/** A sample for each attempt that has a process to be sampled. */
-export async function sampleAll<T extends Attached>(attempts: readonly T[], units: Units): Promise<Map<T, Sample>> {
+/** Returns a sample for each attempt that has at least one process. */
+export async function sampleAll<T extends TrackedAttempt>(
+  attempts: readonly T[],
+  units: Units,
+): Promise<Map<T, Sample>> {
   const { all } = await takeSurvey();
   const at = Date.now();
   const samples = new Map<T, Sample>();
@@ -41,7 +44,10 @@ export function parseIo(text: string): { read: number; written: number } {
   return { read: field('rchar'), written: field('wchar') };
 }
 
-/** How many processes the kernel has killed since its start because memory ran out; null when it does not say. */
+/**
+ * Returns how many processes the kernel has killed since boot because memory ran out; null when it does not report
+ * that.
+ */
 export function readOomKills(): number | null {
   try {
     const count = /^oom_kill (\d+)/m.exec(readFileSync('/proc/vmstat', 'latin1'))?.[1];
@@ -56,7 +62,7 @@ export function saveUsage(path: string, usage: Usage): void {
   renameSync(`${path}.new`, path);
 }
 
-/** What an earlier node saved; nothing when there is nothing, or a crash left half of it. */
+/** Returns the usage that an earlier node saved; empty when no file exists or a crash left an incomplete one. */
 export function loadUsage(path: string): Usage {
   try {
     return { ...NO_USAGE, ...(JSON.parse(readFileSync(path, 'utf8')) as Usage) };

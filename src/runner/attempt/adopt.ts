@@ -1,13 +1,13 @@
 /**
- * What became of an attempt, told from its folder and /proc alone: for a node that comes back, and for a start whose
- * runner process died.
+ * Decides what happened to an attempt, from its directory and /proc alone. Used by a node that restarts, and after a
+ * start whose runner process died.
  *
- *   no pid, and we made it first       never-started: the shim that comes late finds it and goes away
- *   pid says withdrawn                 never-started
- *   the shim lives                     running
- *   exit is whole                      ended
- *   pid of another boot                other-boot: its numbers name other processes now, so nothing is signalled
- *   else                               died: the shim went without a word; its script may still be there
+ *   no `pid`, and we create it first   never-started: a shim that comes late finds the file and exits
+ *   `pid` contains "withdrawn"         never-started
+ *   the shim is alive                  running
+ *   `exit` is complete                 ended
+ *   `pid` of another boot              other-boot: its pids name other processes now, so no signal is sent
+ *   otherwise                          died: the shim ended without writing `exit`; its script may still run
  *
  * Invariant: a process is believed to be the recorded one only if pid, start time and boot agree.
  */
@@ -27,21 +27,21 @@ export type Adoption =
 
 /** How long a shim that was seen may take to write its line. */
 const RECORD_WAIT_MS = 5_000;
-const LOOK_EVERY_MS = 20;
+const POLL_MS = 20;
 
 export async function adopt(folder: string): Promise<Adoption> {
   if (withdraw(folder)) return { state: 'never-started' };
-  for (const until = performance.now() + RECORD_WAIT_MS; ; await sleep(LOOK_EVERY_MS)) {
+  for (const until = performance.now() + RECORD_WAIT_MS; ; await sleep(POLL_MS)) {
     const text = readIfThere(filesOf(folder).pid) ?? '';
     if (text === WITHDRAWN) return { state: 'never-started' };
     const record = parsePid(text);
-    if (record) return judge(folder, record);
-    // Between making the file and writing it, a shim is there to be seen; without one the file stays empty for ever.
-    if (performance.now() > until || !hasShim(folder)) return lookAgain(folder);
+    if (record) return decide(folder, record);
+    // A shim is visible between creating the file and writing it. Without a shim the file stays empty forever.
+    if (performance.now() > until || !hasShim(folder)) return decideAgain(folder);
   }
 }
 
-/** Takes the shim's place in the race. True: this attempt was never started and never will be. */
+/** Creates `pid` in place of the shim. True: this attempt was never started and never will be. */
 export function withdraw(folder: string): boolean {
   try {
     writeFileSync(filesOf(folder).pid, WITHDRAWN, { flag: 'wx', mode: 0o600 });
@@ -52,23 +52,23 @@ export function withdraw(folder: string): boolean {
   }
 }
 
-/** Decides at this moment, without waiting. */
-export function judge(folder: string, record: PidRecord): Adoption {
+/** Decides from the current state, without waiting. */
+export function decide(folder: string, record: PidRecord): Adoption {
   const isHere = record.boot === bootIdentity();
   if (isHere && isAlive(record.shim)) return { state: 'running', record };
-  // After that look: a shim that was found gone has written all it will ever write.
+  // Read after the liveness check: a dead shim writes nothing more.
   const exit = readExit(folder);
   if (exit) return { state: 'ended', exit, record };
   return isHere ? { state: 'died', record } : { state: 'other-boot', record };
 }
 
-/** The shim may have written between our look at the file and our look at the processes. */
-function lookAgain(folder: string): Adoption {
+/** The shim may have written its line between our read of the file and our walk over the processes. */
+function decideAgain(folder: string): Adoption {
   const record = parsePid(readIfThere(filesOf(folder).pid) ?? '');
-  return record ? judge(folder, record) : { state: 'died', record: null };
+  return record ? decide(folder, record) : { state: 'died', record: null };
 }
 
-/** Whether any process is about to write it. */
+/** Reports whether a process is about to write the file. */
 function hasShim(folder: string): boolean {
   const path = realpathSync(filesOf(folder).pid);
   return listProcesses().some((pid) => pid !== process.pid && placesOf(pid).includes(path));

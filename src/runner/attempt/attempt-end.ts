@@ -1,24 +1,24 @@
-/** What is told of an attempt at its end, beyond what was seen of it: from the times of its files and the kernel. */
+/** The facts of an attempt at its end that the watcher did not observe itself: from file times and the kernel. */
 import { statSync } from 'node:fs';
 import { readOomKills } from './accounting.ts';
 import type { AttemptEnd, Oom } from './attempt.ts';
 import type { AttemptFiles, Exit } from './attempt-files.ts';
 
-export interface Seen extends Pick<AttemptEnd, 'exit' | 'said' | 'usage'> {
-  /** How often the kernel had run out of memory at the start; null when nobody looked. */
+export interface ObservedEnd extends Pick<AttemptEnd, 'exit' | 'said' | 'usage'> {
+  /** OOM kills of the kernel at the start of the attempt; null when they were not read. */
   readonly oomKills: number | null;
-  /** We ended it ourselves. */
+  /** This runner terminated the attempt. */
   readonly isTerminated: boolean;
 }
 
-export function toEnd(files: AttemptFiles, { oomKills, isTerminated, ...seen }: Seen): AttemptEnd {
+export function toEnd(files: AttemptFiles, { oomKills, isTerminated, ...observed }: ObservedEnd): AttemptEnd {
   return {
-    ...seen,
-    oom: isTerminated ? 'no' : oomOf(seen.exit, oomKills),
+    ...observed,
+    oom: isTerminated ? 'no' : oomOf(observed.exit, oomKills),
     isOverdue: timeOf(files.overdue) !== null,
     startedAt: timeOf(files.pid) ?? Date.now(),
-    // Before its end the file only takes up room.
-    endedAt: (seen.exit && timeOf(files.exit)) ?? Date.now(),
+    // Until the end, `exit` only reserves space, and its time means nothing.
+    endedAt: (observed.exit && timeOf(files.exit)) ?? Date.now(),
   };
 }
 

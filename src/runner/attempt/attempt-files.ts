@@ -1,66 +1,67 @@
 /**
- * The files of an attempt's folder, and what the shim's own two say: `pid` and `exit`.
+ * The files of an attempt directory, and the parsers of the two that the shim writes: `pid` and `exit`.
  *
- * Whoever reads them may come between two writes of the shim, so a line counts only with its newline. Nothing here
- * decides what a missing file means: that is adoption's (adopt.ts).
+ * A reader may come between two writes of the shim, so a line counts only with its newline. This module does not decide
+ * what a missing file means; adopt.ts does.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** A process, and not another one that was given its number later. `start` is in ticks since boot. */
+/** A process. The start time, in ticks since boot, distinguishes it from a later process with the same pid. */
 export interface ProcessKey {
   readonly pid: number;
   readonly start: number;
 }
 
-/** The file `pid`: who runs the attempt. `script` is null for the moment between the shim's line and the script's. */
+/** The file `pid`: the processes that run the attempt. `script` is null until the script has written its line. */
 export interface PidRecord {
   readonly boot: string;
   readonly shim: ProcessKey;
   readonly script: ProcessKey | null;
-  /** The pipe that the script speaks through, as /proc names it. Old kernels do not tell. */
-  readonly saidPipe?: string;
-  /** The name of the control group it was started in. */
+  /** The pipe behind fd 3, as /proc names it. Absent on old kernels. */
+  readonly reportPipe?: string;
+  /** The name of the control group that the script was started in. */
   readonly group?: string;
 }
 
 export interface Exit {
-  /** As a shell has it: 128 + the signal's number for a death by signal. */
+  /** The exit status as a shell reports it: 128 + the signal number after a death by signal. */
   readonly status: number;
-  /** A script that exits with 128 + n itself, as shells do when their child was killed, looks the same. */
+  /** The signal of the status. A script that itself exits with 128 + n, as shells do, looks the same. */
   readonly signal: string | null;
-  /** What was said through fd 3 is all in `said`; false when the disk was full. */
-  readonly isSaidWhole: boolean;
-  /** Processor time of the script and of everything it waited for, and of the shim's own helpers. */
+  /** Whether everything written to fd 3 is in the report file; false when the disk was full. */
+  readonly areReportsComplete: boolean;
+  /** CPU time of the script, of every process it waited for, and of the helpers of the shim. */
   readonly cpuSeconds: number;
 }
 
-/** Stands in `pid` when an adopter was first: the attempt was never started and never will be. */
+/** The content of `pid` when an adopter created it first: the attempt was never started and never will be. */
 export const WITHDRAWN = 'withdrawn\n';
 
 export interface AttemptFiles {
   readonly pid: string;
   readonly exit: string;
   readonly log: string;
-  readonly said: string;
-  /** How far what was said has been acted upon. */
-  readonly heard: string;
+  /** What the script wrote to fd 3. */
+  readonly reports: string;
+  /** Offset up to which reports were processed. */
+  readonly processed: string;
   readonly logIndex: string;
   readonly usage: string;
   readonly deadline: string;
-  /** Made by the watch over the deadline when it ended the attempt. */
+  /** Created by deadline.sh when it ended the attempt. */
   readonly overdue: string;
 }
 
 export function filesOf(folder: string): AttemptFiles {
-  // The folder's path is whole already: making nine of them right again would take longer than reading one.
+  // The path is already normalized: `join` for nine files would take longer than reading one.
   const file = (name: string) => `${folder}/${name}`;
   return {
     pid: file('pid'),
     exit: file('exit'),
     log: file('log'),
-    said: file('said'),
-    heard: file('heard'),
+    reports: `${folder}/said`,
+    processed: `${folder}/heard`,
     logIndex: file('log.index'),
     usage: file('usage.json'),
     deadline: file('deadline'),
@@ -68,7 +69,7 @@ export function filesOf(folder: string): AttemptFiles {
   };
 }
 
-/** Null for a record that is not there yet, in part or whole. */
+/** Returns null while the record is missing or incomplete. */
 export function parsePid(text: string): PidRecord | null {
   const [first, second] = wholeLines(text);
   const own = /^(\d+) (\d+) (\S+)(?: (\S+))?$/.exec(first ?? '');
@@ -78,14 +79,14 @@ export function parsePid(text: string): PidRecord | null {
     boot: own[3] ?? '',
     shim: keyOf(own),
     script: script ? keyOf(script) : null,
-    ...(script?.[3] && { saidPipe: `pipe:[${script[3]}]` }),
+    ...(script?.[3] && { reportPipe: `pipe:[${script[3]}]` }),
     ...(own[4] !== undefined && { group: own[4] }),
   };
 }
 
 const keyOf = (match: RegExpExecArray): ProcessKey => ({ pid: Number(match[1]), start: Number(match[2]) });
 
-/** Null until the shim has written the last line: before that it holds spaces, which only take room. */
+/** Returns null until the shim has written the last line; before that the file contains spaces that reserve room. */
 export function parseExit(text: string): Exit | null {
   const lines = wholeLines(text);
   const last = /^(\d+) (\d+)$/.exec(lines[2] ?? '');
@@ -95,8 +96,8 @@ export function parseExit(text: string): Exit | null {
   return {
     status,
     signal: signalOf(status),
-    // 137: the shim ended an idle cat itself, because another process held fd 3 open.
-    isSaidWhole: cat === 0 || cat === 137,
+    // 137: the shim killed an idle cat because another process held fd 3 open.
+    areReportsComplete: cat === 0 || cat === 137,
     cpuSeconds: parseTimes(lines[1] ?? ''),
   };
 }
@@ -106,7 +107,7 @@ export function signalOf(status: number): string | null {
   return names.find(([, number]) => number === status - 128)?.[0] ?? null;
 }
 
-/** A line of the shell's `times`, such as `0m1.500000s 0m0.250000s`. */
+/** Parses a line of the shell builtin `times`, such as `0m1.500000s 0m0.250000s`. */
 function parseTimes(line: string): number {
   const parts = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
@@ -116,13 +117,16 @@ const wholeLines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 export const readPid = (folder: string): PidRecord | null => parsePid(readIfThere(filesOf(folder).pid) ?? '');
 
-/** Null until it is whole. */
+/** Returns null until the file is complete. */
 export function readExit(folder: string): Exit | null {
   const text = readIfThere(filesOf(folder).exit);
   return text === null ? null : parseExit(text);
 }
 
-/** Null when there is no such file. Asked first: a thousand attempts that run are asked for their end every second. */
+/**
+ * Returns null when the file does not exist. The stat comes first because 1,000 running attempts are polled every
+ * second.
+ */
 export function readIfThere(path: string): string | null {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? null : readFileSync(path, 'utf8');
 }

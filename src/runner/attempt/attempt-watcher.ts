@@ -1,6 +1,6 @@
 /**
- * All attempts that are watched, and the chores that are done for all of them at once: the slow look that is the net
- * under the file events, and the sampling of what they use.
+ * Watches all attempts, and runs the periodic work that serves all of them at once: the slow poll that backs up file
+ * events, the sampling of usage, and the disk watch.
  */
 
 import { DiskWatch } from '../log/disk-watch.ts';
@@ -9,41 +9,41 @@ import { readOomKills, SAMPLE_EVERY_MS, sampleAll } from './accounting.ts';
 import type { Attempt, WatchOptions } from './attempt.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
-export interface RosterOptions {
+export interface AttemptWatcherOptions {
   onTrouble(what: string, error: unknown): void;
-  /** Nothing of its attempt is left. */
+  /** Called when no process of the attempt is left in its control group. */
   releaseCgroup(path: string): void;
 }
 
-export interface HowToWatch {
+export interface WatchSettings {
   readonly isAdopted: boolean;
   readonly cgroup: string | null;
   readonly options: WatchOptions;
 }
 
-/** All attempts are looked at once in this time, a part of them each quarter, in case no event told of a change. */
+/** Each attempt is polled once in this time, in case a file event was missed; each tick polls a quarter of them. */
 const POLL_MS = 2_000;
 const POLL_PARTS = 4;
-/** So many attempts are sampled in every third round only: a curve of 240 points needs no more. */
+/** Above this number, only every third round samples: a curve of 240 points needs no more. */
 const MANY_ATTEMPTS = 50;
 const OOM_FRESH_MS = 1_000;
 
-export class Roster {
+export class AttemptWatcher {
   readonly #attempts = new Set<WatchedAttempt>();
-  /** Processes of Longhaul itself. */
-  readonly spared = new Set([process.pid]);
-  readonly #options: RosterOptions;
-  readonly #countOomKills = createFreshReader(readOomKills);
+  /** Pids of Longhaul itself, which never belong to an attempt. */
+  readonly excludedPids = new Set([process.pid]);
+  readonly #options: AttemptWatcherOptions;
+  readonly #countOomKills = cached(readOomKills);
   readonly #units = readUnits();
   readonly #disk: DiskWatch;
-  /** Only while there are attempts: a node that has nothing to do need not wake up for them. */
-  #chores: readonly NodeJS.Timeout[] = [];
+  /** Timers run only while attempts exist: an idle node does not wake up for them. */
+  #timers: readonly NodeJS.Timeout[] = [];
   #part = 0;
   #round = 0;
   #isSampling = false;
   #isStopped = false;
 
-  constructor(options: RosterOptions) {
+  constructor(options: AttemptWatcherOptions) {
     this.#options = options;
     const attempts = () => [...this.#attempts].map(({ logGaps }) => logGaps);
     this.#disk = new DiskWatch({ attempts, onTrouble: (what, error) => options.onTrouble(what, error) });
@@ -53,16 +53,16 @@ export class Roster {
     return [...this.#attempts];
   }
 
-  watch(folder: string, how: HowToWatch): WatchedAttempt {
+  watch(folder: string, settings: WatchSettings): WatchedAttempt {
     const attempt = new WatchedAttempt({
-      ...how.options,
+      ...settings.options,
       folder,
-      isAdopted: how.isAdopted,
-      cgroup: how.cgroup,
-      spared: this.spared,
+      isAdopted: settings.isAdopted,
+      cgroup: settings.cgroup,
+      excludedPids: this.excludedPids,
       countOomKills: this.#countOomKills,
-      lookAtDisk: (log) => this.#disk.lookAt(log),
-      isElsewhere: (session, asking) => this.#isElsewhere(session, asking),
+      checkDisk: (log) => this.#disk.check(log),
+      isForeignSession: (session, asking) => this.#isForeignSession(session, asking),
       ...this.#options,
     });
     if (this.#isStopped) {
@@ -70,7 +70,7 @@ export class Roster {
       return attempt;
     }
     this.#attempts.add(attempt);
-    this.#begin();
+    this.#startTimers();
     void attempt.end.then(() => this.#attempts.delete(attempt));
     attempt.watch();
     return attempt;
@@ -78,37 +78,37 @@ export class Roster {
 
   stop(): void {
     this.#isStopped = true;
-    this.#rest();
+    this.#stopTimers();
     for (const attempt of this.#attempts) attempt.close();
     this.#attempts.clear();
   }
 
-  #isElsewhere(session: number, asking: Attempt): boolean {
+  #isForeignSession(session: number, asking: Attempt): boolean {
     for (const each of this.#attempts) if (each !== asking && each.leads(session)) return true;
     return false;
   }
 
-  #begin(): void {
-    if (this.#chores.length > 0) return;
+  #startTimers(): void {
+    if (this.#timers.length > 0) return;
     this.#disk.start();
-    this.#chores = [
+    this.#timers = [
       setInterval(() => this.#poll(), POLL_MS / POLL_PARTS).unref(),
       setInterval(() => void this.#sample(), SAMPLE_EVERY_MS).unref(),
     ];
   }
 
-  #rest(): void {
+  #stopTimers(): void {
     this.#disk.stop();
-    for (const chore of this.#chores) clearInterval(chore);
-    this.#chores = [];
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
   }
 
   #poll(): void {
-    if (this.#attempts.size === 0) return this.#rest();
+    if (this.#attempts.size === 0) return this.#stopTimers();
     this.#part = (this.#part + 1) % POLL_PARTS;
     let index = 0;
     for (const attempt of this.#attempts) {
-      if (index++ % POLL_PARTS === this.#part) attempt.look();
+      if (index++ % POLL_PARTS === this.#part) attempt.poll();
     }
   }
 
@@ -122,15 +122,15 @@ export class Roster {
       const samples = await sampleAll(attempts, this.#units);
       for (const [attempt, sample] of samples) if (!attempt.isOver) attempt.addSample(sample);
     } catch (error) {
-      this.#options.onTrouble('sampling what attempts use', error);
+      this.#options.onTrouble('sampling the usage of attempts', error);
     } finally {
       this.#isSampling = false;
     }
   }
 }
 
-/** A value that is read again only when it is older than a moment. */
-function createFreshReader<T>(read: () => T): () => T {
+/** Caches a value for OOM_FRESH_MS. */
+function cached<T>(read: () => T): () => T {
   let value: { readonly is: T; readonly at: number } | null = null;
   return () => {
     if (value === null || performance.now() - value.at > OOM_FRESH_MS) value = { is: read(), at: performance.now() };

@@ -1,9 +1,9 @@
 /**
- * An attempt as whoever runs it sees it: what it says, what it prints, what it uses, how it ends, and how to end it.
- * The contract alone; `watched-attempt.ts` does it.
+ * An attempt as its supervisor sees it: reports, output, usage, end, and the calls that stop it. The contract alone;
+ * `watched-attempt.ts` implements it.
  */
 
-import type { OnDisk } from '../log/disk-watch.ts';
+import type { DiskObserver } from '../log/disk-watch.ts';
 import type { LogGaps } from '../log/log-gaps.ts';
 import type { LogState } from '../log/log-monitor.ts';
 import type { ListedProcess } from '../process-tree/process-list.ts';
@@ -14,73 +14,79 @@ import type { Exit, PidRecord } from './attempt-files.ts';
 import type { Usage } from './usage.ts';
 
 export interface AttemptListener {
-  /** The script's own process is known. Not called for one that was over before anybody looked. */
+  /** Called when the process of the script is known. Not called for an attempt that ended before the first poll. */
   onStarted?(record: PidRecord): void;
-  /** Awaited before the next batch is read, and before the end. */
+  /** Called with new reports. The returned promise is awaited before the next batch is read, and before the end. */
   onSaid?(batch: SaidBatch): void | Promise<void>;
-  /** The log has grown, or was cut. */
+  /** Called when the log has grown or was cut. */
   onOutput?(log: LogState): void;
 }
 
 export interface WatchOptions {
   readonly listener?: AttemptListener;
-  /** Where the log is cut. Default 1 GB. */
+  /** The size at which the log is cut. Default 1 GB. */
   readonly maxLogBytes?: number;
 }
 
-/** What watching an attempt needs: which one it is, and the functions that serve all attempts at once. */
+/** What a watched attempt needs: its identity, and the functions that serve all attempts at once. */
 export interface WatchContext extends WatchOptions {
   readonly folder: string;
-  /** Whether there is anything to be taken up from an earlier watch. */
+  /** True when an earlier runner may have left state to continue from. */
   readonly isAdopted: boolean;
-  readonly spared: ReadonlySet<number>;
+  /** Pids of Longhaul itself. */
+  readonly excludedPids: ReadonlySet<number>;
   readonly cgroup: string | null;
-  /** Whether another attempt that was begun here leads that session, itself or through its shim. */
-  isElsewhere(session: number, asking: Attempt): boolean;
-  /** How often the kernel ran out of memory so far, give or take a second. */
+  /** Reports whether a session belongs to another attempt that this runner started, or to its shim. */
+  isForeignSession(session: number, asking: Attempt): boolean;
+  /** Returns the OOM kills of the kernel so far, at most about a second old. */
   countOomKills(): number | null;
-  /** Reads the free space of an attempt's disk now. */
-  lookAtDisk(log: OnDisk): void;
-  /** Nothing of it is left in its control group. */
+  /** Reads the free space on the disk of an attempt now. */
+  checkDisk(log: DiskObserver): void;
+  /** Called when no process is left in the control group. */
   releaseCgroup(path: string): void;
   onTrouble(what: string, error: unknown): void;
 }
 
 export interface Attempt {
   readonly folder: string;
-  /** Null until the shim has written it, a few ms after the start. */
+  /** The processes of the attempt; null until the shim has written them, a few ms after the start. */
   readonly pids: PidRecord | null;
+  /** What the script has reported on fd 3 so far. */
   readonly said: Said;
   readonly log: LogState;
-  /** Stretches in which the disk was full, so that output may be missing. */
+  /** Periods in which the disk was full, so output may be missing. */
   readonly logGaps: Pick<LogGaps, 'all' | 'mark'>;
   readonly usage: Usage;
-  /** Resolved once: when the script is over and all it said was passed on. What it left behind may still run. */
+  /**
+   * Resolves once, when the script has ended and all its reports were delivered. Processes that it left behind may
+   * still run.
+   */
   readonly end: Promise<AttemptEnd>;
-  /** A line to the script's fd 4. False when it cannot be delivered. Never blocks. */
+  /** Writes a line to fd 4 of the script. Returns false when it cannot be delivered. Never blocks. */
   answer(text: string): boolean;
-  /** Everything said before this offset has been acted upon, and is not passed on again after an adoption. */
+  /** Records that all reports before this offset were processed, so that an adopter does not deliver them again. */
   heard(offset: number): void;
-  /** Ends everything that belongs to the attempt, also after its end. */
+  /** Terminates every process that belongs to the attempt, also after its end. */
   terminate(options: { readonly graceMs: number }): Promise<Terminated>;
+  /** Stops every process of the attempt with SIGSTOP. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Those that belong to it now, as a stop would find them. */
+  /** Lists the processes that belong to the attempt now, as `terminate` would find them. */
   processes(): Promise<readonly ListedProcess[]>;
 }
 
-/** Whether the kernel killed it because memory ran out: `likely` when it did kill something meanwhile. */
+/** Whether the kernel killed the script because memory ran out: `likely` when its OOM count grew meanwhile. */
 export type Oom = 'no' | 'likely' | 'unknown';
 
 export interface AttemptEnd {
-  /** Null when the shim was killed before it could write how the script ended, or the machine was. */
+  /** Null when the shim or the machine died before the exit status was written. */
   readonly exit: Exit | null;
   readonly said: Said;
   readonly usage: Usage;
   readonly oom: Oom;
-  /** The deadline passed, and the watch over it ended the attempt. */
+  /** The deadline passed, and deadline.sh ended the attempt. */
   readonly isOverdue: boolean;
-  /** Epoch ms, by the times of the shim's files; now, where there is no file to tell. */
+  /** Epoch ms, from the times of the shim's files; the current time where a file is missing. */
   readonly startedAt: number;
   readonly endedAt: number;
 }

@@ -1,13 +1,15 @@
 /**
- * The deadline of an attempt, for stores that other nodes share: when it passes and nobody has put it off, the watch
- * beside the shim (deadline.sh) ends the attempt, so that a node that crashed never leaves two copies running.
+ * The deadline of an attempt, for stores that several nodes share. When it passes without renewal, deadline.sh ends the
+ * attempt, so a crashed node never leaves two copies running.
  *
- * It must be there before the start. It is written in seconds since boot, which no clock step can move.
+ * The file must exist before the start. It contains seconds since boot, which no clock step can move.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { filesOf } from './attempt-files.ts';
 
-/** In so many ms from now, to the second below: an attempt that ends early is better than two that overlap. */
+/**
+ * Sets the deadline to `inMs` from now, rounded down to a second: ending early is better than two overlapping attempts.
+ */
 export function putDeadline(folder: string, inMs: number): void {
   const { deadline } = filesOf(folder);
   const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);

@@ -1,71 +1,71 @@
 /**
- * Tells that something changed in a folder, at most so often: a script that writes a line every microsecond is one event
+ * Calls back when a directory changes, at a limited rate: a script that writes a line every microsecond causes one call
  * in a while, not a million.
  *
- * After an event nobody watches until it is time for the next look; then the watch is set first and the look is made
- * after it, so that nothing falls between the two. A system without room for another watch is not an error: whoever uses
- * this has a slow look at everything as the net under it.
+ * After an event the watch is removed until the next call is allowed. Then the watch is set first and the callback runs
+ * after it, so no change falls between the two. It is no error when the system has no room for another watch: callers
+ * also poll slowly.
  */
 import { type FSWatcher, watch } from 'node:fs';
 
-/** The shortest time between two looks. */
-export const LOOK_EVERY_MS = 50;
+/** The shortest time between two calls. */
+export const MIN_INTERVAL_MS = 50;
 
 export class FolderWatch {
   readonly #folder: string;
-  readonly #look: () => void;
+  readonly #onChange: () => void;
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #lastAt = 0;
   #isClosed = false;
 
-  constructor(folder: string, look: () => void) {
+  constructor(folder: string, onChange: () => void) {
     this.#folder = folder;
-    this.#look = look;
+    this.#onChange = onChange;
   }
 
-  /** Whether nothing would be told: the system had no room for the watch. Another start tries again. */
+  /** Whether changes go unseen because the system had no room for the watch. Another `start` tries again. */
   get isBlind(): boolean {
     return this.#watcher === null && this.#timer === null;
   }
 
-  /** Looks then, and from then on when something changes. */
+  /** Calls back after `afterMs`, and from then on when something changes. */
   start(afterMs: number): void {
-    this.#timer = setTimeout(() => this.#go(), afterMs).unref();
+    this.#timer = setTimeout(() => this.#fire(), afterMs).unref();
   }
 
   close(): void {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
-    this.#unset();
+    this.#stopWatching();
   }
 
-  #go(): void {
+  #fire(): void {
     this.#timer = null;
     this.#lastAt = performance.now();
-    this.#set();
-    this.#look();
+    this.#startWatching();
+    this.#onChange();
   }
 
-  #set(): void {
+  #startWatching(): void {
     if (this.#isClosed) return;
     try {
       this.#watcher = watch(this.#folder, { persistent: false }, () => this.#changed());
-      this.#watcher.on('error', () => this.#unset());
+      this.#watcher.on('error', () => this.#stopWatching());
     } catch {
       this.#watcher = null;
     }
   }
 
-  #unset(): void {
+  #stopWatching(): void {
     this.#watcher?.close();
     this.#watcher = null;
   }
 
   #changed(): void {
     if (this.#timer !== null || this.#isClosed) return;
-    this.#unset();
-    const waitMs = Math.max(0, this.#lastAt + LOOK_EVERY_MS - performance.now());
-    this.#timer = setTimeout(() => this.#go(), waitMs).unref();
+    this.#stopWatching();
+    const waitMs = Math.max(0, this.#lastAt + MIN_INTERVAL_MS - performance.now());
+    this.#timer = setTimeout(() => this.#fire(), waitMs).unref();
   }
 }

@@ -1,11 +1,11 @@
-/** Each title is a line of RQ's script API as its code has it; where Longhaul differs, the title says so. */
+/** Each title is a line of the script API of RQ as its code has it; where Longhaul differs, the title says so. */
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../protocol/parse-verb.ts';
-import { hear, NOTHING_SAID } from '../protocol/reports.ts';
+import { addReport, NO_REPORTS } from '../protocol/reports.ts';
 import { endingOf, type Handshake } from './outcome.ts';
 
 function ended(lines: readonly string[], status = 0, handshake: Handshake = 'required') {
-  const said = lines.map(parseVerb).reduce(hear, NOTHING_SAID);
+  const said = lines.map(parseVerb).reduce(addReport, NO_REPORTS);
   return endingOf(said, { status }, handshake);
 }
 
@@ -15,13 +15,13 @@ const improperly = (completion: string, status: number) =>
 describe('pipe verbs', () => {
   it('every line first stores TEXT as the status', () => {
     for (const verb of ['run', 'done', 'relayed', 'err', 'fails', 'resend', 'dup', 'what']) {
-      expect(hear(NOTHING_SAID, parseVerb(`${verb} 5-X-text`)).status).toBe('5-X-text');
+      expect(addReport(NO_REPORTS, parseVerb(`${verb} 5-X-text`)).status).toBe('5-X-text');
     }
   });
 
   it('run (and any unknown verb, incl. fail!): status only', () => {
     for (const verb of ['run', 'fail', 'unknown']) {
-      expect(hear(NOTHING_SAID, parseVerb(`${verb} x`))).toEqual({ ...NOTHING_SAID, status: 'x' });
+      expect(addReport(NO_REPORTS, parseVerb(`${verb} x`))).toEqual({ ...NO_REPORTS, status: 'x' });
     }
   });
 
@@ -52,13 +52,13 @@ describe('pipe verbs', () => {
   });
 
   it('resend: count+1 at once, for each line that asks', () => {
-    const said = ['resend 1-a', 'resend 2-b'].map(parseVerb).reduce(hear, NOTHING_SAID);
+    const said = ['resend 1-a', 'resend 2-b'].map(parseVerb).reduce(addReport, NO_REPORTS);
     expect(said.resends).toBe(2);
   });
 
   it('dup DUE-FLAG-DEST: no completion, FLAG ignored', () => {
-    const said = hear(NOTHING_SAID, parseVerb('dup 0-X-test_nop'));
-    expect(said).toEqual({ ...NOTHING_SAID, status: '0-X-test_nop' });
+    const said = addReport(NO_REPORTS, parseVerb('dup 0-X-test_nop'));
+    expect(said).toEqual({ ...NO_REPORTS, status: '0-X-test_nop' });
   });
 });
 
@@ -88,7 +88,7 @@ describe('the verified table', () => {
 
   it('resend + exit 1 -> err (count already 1)', () => {
     expect(ended(['resend 5-x'], 1)).toMatchObject({ kind: 'err', status: improperly('resend', 1) });
-    expect(hear(NOTHING_SAID, parseVerb('resend 5-x')).resends).toBe(1);
+    expect(addReport(NO_REPORTS, parseVerb('resend 5-x')).resends).toBe(1);
   });
 
   it('no status + exit 0 -> err', () => {
@@ -100,7 +100,7 @@ describe('the verified table', () => {
   });
 
   it('err + exit 3 -> err', () => {
-    expect(ended(['err my words'], 3)).toEqual({ kind: 'err', status: 'my words', because: 'said' });
+    expect(ended(['err my text'], 3)).toEqual({ kind: 'err', status: 'my text', because: 'said' });
   });
 
   it('script closing fd 3 then sleeping -> handled at exit, err', () => {
@@ -108,19 +108,19 @@ describe('the verified table', () => {
   });
 });
 
-describe('a queue of Longhaul, where the handshake is optional', () => {
-  it('is done by exit 0 alone', () => {
+describe('a queue with an optional handshake', () => {
+  it('is done with exit status 0 alone', () => {
     expect(ended([], 0, 'optional')).toEqual({ kind: 'done', status: null });
     expect(ended(['run a'], 0, 'optional')).toEqual({ kind: 'done', status: 'a' });
   });
 
-  it('has failed by any other exit', () => {
+  it('fails with any other exit status', () => {
     expect(ended([], 1, 'optional')).toEqual({ kind: 'err', status: 'exited with status 1', because: 'exit' });
-    expect(ended(['run a'], 3, 'optional')).toMatchObject({ status: 'exited with status 3; it last said: a' });
+    expect(ended(['run a'], 3, 'optional')).toMatchObject({ status: 'exited with status 3; its last status: a' });
     expect(ended(['done a'], 1, 'optional')).toMatchObject({ kind: 'err', because: 'exit' });
   });
 
-  it('still goes by the word where there is one', () => {
+  it('still uses a reported completion', () => {
     expect(ended(['err a'], 0, 'optional')).toEqual({ kind: 'err', status: 'a', because: 'said' });
     expect(ended(['resend 0-a'], 0, 'optional')).toMatchObject({ kind: 'resend', delayMs: 0 });
   });

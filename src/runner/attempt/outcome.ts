@@ -1,8 +1,9 @@
 /**
- * How an attempt ended: what it said against how its script exited, by RQ's rules. Pure.
+ * The outcome of a script: its reports combined with its exit status, by the rules of RQ. Pure.
  *
- * The first completion that was said wins, but an exit other than 0 turns everything into an err. Without any
- * completion a queue of Longhaul goes by the exit alone (`optional`); one of RQ's wants the word too (`required`).
+ * The first reported completion wins, but an exit status other than 0 turns everything into `err`. Without a
+ * completion, a queue of Longhaul uses the exit status alone (`optional`); a queue of RQ also requires the report
+ * (`required`).
  */
 
 import type { Completion, Said } from '../protocol/reports.ts';
@@ -12,20 +13,28 @@ export type Handshake = 'optional' | 'required';
 
 export type Ending =
   | { readonly kind: 'done'; readonly status: string | null }
-  /** The status text is the address it went to. */
+  /** The status text is the address that the job was relayed to. */
   | { readonly kind: 'relayed'; readonly status: string | null; readonly address: string }
   | { readonly kind: 'resend'; readonly status: string | null; readonly delayMs: number; readonly reason: string }
-  | { readonly kind: 'err'; readonly status: string | null; readonly because: BadEnding };
+  | { readonly kind: 'err'; readonly status: string | null; readonly because: ErrReason };
 
-/** `said`: it said err. `exit`: whatever it said, its exit was not 0. `silent`: it exited 0 without the word. */
-export type BadEnding = 'said' | 'exit' | 'silent';
+/**
+ * `reported`: the script reported err. `exit`: its exit status was not 0, whatever it reported. `silent`: it exited
+ * with 0 and reported no completion.
+ */
+export type ErrReason = 'said' | 'exit' | 'silent';
 
+/** Returns the outcome of a script. */
 export function endingOf(said: Said, exit: Pick<Exit, 'status'>, handshake: Handshake): Ending {
   const { completion, status } = said;
   if (completion?.kind === 'err') return { kind: 'err', status, because: 'said' };
   if (exit.status !== 0) {
     const isPlain = completion === null && handshake === 'optional';
-    return { kind: 'err', status: isPlain ? plainly(status, exit) : improperly(completion, exit), because: 'exit' };
+    return {
+      kind: 'err',
+      status: isPlain ? exitMessage(status, exit) : improperExitMessage(completion, exit),
+      because: 'exit',
+    };
   }
   if (completion !== null) return completed(completion, status);
   return handshake === 'optional' ? { kind: 'done', status } : { kind: 'err', status, because: 'silent' };
@@ -44,14 +53,14 @@ function completed(completion: Completion, status: string | null): Ending {
   }
 }
 
-/** A script that owes no word has done nothing improper: its exit is its word. */
-function plainly(status: string | null, exit: Pick<Exit, 'status'>): string {
-  const words = `exited with status ${exit.status}`;
-  return status === null || status === '' ? words : `${words}; it last said: ${status}`;
+/** Describes a failed exit of a script that has no completion to report. */
+function exitMessage(status: string | null, exit: Pick<Exit, 'status'>): string {
+  const text = `exited with status ${exit.status}`;
+  return status === null || status === '' ? text : `${text}; its last status: ${status}`;
 }
 
-/** RQ's words. They replace what was said last, as they do there. */
-function improperly(completion: Completion | null, exit: Pick<Exit, 'status'>): string {
+/** RQ's own text. It replaces the last status, as it does in RQ. */
+function improperExitMessage(completion: Completion | null, exit: Pick<Exit, 'status'>): string {
   const what = completion?.kind ?? '';
   return `PROCESS EXITED IMPROPERLY - MOVING TO ERR - Completion was ${what} but exit status was ${exit.status}`;
 }

@@ -1,26 +1,26 @@
-/** Looks one after the other: who asks for one while one is being made gets another one after it, and only one. */
+/** Runs polls one after the other. Requests during a poll cause exactly one more poll after it. */
 export class PollLoop {
-  readonly #look: () => Promise<void>;
+  readonly #poll: () => Promise<void>;
   readonly #onTrouble: (error: unknown) => void;
-  #isLooking = false;
-  #isAsked = false;
+  #isPolling = false;
+  #isRequested = false;
 
-  constructor(look: () => Promise<void>, onTrouble: (error: unknown) => void) {
-    this.#look = look;
+  constructor(poll: () => Promise<void>, onTrouble: (error: unknown) => void) {
+    this.#poll = poll;
     this.#onTrouble = onTrouble;
   }
 
-  ask(): void {
-    this.#isAsked = true;
-    if (!this.#isLooking) void this.#run();
+  request(): void {
+    this.#isRequested = true;
+    if (!this.#isPolling) void this.#run();
   }
 
   async #run(): Promise<void> {
-    this.#isLooking = true;
-    while (this.#isAsked) {
-      this.#isAsked = false;
-      await this.#look().catch(this.#onTrouble);
+    this.#isPolling = true;
+    while (this.#isRequested) {
+      this.#isRequested = false;
+      await this.#poll().catch(this.#onTrouble);
     }
-    this.#isLooking = false;
+    this.#isPolling = false;
   }
 }

@@ -11,7 +11,7 @@ const aSample = (more: Partial<Sample> = {}): Sample => ({
   ...more,
 });
 
-describe('what an attempt used', () => {
+describe('the usage of an attempt', () => {
   it('keeps peaks, and totals that only grow', () => {
     const seen = [
       aSample({ at: 1, cpuSeconds: 5, rssBytes: 10, readBytes: 3, writtenBytes: 4, processes: 2 }),
@@ -33,7 +33,7 @@ describe('what an attempt used', () => {
     ]);
   });
 
-  it('is a curve of at most 240 points over any time, with its first and its last days alike', () => {
+  it('is a curve of at most 240 points over any time, evenly spaced', () => {
     let usage = NO_USAGE;
     const days = 3 * 86_400_000;
     for (let at = 0; at <= days; at += 2_000) usage = addSample(usage, aSample({ at, cpuSeconds: at / 1000 }));
@@ -46,7 +46,7 @@ describe('what an attempt used', () => {
     expect(usage.cpuSeconds).toBe(days / 1000);
   });
 
-  it('ends with the processor time that the shell knows, if that is more', () => {
+  it('ends with the CPU time that the shell reports, if that is more', () => {
     expect(withFinalCpu(NO_USAGE, 2).cpuSeconds).toBe(2);
     expect(withFinalCpu({ ...NO_USAGE, cpuSeconds: 5 }, 2).cpuSeconds).toBe(5);
   });

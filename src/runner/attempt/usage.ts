@@ -1,7 +1,7 @@
 /**
- * What an attempt used, as samples over its time and as totals. Pure.
+ * The resource usage of an attempt: samples over time, and totals. Pure.
  *
- * The series thins itself out: when it is full every second sample goes and from then on half as many are taken, so
+ * The series thins itself out. When it is full, every second sample is dropped and the sampling interval doubles, so
  * that a job of days and a job of minutes are both a curve of at most 240 points.
  */
 
@@ -10,7 +10,7 @@ export interface Sample {
   readonly at: number;
   readonly cpuSeconds: number;
   readonly rssBytes: number;
-  /** Through system calls, also what the page cache answered. */
+  /** Bytes read through system calls, including reads that the page cache answered. */
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly processes: number;
@@ -18,9 +18,9 @@ export interface Sample {
 
 export interface Usage {
   readonly samples: readonly Sample[];
-  /** The distance of the samples. */
+  /** The time between two samples. */
   readonly everyMs: number;
-  /** Totals that only grow, although a process that is gone takes its own with it. */
+  /** Totals never shrink, although the counters of an ended process disappear with it. */
   readonly cpuSeconds: number;
   readonly readBytes: number;
   readonly writtenBytes: number;
@@ -59,7 +59,7 @@ export function addSample(usage: Usage, seen: Sample): Usage {
 
 function withSample(usage: Usage, sample: Sample): Usage {
   const last = usage.samples.at(-1);
-  // A little early is not early: the clock that calls is not exact.
+  // Tolerance: the timer is not exact.
   if (last && sample.at - last.at < usage.everyMs * 0.9) return usage;
   const samples = [...usage.samples, sample];
   if (samples.length <= MAX_SAMPLES) return { ...usage, samples };
@@ -67,7 +67,7 @@ function withSample(usage: Usage, sample: Sample): Usage {
   return { ...usage, samples: samples.filter((_, index) => index % 2 === 0), everyMs: (2 * span) / MAX_SAMPLES };
 }
 
-/** At the end the shell knows the processor time of all that was waited for, also of what no sample saw. */
+/** Adds the CPU time that the shell reports at the end, which includes processes that no sample saw. */
 export function withFinalCpu(usage: Usage, cpuSeconds: number): Usage {
   return { ...usage, cpuSeconds: Math.max(usage.cpuSeconds, cpuSeconds) };
 }

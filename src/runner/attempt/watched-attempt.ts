@@ -1,24 +1,24 @@
-// Long because an attempt is one thing to its runner; most of it is a line or two that hands a call on.
+// Long because one class is the whole attempt; most methods only delegate.
 /**
- * Watches one attempt through its files, from offsets, so that nothing depends on having been there.
+ * Watches one attempt through its files, always from recorded offsets, so that nothing depends on having been there.
  *
- *   look: is it over? ──▶ read what was said, pass it on ──▶ look at the log ──▶ over: the end, once
+ *   poll: has it ended? ──▶ read and deliver reports ──▶ poll the log ──▶ ended: resolve `end`, once
  *
- * Invariant: looks are made one after the other, and whether it is over is asked before the last reading, never after
- * it: otherwise what was said in between would be lost.
+ * Invariant: polls run one after the other, and the check for the end comes before the last read of the reports. If it came
+ * after, reports written in between would be lost.
  */
 import { realpathSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LogGaps } from '../log/log-gaps.ts';
 import { LogMonitor, type LogState } from '../log/log-monitor.ts';
 import { findMembers } from '../process-tree/find-members.ts';
-import type { Attached } from '../process-tree/membership.ts';
+import type { TrackedAttempt } from '../process-tree/membership.ts';
 import { type ListedProcess, listMembers } from '../process-tree/process-list.ts';
 import { bootIdentity, isAlive } from '../process-tree/process-stat.ts';
-import { holdStill, letGoOn } from '../process-tree/send-signal.ts';
+import { resumeHelpers, withHelpersPaused } from '../process-tree/send-signal.ts';
 import { pause, resume, type Terminated, terminate } from '../process-tree/terminate.ts';
 import { type AnswerPipe, createAnswerPipe } from '../protocol/answer-pipe.ts';
-import { type SaidBatch, SaidReader } from '../protocol/report-reader.ts';
+import { ReportReader, type SaidBatch } from '../protocol/report-reader.ts';
 import type { Said } from '../protocol/reports.ts';
 import { loadUsage, saveUsage } from './accounting.ts';
 import { withdraw } from './adopt.ts';
@@ -38,17 +38,17 @@ import { PollLoop } from './poll-loop.ts';
 import { addSample, NO_USAGE, type Sample, type Usage, withFinalCpu } from './usage.ts';
 
 const DEFAULT_LOG_BYTES = 1024 ** 3;
-/** Short attempts are over before a watch would be of any use: the runner process tells when their shim has ended. */
+/** Short attempts end before a watch is of use: the runner process reports when their shim exits. */
 const WATCH_AFTER_MS = 100;
-/** Of 64 KiB each: a script that says more than that in a look is read later than it speaks. */
-const SLICES_A_LOOK = 4;
+/** Slices of 64 KiB. A script that writes more reports than this per poll is read with a delay. */
+const SLICES_PER_POLL = 4;
 const SAVE_EVERY_MS = 10_000;
-/** Between the making of the shim's file and its first line there is nothing that takes time. */
+/** The shim writes its first line right after it creates the file. */
 const PIDS_WAIT_MS = 5_000;
 const YOUNG_MS = 2_000;
 const UNKNOWN: PidRecord = { boot: '', shim: { pid: 0, start: 0 }, script: null };
 
-export class WatchedAttempt implements Attempt, Attached {
+export class WatchedAttempt implements Attempt, TrackedAttempt {
   readonly folder: string;
   readonly end: Promise<AttemptEnd>;
   readonly known = new Map<number, number>();
@@ -58,12 +58,12 @@ export class WatchedAttempt implements Attempt, Attached {
   readonly #context: WatchContext;
   readonly #files: AttemptFiles;
   readonly #listener: AttemptListener;
-  readonly #reader: SaidReader;
-  readonly #keeper: LogMonitor;
+  readonly #reader: ReportReader;
+  readonly #monitor: LogMonitor;
   readonly #watch: FolderWatch;
-  readonly #looks = new PollLoop(
-    () => this.#lookOnce(),
-    (error) => this.#context.onTrouble(`looking at ${this.folder}`, error),
+  readonly #polls = new PollLoop(
+    () => this.#pollOnce(),
+    (error) => this.#context.onTrouble(`polling ${this.folder}`, error),
   );
   readonly #oomKills: number | null;
   readonly #watchedAt = performance.now();
@@ -72,8 +72,8 @@ export class WatchedAttempt implements Attempt, Attached {
   #usage: Usage;
   #savedAt = 0;
   #isOver = false;
-  #isShimGone = false;
-  #isStartTold = false;
+  #hasShimExited = false;
+  #isStartNotified = false;
   #isTerminated = false;
   #exit: Exit | null = null;
   #resolveEnd!: (end: AttemptEnd) => void;
@@ -85,18 +85,18 @@ export class WatchedAttempt implements Attempt, Attached {
     this.#context = context;
     this.#files = filesOf(folder);
     this.#listener = context.listener ?? {};
-    const actFrom = isAdopted ? Number(readIfThere(this.#files.heard) ?? 0) : 0;
-    this.#reader = new SaidReader(this.#files.said, actFrom, (act) => this.#holdStill(act));
-    this.#keeper = new LogMonitor(this.#files, maxLogBytes, isAdopted ? 0 : Date.now());
-    this.logGaps = new LogGaps(folder, this.#keeper);
+    const deliverFrom = isAdopted ? Number(readIfThere(this.#files.processed) ?? 0) : 0;
+    this.#reader = new ReportReader(this.#files.reports, deliverFrom, (act) => this.#withWriterPaused(act));
+    this.#monitor = new LogMonitor(this.#files, maxLogBytes, isAdopted ? 0 : Date.now());
+    this.logGaps = new LogGaps(folder, this.#monitor);
     this.#usage = isAdopted ? loadUsage(this.#files.usage) : NO_USAGE;
     this.#oomKills = isAdopted ? null : context.countOomKills();
-    this.#watch = new FolderWatch(folder, () => this.look());
+    this.#watch = new FolderWatch(folder, () => this.poll());
     this.end = new Promise((resolve) => (this.#resolveEnd = resolve));
   }
 
-  get spared(): ReadonlySet<number> {
-    return this.#context.spared;
+  get excludedPids(): ReadonlySet<number> {
+    return this.#context.excludedPids;
   }
 
   get realFolder(): string {
@@ -104,17 +104,17 @@ export class WatchedAttempt implements Attempt, Attached {
     return this.#realFolder;
   }
 
-  /** What was written once is not written anew. */
+  /** The exit status never changes once written. */
   get exit(): Exit | null {
     this.#exit ??= readExit(this.folder);
     return this.#exit;
   }
 
-  isElsewhere(session: number): boolean {
-    return this.#context.isElsewhere(session, this);
+  isForeignSession(session: number): boolean {
+    return this.#context.isForeignSession(session, this);
   }
 
-  /** Only of one that was begun here: what stands in the file of another one may be anything. */
+  /** Only for attempts started here: the file of an adopted attempt may name anything. */
   leads(session: number): boolean {
     if (this.#context.isAdopted || this.#isOver) return false;
     const pids = this.pids;
@@ -135,7 +135,7 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   get log(): LogState {
-    return this.#keeper.state;
+    return this.#monitor.state;
   }
 
   get usage(): Usage {
@@ -143,24 +143,24 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   watch(): void {
-    if (this.#context.isAdopted && this.#isHere) letGoOn(this.record.shim);
+    if (this.#context.isAdopted && this.#isHere) resumeHelpers(this.record.shim);
     this.#watch.start(this.#context.isAdopted ? 0 : WATCH_AFTER_MS);
   }
 
-  /** Stops watching without an end. */
+  /** Stops watching; `end` never resolves. */
   close(): void {
     this.#isOver = true;
     this.#watch.close();
     this.#answers?.close();
   }
 
-  shimIsGone(): void {
-    this.#isShimGone = true;
-    this.look();
+  shimExited(): void {
+    this.#hasShimExited = true;
+    this.poll();
   }
 
-  look(): void {
-    this.#looks.ask();
+  poll(): void {
+    this.#polls.request();
   }
 
   answer(text: string): boolean {
@@ -171,7 +171,7 @@ export class WatchedAttempt implements Attempt, Attached {
   }
 
   heard(offset: number): void {
-    writeFileSync(this.#files.heard, `${offset}`, { mode: 0o600 });
+    writeFileSync(this.#files.processed, `${offset}`, { mode: 0o600 });
   }
 
   async terminate(options: { readonly graceMs: number }): Promise<Terminated> {
@@ -201,7 +201,7 @@ export class WatchedAttempt implements Attempt, Attached {
     saveUsage(this.#files.usage, this.#usage);
   }
 
-  /** Whether there can be anything to end. A shim that has not come to its first line yet is kept from it. */
+  /** Returns false when there is nothing to terminate. A shim that has not written its line yet is withdrawn. */
   async #hasStarted(): Promise<boolean> {
     for (const until = performance.now() + PIDS_WAIT_MS; this.pids === null; await sleep(5)) {
       if (this.#isOver || performance.now() > until || withdraw(this.folder)) return false;
@@ -209,11 +209,11 @@ export class WatchedAttempt implements Attempt, Attached {
     return true;
   }
 
-  #holdStill(act: () => number): number {
-    return this.#isHere ? holdStill(this.record.shim, act) : act();
+  #withWriterPaused(act: () => number): number {
+    return this.#isHere ? withHelpersPaused(this.record.shim, act) : act();
   }
 
-  /** Far too young for the numbers of processes to have begun anew since. */
+  /** Too young for pids to have wrapped around since the start. */
   get #isYoung(): boolean {
     return !this.#context.isAdopted && performance.now() - this.#watchedAt < YOUNG_MS;
   }
@@ -222,67 +222,69 @@ export class WatchedAttempt implements Attempt, Attached {
     return this.pids?.boot === bootIdentity();
   }
 
-  async #lookOnce(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     if (this.#isOver) return;
-    const { isOver, exit } = this.#askWhetherOver();
-    if (!isOver) this.#tellStarted();
-    await this.#readSaid(isOver);
+    const { isOver, exit } = this.#checkEnd();
+    if (!isOver) this.#notifyStarted();
+    await this.#readReports(isOver);
     if (this.#isOver) return;
-    if (this.#keeper.look(Date.now())) this.#listener.onOutput?.(this.#keeper.state);
+    if (this.#monitor.poll(Date.now())) this.#listener.onOutput?.(this.#monitor.state);
     if (isOver) this.#finish(exit);
   }
 
-  #tellStarted(): void {
-    if (this.#isStartTold || !this.pids?.script) return;
-    this.#isStartTold = true;
+  #notifyStarted(): void {
+    if (this.#isStartNotified || !this.pids?.script) return;
+    this.#isStartNotified = true;
     this.#listener.onStarted?.(this.record);
   }
 
-  #askWhetherOver(): { isOver: boolean; exit: Exit | null } {
-    // First the processes, then the file: a shim that is gone has written all it will ever write.
-    const isGone = this.#isShimGone || (this.pids !== null && !(this.#isHere && isAlive(this.record.shim)));
+  #checkEnd(): { isOver: boolean; exit: Exit | null } {
+    // Processes first, then the file: a dead shim writes nothing more.
+    const isGone = this.#hasShimExited || (this.pids !== null && !(this.#isHere && isAlive(this.record.shim)));
     const { exit } = this;
     return { isOver: isGone || exit !== null, exit };
   }
 
-  async #readSaid(isOver: boolean): Promise<void> {
-    for (let slices = 0; isOver || slices < SLICES_A_LOOK; slices += 1) {
+  async #readReports(isOver: boolean): Promise<void> {
+    for (let slices = 0; isOver || slices < SLICES_PER_POLL; slices += 1) {
       const batch = this.#reader.read() ?? (isOver ? this.#reader.finish() : null);
       if (batch === null || this.#isOver) return;
-      await this.#pass(batch);
-      if (slices % SLICES_A_LOOK === SLICES_A_LOOK - 1) await nextTurn();
+      await this.#deliver(batch);
+      if (slices % SLICES_PER_POLL === SLICES_PER_POLL - 1) await nextTurn();
     }
   }
 
-  async #pass(batch: SaidBatch): Promise<void> {
+  async #deliver(batch: SaidBatch): Promise<void> {
     if (batch.heard.length === 0) return;
     try {
       await this.#listener.onSaid?.(batch);
     } catch (error) {
-      this.#context.onTrouble(`acting upon what was said in ${this.folder}`, error);
+      this.#context.onTrouble(`processing the reports of ${this.folder}`, error);
     }
   }
 
   #finish(exit: Exit | null): void {
-    this.#context.lookAtDisk(this.logGaps);
+    this.#context.checkDisk(this.logGaps);
     this.close();
     this.#usage = withFinalCpu(this.#usage, exit?.cpuSeconds ?? 0);
-    void this.#keeper.countRest(Date.now()).catch((error: unknown) => this.#context.onTrouble('counting a log', error));
+    void this.#monitor
+      .countRest(Date.now())
+      .catch((error: unknown) => this.#context.onTrouble('counting a log', error));
     if (this.#usage.samples.length > 0) this.#saveUsage();
-    const seen = { exit, said: this.said, usage: this.#usage };
-    this.#resolveEnd(toEnd(this.#files, { ...seen, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
+    const observed = { exit, said: this.said, usage: this.#usage };
+    this.#resolveEnd(toEnd(this.#files, { ...observed, oomKills: this.#oomKills, isTerminated: this.#isTerminated }));
   }
 
-  /** Whatever happens to it, the end of the attempt is told. */
+  /** Never throws: the end of the attempt must be reported. */
   #saveUsage(): void {
     try {
       saveUsage(this.#files.usage, this.#usage);
     } catch (error) {
-      this.#context.onTrouble(`saving what ${this.folder} used`, error);
+      this.#context.onTrouble(`saving the usage of ${this.folder}`, error);
     }
   }
 
-  /** Not while the shim could still send the script into that group. */
+  /** Keeps the group while the shim could still move the script into it. */
   #releaseCgroup(): void {
     if (this.cgroup === null || (this.exit === null && isAlive(this.record.shim))) return;
     this.#context.releaseCgroup(this.cgroup);

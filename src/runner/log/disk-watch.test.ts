@@ -1,20 +1,20 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DiskWatch, type OnDisk } from './disk-watch.ts';
+import { type DiskObserver, DiskWatch } from './disk-watch.ts';
 
 const GB = 1024 ** 3;
 
 function aDisk() {
-  const disk = { free: 100 * GB, looks: 0 };
+  const disk = { free: 100 * GB, checks: 0 };
   const seen: string[] = [];
-  const attempt: OnDisk = {
+  const attempt: DiskObserver = {
     folder: tmpdir(),
     watchedAt: Date.now(),
     diskIsFull: (since, now) => void seen.push(`full ${since}-${now}`),
     diskHasRoom: (now) => void seen.push(`room ${now}`),
   };
   const freeIn = (): number => {
-    disk.looks += 1;
+    disk.checks += 1;
     return disk.free;
   };
   return {
@@ -28,7 +28,7 @@ function aDisk() {
 beforeEach(() => void vi.useFakeTimers({ now: 10_000 }));
 afterEach(() => void vi.useRealTimers());
 
-it('tells each attempt of a full disk since when it had no room for certain, and when it has room again', () => {
+it('notifies each attempt of a full disk, with the last time it had room, and when it has room again', () => {
   const { disk, seen, watch } = aDisk();
   watch.start();
   disk.free = 60 * 1024;
@@ -40,28 +40,28 @@ it('tells each attempt of a full disk since when it had no room for certain, and
   expect(seen).toEqual(['room 10000', 'full 10000-11000', 'full 10000-11050', 'room 11100']);
 });
 
-it('looks more often the fuller the disk is, and not at all once it is stopped', () => {
+it('checks more often the fuller the disk is, and not at all once it is stopped', () => {
   const { disk, watch } = aDisk();
-  const looksIn = (ms: number): number => {
-    const before = disk.looks;
+  const checksIn = (ms: number): number => {
+    const before = disk.checks;
     vi.advanceTimersByTime(ms);
-    return disk.looks - before;
+    return disk.checks - before;
   };
   watch.start();
-  expect(looksIn(10_000)).toBe(10);
+  expect(checksIn(10_000)).toBe(10);
   disk.free = GB;
-  looksIn(1_000);
-  expect(looksIn(10_000)).toBe(18);
+  checksIn(1_000);
+  expect(checksIn(10_000)).toBe(18);
   disk.free = 10;
-  looksIn(1_000);
-  expect(looksIn(10_000)).toBe(200);
+  checksIn(1_000);
+  expect(checksIn(10_000)).toBe(200);
   watch.stop();
-  expect(looksIn(10_000)).toBe(0);
+  expect(checksIn(10_000)).toBe(0);
 });
 
-it('looks at the disk of an attempt that ends before the next look', () => {
+it('checks the disk of an attempt that ends before the next check', () => {
   const { disk, seen, attempt, watch } = aDisk();
   disk.free = 0;
-  watch.lookAt(attempt);
+  watch.check(attempt);
   expect(seen).toEqual(['full 10000-10000']);
 });

@@ -1,25 +1,25 @@
 /**
- * Watches the free space on the disks under running attempts.
+ * Watches the free space on the disks of running attempts.
  *
- * The fuller a disk is, the more often it is looked at: again before it could fill up at the speed of a fast disk, but at
- * most every 50 ms. A disk that is full for a shorter time than that can go unseen.
+ * The fuller a disk is, the more often it is checked: before a fast writer could fill it, but at most every 50 ms. A
+ * disk that is full for a shorter time can go unseen.
  */
 import { statfsSync, statSync } from 'node:fs';
 
-/** The log of an attempt, as the watch sees it. */
-export interface OnDisk {
+/** The log of an attempt, as the disk watch sees it. */
+export interface DiskObserver {
   readonly folder: string;
-  /** When this process began to watch it, epoch ms. */
+  /** When this process began to watch the attempt, epoch ms. */
   readonly watchedAt: number;
-  /** The disk is full, and had room at `since`. */
+  /** Called when the disk is full; it had room at `since`. */
   diskIsFull(since: number, now: number): void;
   diskHasRoom(now: number): void;
 }
 
 export interface DiskWatchOptions {
-  attempts(): Iterable<OnDisk>;
+  attempts(): Iterable<DiskObserver>;
   onTrouble(what: string, error: unknown): void;
-  /** The free bytes on the disk of a folder; null where they are not known. */
+  /** Returns the free bytes on the disk of a directory; null where they are unknown. */
   readonly freeIn?: (folder: string) => number | null;
 }
 
@@ -27,15 +27,15 @@ export interface DiskWatchOptions {
 const FULL_BYTES = 64 * 1024;
 const SHORTEST_MS = 50;
 const LONGEST_MS = 1_000;
-const FASTEST_BYTES_A_MS = 2_000_000;
+const MAX_BYTES_PER_MS = 2_000_000;
 
 export class DiskWatch {
-  readonly #attempts: () => Iterable<OnDisk>;
+  readonly #attempts: () => Iterable<DiskObserver>;
   readonly #freeIn: (folder: string) => number | null;
   readonly #onTrouble: DiskWatchOptions['onTrouble'];
-  /** When each disk was last seen with room, by its device. */
+  /** When each disk last had room, by device. */
   readonly #roomAt = new Map<number, number>();
-  readonly #devices = new WeakMap<OnDisk, number>();
+  readonly #devices = new WeakMap<DiskObserver, number>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor({ attempts, onTrouble, freeIn = freeBytes }: DiskWatchOptions) {
@@ -45,7 +45,7 @@ export class DiskWatch {
   }
 
   start(): void {
-    this.#timer ??= setTimeout(() => this.#lookAndGoOn(), this.#lookAtAll()).unref();
+    this.#timer ??= setTimeout(() => this.#checkAndSchedule(), this.#checkAll()).unref();
   }
 
   stop(): void {
@@ -54,32 +54,32 @@ export class DiskWatch {
     this.#roomAt.clear();
   }
 
-  /** Looks at the disk of one attempt now: at its end, which may come before the next look. */
-  lookAt(attempt: OnDisk): void {
-    this.#judge([attempt]);
+  /** Checks the disk of one attempt now: its end may come before the next check. */
+  check(attempt: DiskObserver): void {
+    this.#checkDisk([attempt]);
   }
 
-  #lookAndGoOn(): void {
-    const waitMs = this.#lookAtAll();
-    if (this.#timer !== null) this.#timer = setTimeout(() => this.#lookAndGoOn(), waitMs).unref();
+  #checkAndSchedule(): void {
+    const waitMs = this.#checkAll();
+    if (this.#timer !== null) this.#timer = setTimeout(() => this.#checkAndSchedule(), waitMs).unref();
   }
 
-  /** Returns when to look again. */
-  #lookAtAll(): number {
-    const disks = new Map<number, OnDisk[]>();
+  /** Returns the time until the next check. */
+  #checkAll(): number {
+    const disks = new Map<number, DiskObserver[]>();
     for (const attempt of this.#attempts()) {
       const device = this.#deviceOf(attempt);
       if (device === null) continue;
-      const together = disks.get(device) ?? [];
-      together.push(attempt);
-      disks.set(device, together);
+      const observers = disks.get(device) ?? [];
+      observers.push(attempt);
+      disks.set(device, observers);
     }
-    const free = [...disks.values()].map((attempts) => this.#judge(attempts));
-    return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.min(...free) / FASTEST_BYTES_A_MS));
+    const free = [...disks.values()].map((attempts) => this.#checkDisk(attempts));
+    return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.min(...free) / MAX_BYTES_PER_MS));
   }
 
-  /** All of them on one disk. Returns its free bytes. */
-  #judge(attempts: readonly OnDisk[]): number {
+  /** Checks one disk for all its attempts. Returns its free bytes. */
+  #checkDisk(attempts: readonly DiskObserver[]): number {
     const [first] = attempts;
     const device = first === undefined ? null : this.#deviceOf(first);
     const free = first === undefined ? null : this.#freeIn(first.folder);
@@ -88,40 +88,40 @@ export class DiskWatch {
     const roomAt = this.#roomAt.get(device) ?? now;
     if (free >= FULL_BYTES) this.#roomAt.set(device, now);
     for (const attempt of attempts) {
-      if (free >= FULL_BYTES) this.#tellRoom(attempt, now);
+      if (free >= FULL_BYTES) this.#notifyRoom(attempt, now);
       else attempt.diskIsFull(Math.max(roomAt, attempt.watchedAt), now);
     }
     return free;
   }
 
-  #tellRoom(attempt: OnDisk, now: number): void {
+  #notifyRoom(attempt: DiskObserver, now: number): void {
     try {
       attempt.diskHasRoom(now);
     } catch (error) {
-      this.#onTrouble(`marking a gap in the log of ${attempt.folder}`, error);
+      this.#onTrouble(`writing a gap marker to the log of ${attempt.folder}`, error);
     }
   }
 
-  /** Null for a folder that is gone. */
-  #deviceOf(attempt: OnDisk): number | null {
+  /** Returns null for a directory that no longer exists. */
+  #deviceOf(attempt: DiskObserver): number | null {
     const known = this.#devices.get(attempt) ?? statSync(attempt.folder, { throwIfNoEntry: false })?.dev;
     if (known !== undefined) this.#devices.set(attempt, known);
     return known ?? null;
   }
 }
 
-/** Null where nothing is known. Free for ordinary users: what is kept for root is not counted. */
+/** Returns null where the free space is unknown. Space reserved for root does not count. */
 function freeBytes(folder: string): number | null {
   try {
     const { blocks, bavail, bsize } = statfsSync(folder);
-    // Some file systems of the network tell no sizes at all.
+    // Some network file systems report no sizes.
     return blocks === 0 ? null : bavail * bsize;
   } catch {
     return null;
   }
 }
 
-const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+const NO_SPACE_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Whether a write failed because there is no space left. */
-export const isNoRoom = (error: unknown): boolean => NO_ROOM.has((error as NodeJS.ErrnoException | null)?.code);
+/** Reports whether a write failed because no space is left. */
+export const isNoRoom = (error: unknown): boolean => NO_SPACE_ERRORS.has((error as NodeJS.ErrnoException | null)?.code);

@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesOf } from '../attempt/attempt-files.ts';
-import { LogGaps, markOf } from './log-gaps.ts';
+import { gapMarker, LogGaps } from './log-gaps.ts';
 import { LogMonitor } from './log-monitor.ts';
 
 function aLog() {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-gaps-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const files = filesOf(folder);
-  const keeper = new LogMonitor(files, 1024 ** 3);
+  const monitor = new LogMonitor(files, 1024 ** 3);
   const write = (text: string): void => {
     appendFileSync(files.log, text);
-    keeper.look(0);
+    monitor.poll(0);
   };
   return {
     files,
-    keeper,
+    monitor,
     write,
     read: () => readFileSync(files.log, 'utf8'),
-    gaps: new LogGaps(folder, keeper),
+    gaps: new LogGaps(folder, monitor),
     folder,
   };
 }
 
 describe('gaps in a log', () => {
-  it('are marked where they are, from the last sight of room to the next one', () => {
+  it('get a marker at their offset, from the last time with room to the next', () => {
     const { files, folder, write, read, gaps } = aLog();
     write('a\n');
     gaps.diskIsFull(1_000, 1_050);
@@ -36,16 +36,16 @@ describe('gaps in a log', () => {
     gaps.diskHasRoom(1_200);
     write('b\n');
     const gap = { from: 1_000, to: 1_150, offset: 2 };
-    expect(read()).toBe(`a\n${markOf(gap)}b\n`);
-    expect(markOf(gap)).toBe(
+    expect(read()).toBe(`a\n${gapMarker(gap)}b\n`);
+    expect(gapMarker(gap)).toBe(
       '[longhaul: the disk was full between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:01.150Z: output of that time may be missing here]\n',
     );
     expect(gaps.all).toEqual([gap]);
-    // The next node that supervises the attempt knows them too.
+    // The next node that supervises the attempt finds them too.
     expect(new LogGaps(folder, new LogMonitor(files, 1024 ** 3)).all).toEqual([gap]);
   });
 
-  it('are marked on a line of their own behind one that was cut short', () => {
+  it('get a marker on a line of its own after an incomplete line', () => {
     const { write, read, gaps } = aLog();
     write('a\nhalf');
     gaps.diskIsFull(1, 2);
@@ -53,17 +53,17 @@ describe('gaps in a log', () => {
     expect(read()).toMatch(/^a\nhalf\n\[longhaul: [^\n]*\]\n$/);
   });
 
-  it('stay open while there is no room for the mark', () => {
-    const { files, keeper, gaps } = aLog();
+  it('stay open while there is no room for the marker', () => {
+    const { files, monitor, gaps } = aLog();
     symlinkSync('/dev/full', files.log);
     gaps.diskIsFull(1, 2);
     gaps.diskHasRoom(3);
     expect(() => gaps.mark(4)).toThrow('ENOSPC');
-    expect(keeper.gaps).toEqual([]);
+    expect(monitor.gaps).toEqual([]);
     expect(gaps.all).toHaveLength(1);
   });
 
-  it('are told of once where the log cannot be written for another reason', () => {
+  it('throw once when the log cannot be written for another reason', () => {
     const { files, gaps } = aLog();
     mkdirSync(files.log);
     gaps.diskIsFull(1, 2);
@@ -71,7 +71,7 @@ describe('gaps in a log', () => {
     gaps.diskHasRoom(4);
   });
 
-  it('of a disk that fills up without end become one', () => {
+  it('are merged beyond the maximum number', () => {
     const { write, read, gaps } = aLog();
     write('a\n');
     for (let at = 0; at < 300; at += 2) {

@@ -4,7 +4,7 @@ import { addEntry, EMPTY_INDEX, entryBefore, formatLogIndex, MAX_ENTRIES, parseL
 const anEntry = (offset: number) => ({ offset, line: offset / 10, at: 1_000 + offset });
 
 describe('the index of a log', () => {
-  it('is read as it was written', () => {
+  it('round-trips through its file format', () => {
     const gaps = [{ from: 5, to: 9, offset: 15 }];
     const index = { generation: 2, head: 50, dropped: 900, entries: [anEntry(10), anEntry(20)], gaps };
     expect(parseLogIndex(formatLogIndex(index))).toEqual(index);
@@ -12,7 +12,7 @@ describe('the index of a log', () => {
     expect(parseLogIndex('')).toEqual(EMPTY_INDEX);
   });
 
-  it('takes the last word on a gap that has grown', () => {
+  it('uses the last line of a gap that has grown', () => {
     expect(parseLogIndex('gap 5 9 15\n10 1 1010\ngap 5 30 15\n')).toEqual({
       ...EMPTY_INDEX,
       entries: [anEntry(10)],
@@ -20,17 +20,17 @@ describe('the index of a log', () => {
     });
   });
 
-  it('does without a last line that a crash cut short', () => {
+  it('ignores a last line that a crash cut short', () => {
     expect(parseLogIndex('10 1 1010\n20 2').entries).toEqual([anEntry(10)]);
   });
 
-  it('finds the last entry before a place', () => {
+  it('finds the last entry before a position', () => {
     const index = { ...EMPTY_INDEX, entries: [anEntry(10), anEntry(20), anEntry(30)] };
     expect(entryBefore(index, ({ offset }) => offset <= 25)).toEqual(anEntry(20));
     expect(entryBefore(index, ({ offset }) => offset <= 5)).toEqual({ offset: 0, line: 1, at: 0 });
   });
 
-  it('stays small: full, it gives up every second entry and keeps the first', () => {
+  it('stays small: when full, it drops every second entry and keeps the first', () => {
     let index = EMPTY_INDEX;
     let thinned = 0;
     for (let count = 1; count <= 3 * MAX_ENTRIES; count += 1) {

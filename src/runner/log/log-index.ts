@@ -1,33 +1,33 @@
 /**
- * The index of a log: at which time it had grown to which byte, and which line begins there. Sparse, and always small.
+ * The index of a log: when it had grown to which byte, and which line begins there. Sparse, and always small.
  *
- * As a file: a line `cut GENERATION HEAD DROPPED` when the log was cut, then lines `OFFSET LINE TIME`. The generation
- * tells a reader that what is beyond HEAD is no longer what it was. Lines count from 1. A line `gap FROM TO OFFSET` says
- * that output may be missing; the last one with the same FROM is in effect.
+ * As a file: a line `cut GENERATION HEAD DROPPED` after a cut, then lines `OFFSET LINE TIME`. The generation tells a
+ * reader that the content beyond HEAD has changed. Lines count from 1. A line `gap FROM TO OFFSET` marks output that
+ * may be missing; of several with the same FROM the last applies.
  */
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readIfThere } from '../attempt/attempt-files.ts';
 
 export interface IndexEntry {
   readonly offset: number;
-  /** The number of the line that holds the byte at `offset`. */
+  /** The number of the line that contains the byte at `offset`. */
   readonly line: number;
-  /** Epoch ms at which the log was seen to have that length. */
+  /** Epoch ms at which the log was seen with that length. */
   readonly at: number;
 }
 
-/** A stretch of time in which the disk was full, so that output may be missing. */
+/** A period in which the disk was full, so output may be missing. */
 export interface LogGap {
-  /** Epoch ms: the last sight of room before it, and the first one after it. */
+  /** Epoch ms: the last time with room before the gap, and the first after it. */
   readonly from: number;
   readonly to: number;
-  /** Output after this byte may be missing, as the log was counted then. */
+  /** Output after this byte may be missing, in offsets of that time. */
   readonly offset: number;
 }
 
 export interface LogIndex {
   readonly generation: number;
-  /** What remains of the beginning after the last cut, and how many bytes were dropped in all. */
+  /** Bytes kept at the beginning by the last cut, and bytes dropped in total. */
   readonly head: number;
   readonly dropped: number;
   readonly entries: readonly IndexEntry[];
@@ -40,7 +40,7 @@ export const MAX_ENTRIES = 2_000;
 export function parseLogIndex(text: string): LogIndex {
   let index: LogIndex = EMPTY_INDEX;
   const entries: IndexEntry[] = [];
-  // The last piece is empty, or a line that a crash cut short.
+  // The last part is empty, or a line that a crash cut short.
   for (const line of text.split('\n').slice(0, -1)) {
     const [first, ...rest] = line.split(' ');
     if (first === 'cut') index = { ...index, ...cutOf(rest.map(Number)) };
@@ -54,7 +54,7 @@ const cutOf = ([generation = 0, head = 0, dropped = 0]: number[]) => ({ generati
 
 const gapOf = ([from = 0, to = 0, offset = 0]: number[]): LogGap => ({ from, to, offset });
 
-/** A gap that began at the same time is replaced: it has grown. */
+/** Adds a gap, or replaces the gap with the same start, which has grown. */
 export function withGap(index: LogIndex, gap: LogGap): LogIndex {
   return { ...index, gaps: [...index.gaps.filter(({ from }) => from !== gap.from), gap] };
 }
@@ -70,12 +70,12 @@ const formatEntry = ({ offset, line, at }: IndexEntry): string => `${offset} ${l
 
 export const readLogIndex = (path: string): LogIndex => parseLogIndex(readIfThere(path) ?? '');
 
-/** The last entry at or before the place that is looked for; the beginning of the log when there is none. */
+/** Returns the last entry at or before a position; the beginning of the log when there is none. */
 export function entryBefore({ entries }: LogIndex, isBefore: (entry: IndexEntry) => boolean): IndexEntry {
   return entries.findLast(isBefore) ?? { offset: 0, line: 1, at: 0 };
 }
 
-/** When the index is full every second entry goes, so that it is half as dense and as long as before. */
+/** Adds an entry. A full index drops every second entry, which halves its density. */
 export function addEntry(index: LogIndex, entry: IndexEntry): { index: LogIndex; isThinned: boolean } {
   const isThinned = index.entries.length >= MAX_ENTRIES;
   const kept = isThinned ? index.entries.filter((_, position) => position % 2 === 0) : index.entries;

@@ -1,8 +1,8 @@
 /**
- * Keeps the log of a running attempt: counts its lines into the index, and cuts it when it gets too long.
+ * Monitors the log of a running attempt: counts its lines into the index, and cuts it when it is too long.
  *
- * It only looks; the script writes to the file by itself and never waits for anybody. Because the script has it open
- * for appending, a log that is cut goes on behind the marker.
+ * The script writes to the file directly and never waits for the monitor. The script has it open for appending, so its
+ * output continues after the marker of a cut.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,15 +30,17 @@ export interface LogPaths {
   readonly logIndex: string;
 }
 
-/** A new entry when the log grew by so much, or grew at all in so long. Doubled each time the index is thinned. */
+/**
+ * An entry is added after so many bytes, or after so much time with any growth. Doubled each time the index is thinned.
+ */
 const SPACING = { bytes: 64 * 1024, ms: 1_000 };
-/** Counted in one look, so that a script that writes without end does not keep anybody busy. */
-const BYTES_A_LOOK = 2 * 1024 * 1024;
-/** Between two pieces of what is left to be counted at the end. */
+/** Bytes counted per poll, so that a script that writes without end does not block the event loop. */
+const BYTES_PER_POLL = 2 * 1024 * 1024;
+/** Pause between two parts of the remaining count at the end. */
 const REST_PAUSE_MS = 20;
-const QUIETLY = { ref: false };
+const UNREFERENCED = { ref: false };
 const SLICE_BYTES = 64 * 1024;
-/** What stays of a log that is cut, as a share of its limit. */
+/** The part of the limit that a cut keeps. */
 const HEAD_SHARE = 0.25;
 const newline = 0x0a;
 
@@ -51,10 +53,10 @@ export class LogMonitor {
   #density = 1;
   #size = 0;
   readonly #since: number;
-  /** A full disk left the file without its last lines, or with a part of one: it is written anew. */
-  #isFileBehind = false;
+  /** A full disk left the index file incomplete: it must be rewritten. */
+  #isFileIncomplete = false;
 
-  /** `since`: when the attempt began. A log that is over within a moment and small needs no index. */
+  /** `since` is the start of the attempt. A small log of a short attempt needs no index. */
   constructor(paths: LogPaths, maxBytes: number, since = 0) {
     this.#paths = paths;
     this.#maxBytes = maxBytes;
@@ -78,25 +80,25 @@ export class LogMonitor {
     this.#save((path) => appendGap(path, gap));
   }
 
-  /** True when there is something new to be read. */
-  look(now: number): boolean {
+  /** Polls the log. Returns true when there is something new to read. */
+  poll(now: number): boolean {
     const before = this.state;
     this.#size = statSync(this.#paths.log, { throwIfNoEntry: false })?.size ?? 0;
-    if (this.#size < this.#counted) this.#begunAnew();
+    if (this.#size < this.#counted) this.#wasTruncated();
     if (this.#size > this.#maxBytes) this.#cut(now);
     if (this.#isTimeForEntry(now)) this.#count(now);
     return this.#size !== before.size || this.#index.generation !== before.generation;
   }
 
   /**
-   * Counts to the end what was printed faster than looks could count it, piece by piece, so that nobody is kept busy: a
-   * reader would have to count it again for every page. For a log that grows no more. Where there is an index it goes to
-   * the end, so that the last lines have a time as well.
+   * Counts the rest of a log that grew faster than polls could count it, in parts, so that the event loop is not
+   * blocked: a reader would have to count it for every page. For a log that no longer grows. An existing index is
+   * extended to the end, so that the last lines have a time as well.
    */
   async countRest(now: number): Promise<void> {
     const least = (): number => (this.#index.entries.length > 0 ? 1 : SPACING.bytes);
-    for (; this.#size - this.#counted >= least(); await sleep(REST_PAUSE_MS, null, QUIETLY)) {
-      // Its job may be deleted meanwhile, with all its files.
+    for (; this.#size - this.#counted >= least(); await sleep(REST_PAUSE_MS, null, UNREFERENCED)) {
+      // The job may be deleted meanwhile, with all its files.
       if (statSync(this.#paths.log, { throwIfNoEntry: false })?.size !== this.#size) return;
       this.#count(now);
     }
@@ -114,7 +116,7 @@ export class LogMonitor {
   #count(now: number): void {
     const file = openSync(this.#paths.log, 'r');
     const buffer = Buffer.allocUnsafe(SLICE_BYTES);
-    const until = Math.min(this.#size, this.#counted + BYTES_A_LOOK);
+    const until = Math.min(this.#size, this.#counted + BYTES_PER_POLL);
     while (this.#counted < until) {
       const read = readSync(file, buffer, 0, Math.min(SLICE_BYTES, until - this.#counted), this.#counted);
       if (read === 0) break;
@@ -129,24 +131,24 @@ export class LogMonitor {
     const { index, isThinned } = addEntry(this.#index, entry);
     this.#index = index;
     if (isThinned) this.#density *= 2;
-    if (isThinned) this.#isFileBehind = true;
+    if (isThinned) this.#isFileIncomplete = true;
     this.#save((path) => appendEntry(path, entry));
   }
 
-  /** The index only makes reading faster: a full disk must not keep an attempt from its end because of it. */
+  /** The index only makes reading faster: a full disk must not keep an attempt from ending because of it. */
   #save(append: (path: string) => void): void {
     try {
-      if (this.#isFileBehind) replaceIndex(this.#paths.logIndex, this.#index);
+      if (this.#isFileIncomplete) replaceIndex(this.#paths.logIndex, this.#index);
       else append(this.#paths.logIndex);
-      this.#isFileBehind = false;
+      this.#isFileIncomplete = false;
     } catch (error) {
       if (!isNoRoom(error)) throw error;
-      this.#isFileBehind = true;
+      this.#isFileIncomplete = true;
     }
   }
 
-  /** Somebody else made it shorter: a script that opens /dev/stderr by name does, without meaning to. */
-  #begunAnew(): void {
+  /** Another process truncated the log: a script that opens /dev/stderr by name does so unintentionally. */
+  #wasTruncated(): void {
     this.#restart(0, this.#counted);
   }
 
@@ -154,7 +156,7 @@ export class LogMonitor {
     const { head, generation, dropped } = this.#index;
     const keep = Math.floor(this.#maxBytes * HEAD_SHARE);
     const cut = cutLog(this.#paths.log, {
-      // From the second cut on the head stays as it is, and the old marker goes.
+      // From the second cut on, the head stays the same, and the old marker is dropped.
       headOf: (file) => (head > 0 ? head : endOfLineBefore(file, keep)),
       markerOf: (bytes) =>
         `[longhaul: ${dropped + bytes} bytes of output were dropped here, the last at ${new Date(now).toISOString()}, cut ${generation + 1}]\n`,
@@ -185,7 +187,7 @@ interface Cut {
   readonly markerOf: (dropped: number) => string;
 }
 
-/** Leaves whole lines at the beginning and a line that says what is missing. What is written meanwhile is lost with it. */
+/** Keeps complete lines at the beginning, and appends a marker. Output written meanwhile is lost with the rest. */
 function cutLog(path: string, { headOf, markerOf }: Cut): { head: number; dropped: number } {
   const file = openSync(path, constants.O_RDWR | constants.O_APPEND);
   try {
@@ -204,6 +206,6 @@ function endOfLineBefore(file: number, offset: number): number {
   const buffer = Buffer.allocUnsafe(offset - from);
   const read = readSync(file, buffer, 0, buffer.length, from);
   const at = buffer.subarray(0, read).lastIndexOf(newline);
-  // A line longer than that is cut in its middle.
+  // A longer line is cut in its middle.
   return at < 0 ? offset : from + at + 1;
 }

@@ -1,34 +1,34 @@
-/** What is looked for in a log, and what is found: the words that both ways of searching share. */
+/** Queries of a log and their matches: the types that both kinds of search share. */
 
 export interface LogQuery {
   /** A fixed text within one line. */
   readonly text?: string;
-  /** An extended regular expression, as grep has them. Either this or `text`. */
+  /** An extended regular expression, in the syntax of grep. Either this or `text`. */
   readonly expression?: string;
   readonly ignoreCase?: boolean;
   readonly secrets?: readonly string[];
   readonly limit?: number;
-  /** The beginning of the line to begin with. Default: the beginning of the log. */
+  /** The start of the line to search from. Default: the beginning of the log. */
   readonly from?: Place;
   readonly timeoutMs?: number;
 }
 
-/** One line that matches. */
+/** A matching line. */
 export interface LogMatch {
   readonly line: number;
-  /** Where the match begins. */
+  /** The offset of the match. */
   readonly offset: number;
   /** The line, or the part of it around the match. */
   readonly text: string;
 }
 
-/** Why there may be more: enough were found, it took too long, or the expression was refused. */
+/** Why the search stopped early: enough matches, a timeout, or an invalid expression. */
 export type SearchStop = 'limit' | 'time' | 'expression';
 
 export interface LogMatches {
   readonly matches: readonly LogMatch[];
   readonly stopped: SearchStop | null;
-  /** What grep has against the expression. */
+  /** The complaint of grep about the expression. */
   readonly message: string | null;
 }
 
@@ -37,7 +37,7 @@ export interface Place {
   readonly offset: number;
 }
 
-export interface FoundPlaces {
+export interface FoundPositions {
   readonly places: readonly Place[];
   readonly stopped: SearchStop | null;
   readonly message?: string;
@@ -45,6 +45,6 @@ export interface FoundPlaces {
 
 export interface Bounds {
   readonly limit: number;
-  /** By performance.now(). */
+  /** A time of performance.now(). */
   readonly until: number;
 }

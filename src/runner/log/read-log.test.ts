@@ -17,7 +17,7 @@ const aLineOf = (number: number) => `line ${number} ${'.'.repeat(number % 90)}`;
 const manyLines = Array.from({ length: 20_000 }, (_, index) => `${aLineOf(index + 1)}\n`).join('');
 
 describe('reading a log by bytes', () => {
-  it('answers what is there, and how much there is', async () => {
+  it('returns the range, and the size of the log', async () => {
     const folder = aLog('0123456789');
     const piece = await readLog(folder, { from: 3, maxBytes: 4 });
     expect(piece).toMatchObject({ from: 3, to: 7, size: 10, generation: 0 });
@@ -25,18 +25,18 @@ describe('reading a log by bytes', () => {
     expect((await readLog(folder, { from: 8 })).bytes.toString()).toBe('89');
   });
 
-  it('is empty beyond the end, and where there is no log', async () => {
+  it('is empty beyond the end, and without a log', async () => {
     expect(await readLog(aLog('abc'), { from: 99 })).toMatchObject({ from: 3, to: 3, size: 3 });
     expect(await readLog(aLog(null), { from: 0 })).toMatchObject({ from: 0, to: 0, size: 0 });
     expect((await readLog(aLog('abc'), { from: -5, maxBytes: 1 })).bytes.toString()).toBe('a');
   });
 
-  it('never answers more than a piece', async () => {
+  it('never returns more than the limit', async () => {
     const piece = await readLog(aLog('x'.repeat(2 * MAX_PIECE_BYTES)), { from: 0, maxBytes: 1e9 });
     expect(piece.bytes).toHaveLength(MAX_PIECE_BYTES);
   });
 
-  it('hides a secret in whatever pieces it is read', async () => {
+  it('masks a secret in ranges of any size', async () => {
     const text = 'key=hunter2 and hunter2\nhunter2';
     const folder = aLog(text);
     for (let size = 1; size <= text.length; size += 1) {
@@ -48,7 +48,7 @@ describe('reading a log by bytes', () => {
     }
   });
 
-  it('holds back the beginning of a secret whose rest is still to be written', async () => {
+  it('holds back the beginning of a secret that is still being written', async () => {
     const folder = aLog('key=hunt');
     const live = await readLog(folder, { from: 0 }, { secrets: ['hunter2'], isRunning: true });
     expect(live).toMatchObject({ to: 4, size: 8 });
@@ -59,7 +59,7 @@ describe('reading a log by bytes', () => {
 });
 
 describe('reading a log by lines', () => {
-  it('answers whole lines, with and without an index', async () => {
+  it('returns complete lines, with and without an index', async () => {
     const folder = aLog(manyLines);
     const expectLines = async (from: number, count: number) => {
       const piece = await readLogLines(folder, { from, count });
@@ -69,8 +69,8 @@ describe('reading a log by lines', () => {
     };
     await expectLines(1, 3);
     await expectLines(15_000, 10);
-    const keeper = new LogMonitor(filesOf(folder), 1e9);
-    for (let now = 0; now < 50_000; now += 2_000) keeper.look(now);
+    const monitor = new LogMonitor(filesOf(folder), 1e9);
+    for (let now = 0; now < 50_000; now += 2_000) monitor.poll(now);
     await expectLines(1, 3);
     await expectLines(12_345, 10);
     await expectLines(19_999, 2);
@@ -83,7 +83,7 @@ describe('reading a log by lines', () => {
     expect((await readLogLines(folder, { from: 1, count: 0 })).bytes.toString()).toBe('');
   });
 
-  it('never answers more than a piece, also of one line', async () => {
+  it('never returns more than the limit, even of one line', async () => {
     const piece = await readLogLines(aLog('x'.repeat(2 * MAX_PIECE_BYTES)), { from: 1, count: 5 });
     expect(piece.bytes).toHaveLength(MAX_PIECE_BYTES);
   });

@@ -1,8 +1,8 @@
 /**
- * Reads an attempt's log, while it is written or afterwards: a range of bytes, or of lines. Secrets come out as stars.
+ * Reads the log of an attempt, during or after the attempt: a range of bytes or lines. Secrets are masked with stars.
  *
- * It never holds more than what was asked for, and that has a limit. The generation tells a reader that goes on from
- * an offset whether the log was cut since: then what it has beyond `head` is no longer there.
+ * Memory is bounded by the requested range, which has a limit. The generation tells a reader whether the log was cut
+ * since its last read: then its content beyond `head` no longer exists.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { filesOf } from '../attempt/attempt-files.ts';
@@ -13,7 +13,7 @@ export interface LogPiece {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
-  /** How long the log is. */
+  /** The size of the log. */
   readonly size: number;
   readonly generation: number;
   readonly head: number;
@@ -26,7 +26,7 @@ export interface LogLines extends LogPiece {
 
 export interface ReadLogOptions {
   readonly secrets?: readonly string[];
-  /** It may still grow: then its last bytes are held back if they could be the beginning of a secret. */
+  /** The log may still grow: last bytes that could start a secret are held back. */
   readonly isRunning?: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function readLog(
   });
 }
 
-/** From a line on, counted from 1; whole lines, but for one that is longer than a piece may be. */
+/** Reads complete lines from a line number, except for a line that is longer than the limit. */
 export async function readLogLines(
   folder: string,
   range: { readonly from: number; readonly count: number },
@@ -67,7 +67,7 @@ export interface OpenLog {
   readonly index: LogIndex;
 }
 
-/** A log that is not there is an empty one. */
+/** Opens a log; a missing log is an empty one. */
 export async function withLog<T>(folder: string, use: (log: OpenLog) => Promise<T>): Promise<T> {
   const { log, logIndex } = filesOf(folder);
   const index = readLogIndex(logIndex);
@@ -87,7 +87,7 @@ export interface StreamedPiece {
   readonly offset: number;
 }
 
-/** Yields the log from an offset up to the length it has now, in pieces with the secrets masked. */
+/** Yields the log from an offset up to its current size, in parts with the secrets masked. */
 export async function* streamLog(log: OpenLog, redactor: Redactor, from = 0): AsyncGenerator<StreamedPiece> {
   for (let at = from; at < log.size; at += STREAMED_BYTES) {
     const bytes = await readMasked(log, { from: at, to: Math.min(log.size, at + STREAMED_BYTES) }, redactor);
@@ -109,7 +109,7 @@ async function readPiece(
   return { bytes: shown.subarray(0, kept), from: range.from, to: range.from + kept, size: log.size, generation, head };
 }
 
-/** A secret may lie across the ends of the range. */
+/** A secret may span the ends of the range. */
 async function readMasked(log: OpenLog, { from, to }: { from: number; to: number }, redactor: Redactor) {
   const first = Math.max(0, from - redactor.overlap);
   const window = await readBytes(log, first, Math.min(log.size, to + redactor.overlap) - first);
@@ -127,7 +127,7 @@ export async function readBytes({ file }: OpenLog, from: number, length: number)
   return buffer.subarray(0, read);
 }
 
-/** Where the line begins that is so many lines on; at the end of the log, or at the limit, when there are not as many. */
+/** Returns the offset after `count` lines; the end of the log, or the limit, when there are fewer. */
 async function skipLines(log: OpenLog, from: number, skip: { count: number; limit?: number }): Promise<number> {
   const end = Math.min(skip.limit ?? log.size, log.size);
   let left = skip.count;

@@ -1,38 +1,38 @@
 /**
- * Tries an extended regular expression on a stream, in a child process: grep with a limit on its memory, its processor
- * time and its output. Nothing of the expression is ever read by a shell.
+ * Searches a stream for an extended regular expression in a child process: grep with limits on memory, CPU time and
+ * output. No shell ever interprets the expression.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Bounds, FoundPlaces, LogQuery, Place } from './log-query.ts';
+import type { Bounds, FoundPositions, LogQuery, Place } from './log-query.ts';
 import type { StreamedPiece } from './read-log.ts';
 
 const MEMORY_KB = 512 * 1024;
 const CPU_SECONDS = 20;
-/** Only numbers are kept of each line that grep says, but it may say long ones. */
+/** Only the numbers of each output line are kept, but grep may print long lines. */
 const OUTPUT_BYTES = 64 * 1024 * 1024;
-const NUMBERS_LENGTH = 40;
-const SAID_LENGTH = 500;
-const start = `ulimit -v ${MEMORY_KB}; ulimit -t ${CPU_SECONDS}; exec grep "$@"`;
+const MAX_NUMBERS_LENGTH = 40;
+const MAX_STDERR = 500;
+const command = `ulimit -v ${MEMORY_KB}; ulimit -t ${CPU_SECONDS}; exec grep "$@"`;
 
 export async function findByExpression(
   pieces: AsyncIterable<StreamedPiece>,
   query: LogQuery & { readonly from: Place },
   bounds: Bounds,
-): Promise<FoundPlaces> {
+): Promise<FoundPositions> {
   const options = ['-E', '-a', '-n', '-b', '-o', '-m', `${bounds.limit}`, ...(query.ignoreCase ? ['-i'] : [])];
-  const child = spawn('/bin/sh', ['-c', start, 'sh', ...options, '-e', query.expression ?? ''], {
+  const child = spawn('/bin/sh', ['-c', command, 'sh', ...options, '-e', query.expression ?? ''], {
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), Math.max(0, bounds.until - performance.now()));
   const answer = collect(child);
   await feed(child, pieces);
-  const { places: found, complaint, code } = await answer;
-  const places = found.map((place) => beyond(query.from, place));
+  const { places: found, stderr, code } = await answer;
+  const places = found.map((place) => absolute(query.from, place));
   clearTimeout(timer);
-  // grep says 1 for nothing found and 2 for trouble; no code at all means that it was killed.
+  // grep exits with 1 for no match and 2 for an error; a missing code means that it was killed.
   if (code === null) return { places, stopped: 'time' };
-  if (code > 1) return { places, stopped: 'expression', message: complaint };
+  if (code > 1) return { places, stopped: 'expression', message: stderr };
   return { places, stopped: places.length >= bounds.limit ? 'limit' : null };
 }
 
@@ -40,7 +40,7 @@ async function feed(child: ChildProcess, pieces: AsyncIterable<StreamedPiece>): 
   let isOpen = true;
   const { stdin } = child;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  // It has found enough, or was killed.
+  // grep has found enough, or was killed.
   stdin?.on('error', () => (isOpen = false));
   for await (const { bytes } of pieces) {
     if (!isOpen || child.exitCode !== null || child.signalCode !== null) break;
@@ -51,22 +51,22 @@ async function feed(child: ChildProcess, pieces: AsyncIterable<StreamedPiece>): 
   stdin?.end();
 }
 
-/** grep counts from where it began. */
-const beyond = (from: Place, { line, offset }: Place): Place => ({
+/** Converts a position of grep, which counts from the start of its input. */
+const absolute = (from: Place, { line, offset }: Place): Place => ({
   line: from.line + line - 1,
   offset: from.offset + offset,
 });
 
 interface Collected {
   readonly places: Place[];
-  readonly complaint: string;
+  readonly stderr: string;
   readonly code: number | null;
 }
 
-/** Lines such as `12:3456:what matched`, of which one for each line of the log counts. */
+/** Parses lines such as `12:3456:match`; one match per line of the log counts. */
 function collect(child: ChildProcess): Promise<Collected> {
   const places: Place[] = [];
-  let complaint = '';
+  let stderr = '';
   let rest = '';
   let length = 0;
   const take = (line: string) => {
@@ -78,12 +78,12 @@ function collect(child: ChildProcess): Promise<Collected> {
     length += chunk.length;
     if (length > OUTPUT_BYTES) child.kill('SIGKILL');
     const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = (lines.pop() ?? '').slice(0, NUMBERS_LENGTH);
+    rest = (lines.pop() ?? '').slice(0, MAX_NUMBERS_LENGTH);
     for (const line of lines) take(line);
   });
-  child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, SAID_LENGTH)));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(0, MAX_STDERR)));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ places, complaint: complaint.trim(), code }));
+    child.once('close', (code) => resolve({ places, stderr: stderr.trim(), code }));
   });
 }

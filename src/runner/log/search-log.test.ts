@@ -16,7 +16,7 @@ const linesOf = async (folder: string, query: Parameters<typeof searchLog>[1]) =
   (await searchLog(folder, query)).matches.map(({ line }) => line);
 
 describe('searching a log for a text', () => {
-  it('finds each line that holds it once', async () => {
+  it('finds each matching line once', async () => {
     const folder = aLog('one\nfoo foo\nthree\na foo\n');
     expect(await searchLog(folder, { text: 'foo' })).toEqual({
       matches: [
@@ -31,7 +31,7 @@ describe('searching a log for a text', () => {
     expect(await linesOf(aLog(null), { text: 'x' })).toEqual([]);
   });
 
-  it('finds it across the borders of what is read at once', async () => {
+  it('finds a match across read borders', async () => {
     const border = 256 * 1024;
     for (const before of [border - 4, border - 1, border, 2 * border - 2]) {
       const text = `${'x'.repeat(before - 1)}\nneedle\nmore\n`;
@@ -41,29 +41,29 @@ describe('searching a log for a text', () => {
     }
   });
 
-  it('counts lines across borders', async () => {
+  it('counts lines across read borders', async () => {
     const text = `${'.\n'.repeat(400_000)}needle\n`;
     expect(await linesOf(aLog(text), { text: 'needle' })).toEqual([400_001]);
   });
 
-  it('stops when it has enough', async () => {
+  it('stops at the limit', async () => {
     const found = await searchLog(aLog('foo\n'.repeat(500)), { text: 'foo', limit: 3 });
     expect(found.stopped).toBe('limit');
     expect(found.matches).toHaveLength(3);
   });
 
-  it('shows a part of a long line', async () => {
+  it('returns a part of a long line', async () => {
     const [match] = (await searchLog(aLog(`${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}`), { text: 'needle' }))
       .matches;
     expect(match?.text).toMatch(/^x{300}needley{294}$/);
   });
 
-  it('can leave case aside, and still takes every sign for itself', async () => {
+  it('can ignore case, and still takes every character literally', async () => {
     const folder = aLog('Disk (FULL)\ndisk full\n');
     expect(await linesOf(folder, { text: 'disk (full)', ignoreCase: true })).toEqual([1]);
   });
 
-  it('does not find a secret, nor show one', async () => {
+  it('neither finds nor shows a secret', async () => {
     const folder = aLog('key=hunter2 ok\n');
     expect(await linesOf(folder, { text: 'hunter2', secrets: ['hunter2'] })).toEqual([]);
     expect(await linesOf(folder, { expression: 'hunt.*2', secrets: ['hunter2'] })).toEqual([]);
@@ -81,24 +81,24 @@ describe('searching a log for an expression', () => {
     expect(await linesOf(folder, { expression: 'ERROR 9$', ignoreCase: true })).toEqual([5]);
   });
 
-  it('takes an expression for nothing but an expression', async () => {
+  it('never interprets an expression as an option or a command', async () => {
     const folder = aLog('a -v b; $(id)\n');
     expect(await linesOf(folder, { expression: '-v' })).toEqual([1]);
     expect(await linesOf(folder, { expression: String.raw`\$\(id\)` })).toEqual([1]);
   });
 
-  it('stops when it has enough', async () => {
+  it('stops at the limit', async () => {
     const found = await searchLog(aLog('foo\n'.repeat(300_000)), { expression: 'fo+', limit: 5 });
     expect(found).toMatchObject({ stopped: 'limit', matches: [{ line: 1 }, {}, {}, {}, { line: 5 }] });
   });
 
-  it('says what is wrong with an expression', async () => {
+  it('reports what is wrong with an expression', async () => {
     const found = await searchLog(aLog('x\n'), { expression: 'a{2,1}' });
     expect(found.stopped).toBe('expression');
     expect(found.message).not.toBe('');
   });
 
-  it('gives up on one that takes too long', async () => {
+  it('stops an expression that takes too long', async () => {
     const startedAt = performance.now();
     const text = `${'a'.repeat(1_501)}b\n`.repeat(50);
     const expression = String.raw`^(a*)(a*)\1\2b?c*$`;
@@ -106,7 +106,7 @@ describe('searching a log for an expression', () => {
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
-  it('takes binary for text', async () => {
+  it('treats binary data as text', async () => {
     expect(await linesOf(aLog('\0\xff\nfoo\0bar\n'), { expression: 'foo' })).toEqual([2]);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Looks through a whole log, also while it is written: for a fixed text, or for an extended expression.
+ * Searches a whole log, also while it is written: for a fixed text or an extended regular expression.
  *
- * Memory is bounded whatever the log holds. An expression is tried by a child process with limits of its own
- * (search-expression.ts), never here, where a bad one would stop everything. What is searched is what may be shown:
- * a secret cannot be found by guessing it.
+ * Memory is bounded whatever the log contains. An expression runs in a child process with its own limits
+ * (search-expression.ts): in this process a bad one would block everything. The search sees masked secrets, so a secret
+ * cannot be found by guessing.
  */
-import type { Bounds, FoundPlaces, LogMatch, LogMatches, LogQuery, Place } from './log-query.ts';
+import type { Bounds, FoundPositions, LogMatch, LogMatches, LogQuery, Place } from './log-query.ts';
 import { type OpenLog, readLog, streamLog, withLog } from './read-log.ts';
 import { createRedactor } from './redact.ts';
 import { findByExpression } from './search-expression.ts';
@@ -24,7 +24,7 @@ export async function searchLog(folder: string, query: LogQuery): Promise<LogMat
   return { matches, stopped: found.stopped, message: found.message ?? null };
 }
 
-async function find(log: OpenLog, query: LogQuery, bounds: Bounds): Promise<FoundPlaces> {
+async function find(log: OpenLog, query: LogQuery, bounds: Bounds): Promise<FoundPositions> {
   const { from = { line: 1, offset: 0 } } = query;
   const pieces = streamLog(log, createRedactor(query.secrets ?? []), from.offset);
   if (query.expression !== undefined) return await findByExpression(pieces, { ...query, from }, bounds);
@@ -38,14 +38,14 @@ async function findText(
   pieces: ReturnType<typeof streamLog>,
   needle: Buffer,
   bounds: Bounds & { readonly line: number },
-): Promise<FoundPlaces> {
+): Promise<FoundPositions> {
   const places: Place[] = [];
   if (needle.length === 0) return { places, stopped: null };
   let { line } = bounds;
   let tail = Buffer.alloc(0);
   let found = -1;
   for await (const { bytes, offset } of pieces) {
-    // The end of the piece before comes along, for a match that begins there.
+    // The end of the previous part is included, for a match that begins there.
     const window = Buffer.concat([tail, bytes]);
     const first = offset - tail.length;
     let counted = 0;
@@ -71,7 +71,7 @@ function countLines(bytes: Buffer, from: number, to: number): number {
   return lines;
 }
 
-/** The line around a place, but no more of it than some bytes before and after. */
+/** Returns the line around an offset, limited to some bytes before and after. */
 async function excerpt(folder: string, offset: number, { secrets = [] }: LogQuery): Promise<string> {
   const from = Math.max(0, offset - AROUND_BYTES);
   const piece = await readLog(folder, { from, maxBytes: 2 * AROUND_BYTES }, { secrets });

@@ -1,10 +1,11 @@
 /**
- * A control group for each attempt, where one can be had: nothing can leave it, and all of it can be killed at once.
+ * A control group for each attempt, where the system allows it: no process can leave it, and the kernel kills all of it
+ * at once.
  *
- * It is an addition. Without the right to make one, or on a kernel that cannot kill one, everything works by the other
- * means alone. The script enters it before its first instruction. The shim is not in it: it has the exit status to write.
+ * It is an addition. Without permission, or on a kernel that cannot kill a group, the other means do all the work. The
+ * script enters the group before its first instruction. The shim stays outside, because it must write the exit status.
  *
- * Invariant: a group serves one attempt. The record of an attempt that is over never names the group of another one.
+ * Invariant: a group serves one attempt. The record of an ended attempt never names the group of another one.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,24 +13,24 @@ import type { ProcessKey } from '../attempt/attempt-files.ts';
 import { isAlive, readStat } from './process-stat.ts';
 
 export interface Cgroups {
-  /** A group for a new attempt; null when it could not be made. */
+  /** Creates a group for a new attempt; returns null on failure. */
   make(): string | null;
-  /** Removes one in which no process is left, soon. */
+  /** Removes an empty group, asynchronously. */
   release(path: string): void;
-  /** The one that an attempt was started in, by its name; null when it is there no more. */
+  /** Finds the group of an attempt by name; null when it no longer exists. */
   find(name: string): string | null;
-  /** Removes those of this process that are not in use. */
+  /** Removes the unused groups of this process. */
   close(): void;
 }
 
-/** Null where there are none to be had. */
+/** Returns null where control groups are not available. */
 export function openCgroups(): Cgroups | null {
   const base = findBase();
   if (base === null) return null;
-  removeUnused(base, (maker) => !isAlive(maker));
+  removeUnused(base, (creator) => !isAlive(creator));
   return {
     make: () => makeIn(base),
-    // Not in the main thread: the kernel takes its time.
+    // Asynchronous, because the kernel takes its time.
     release: (path) => rmdir(path, () => undefined),
     find: (name) => (existsSync(join(base, name)) ? join(base, name) : null),
     close: () => removeUnused(base, ({ pid }) => pid === process.pid),
@@ -38,7 +39,9 @@ export function openCgroups(): Cgroups | null {
 
 let made = 0;
 
-/** Named after its maker, by pid and start time: another runner leaves it alone while its maker lives. */
+/**
+ * Names the group after the pid and start time of its creator: other runners leave it alone while the creator lives.
+ */
 function makeIn(base: string): string | null {
   made += 1;
   const path = join(base, `${process.pid}-${readStat('self')?.start ?? 0}-${made}`);
@@ -48,10 +51,10 @@ function makeIn(base: string): string | null {
   });
 }
 
-/** Below our own group, since that is the part of the tree that may have been given to us. */
+/** Groups are created below our own group, the part of the tree that may be delegated to us. */
 function findBase(): string | null {
   const own = ownCgroup();
-  // The path is read by a shell; the kill came with Linux 5.14, and only groups below the first have it.
+  // A shell reads the path. cgroup.kill came with Linux 5.14, and the root group has none.
   if (own === null || !/^[\w./:@-]+$/.test(own) || !existsSync(join(own, 'cgroup.procs'))) return null;
   const base = join(own, 'longhaul');
   tryTo(() => mkdirSync(base));
@@ -66,11 +69,11 @@ function ownCgroup(): string | null {
   });
 }
 
-/** Of the makers that are meant. One that is in use cannot be removed. */
-function removeUnused(base: string, isMeant: (maker: ProcessKey) => boolean): void {
+/** Removes groups of matching creators. The kernel refuses to remove a group in use. */
+function removeUnused(base: string, matches: (creator: ProcessKey) => boolean): void {
   for (const name of readdirSync(base)) {
-    const maker = /^(\d+)-(\d+)-\d+$/.exec(name);
-    if (maker === null || !isMeant({ pid: Number(maker[1]), start: Number(maker[2]) })) continue;
+    const creator = /^(\d+)-(\d+)-\d+$/.exec(name);
+    if (creator === null || !matches({ pid: Number(creator[1]), start: Number(creator[2]) })) continue;
     tryTo(() => rmdirSync(join(base, name)));
   }
 }
@@ -84,7 +87,7 @@ export function processesIn(path: string): number[] {
   return text.split('\n').filter(Boolean).map(Number);
 }
 
-/** Missing, busy or forbidden: then there is no such group. */
+/** Returns null for a group that is missing, busy or forbidden. */
 function tryTo<T>(act: () => T): T | null {
   try {
     return act();

@@ -1,96 +1,99 @@
 /**
- * A look for an attempt's processes that none of them escapes, also one that becomes another process every few ms.
+ * Finds all processes of an attempt, including one that forks and exits every few ms.
  *
- *   all that are listed ──▶ those born meanwhile, by their numbers ──▶ those born meanwhile … ──▶ none was born
+ *   all listed processes ──▶ pids assigned meanwhile ──▶ pids assigned meanwhile … ──▶ none was assigned
  *
- * A process that is listed and gone when it is read may have left a child that is in no listing. But a child has a
- * later number, and the kernel tells the last number it gave out. So the numbers given out since are read too, and
- * again, until none was given out while they were read.
+ * A listed process that is gone when it is read may have left a child that is in no listing. But a child has a later
+ * pid, and the kernel reports the last pid it assigned. So the pids assigned since are read too, again and again, until
+ * none was assigned during a read.
  *
- * Invariant: they are read in their order. A parent that was found gone had its child before that, so the child, which
- * comes after it, can be seen.
+ * Invariant: pids are read in ascending order. A parent that was found gone had forked before that, so its child, which
+ * has a later pid, is visible.
  */
 import { existsSync } from 'node:fs';
-import { MARK } from '../attempt/start-order.ts';
-import { type Attached, allMembersOf, type Means, type Member, meansOf, membersOf } from './membership.ts';
+import { MARK_VARIABLE } from '../attempt/start-request.ts';
+import { allMembersOf, type Means, type Member, membershipOf, membersOf, type TrackedAttempt } from './membership.ts';
 import { isThread, lastPid, readLiving } from './process-stat.ts';
 import { type Survey, type Traces, takeSurvey } from './process-survey.ts';
 import { placesOf, readEnvironment } from './process-traces.ts';
 
-export interface Look {
+export interface FoundMembers {
   readonly members: readonly Member[];
-  /** Nothing can have escaped. False where numbers are given out faster than they can be read, or have begun anew. */
-  readonly isWhole: boolean;
+  /**
+   * True when no process can have escaped. False where pids are assigned faster than they can be read, or have wrapped
+   * around.
+   */
+  readonly isComplete: boolean;
 }
 
-/** Called at the moment a process is known to belong: what is signalled now cannot become another one before that. */
-export type OnSight = (member: Member) => void;
+/** Called as soon as a process is known to belong, so that a signal reaches it before it forks and exits. */
+export type OnFound = (member: Member) => void;
 
-const CHASES = 100;
-/** More numbers than that are better listed. */
-const MOST_NUMBERS = 4_000;
-const fresh: Traces = { markOf: (pid) => readEnvironment(pid, MARK), placesOf };
+const MAX_ROUNDS = 100;
+/** Beyond this range, another listing is cheaper. */
+const MAX_PID_RANGE = 4_000;
+const liveTraces: Traces = { markOf: (pid) => readEnvironment(pid, MARK_VARIABLE), placesOf };
 
-export async function findMembers(attached: Attached, onSight: OnSight = () => undefined): Promise<Look> {
-  return findIn(await takeSurvey(), attached, onSight);
+export async function findMembers(attempt: TrackedAttempt, onFound: OnFound = () => undefined): Promise<FoundMembers> {
+  return findInSurvey(await takeSurvey(), attempt, onFound);
 }
 
-/** Whether there are none, with as little reading as will tell. Null: cannot be told from this look. */
-export async function hasNoMembers(attached: Attached): Promise<boolean | null> {
+/** Reports whether no process is left, with as few reads as possible. Null when this search is inconclusive. */
+export async function hasNoMembers(attempt: TrackedAttempt): Promise<boolean | null> {
   const survey = await takeSurvey();
-  // What the listing itself shows comes first: as long as that is somebody, nothing need be read of the others.
-  if (membersOf(survey.all, attached).length > 0) return false;
-  const { members, isWhole } = findIn(survey, attached, () => undefined);
-  return members.length > 0 ? false : isWhole || null;
+  // The listing alone comes first: while it shows a member, nothing else need be read.
+  if (membersOf(survey.all, attempt).length > 0) return false;
+  const { members, isComplete } = findInSurvey(survey, attempt, () => undefined);
+  return members.length > 0 ? false : isComplete || null;
 }
 
 /**
- * Only among those born after the script itself. For one that is so young that numbers cannot have begun anew: then it
- * is enough to ask for each number that was given out since, and the machine may have thousands of processes.
+ * Finds members only among pids after that of the script. For an attempt so young that pids cannot have wrapped around:
+ * reading each later pid is enough, and the machine may have thousands of processes.
  */
-export function findYoungMembers(attached: Attached): Look {
-  const first = attached.record.script?.pid;
-  if (first === undefined) return { members: [], isWhole: false };
-  return chase(attached, { from: first, found: [], onSight: () => undefined });
+export function findYoungMembers(attempt: TrackedAttempt): FoundMembers {
+  const first = attempt.record.script?.pid;
+  if (first === undefined) return { members: [], isComplete: false };
+  return findNewPids(attempt, { from: first, found: [], onFound: () => undefined });
 }
 
-function findIn(survey: Survey, attached: Attached, onSight: OnSight): Look {
-  const found = allMembersOf(survey, attached);
-  for (const member of found) onSight(member);
-  return chase(attached, { from: survey.lastPid, found, onSight });
+function findInSurvey(survey: Survey, attempt: TrackedAttempt, onFound: OnFound): FoundMembers {
+  const found = allMembersOf(survey, attempt);
+  for (const member of found) onFound(member);
+  return findNewPids(attempt, { from: survey.lastPid, found, onFound });
 }
 
-interface Chase {
-  /** Numbers up to this one were looked at. */
+interface NewPidSearch {
+  /** Pids up to this one were read. */
   readonly from: number;
   readonly found: Member[];
-  readonly onSight: OnSight;
+  readonly onFound: OnFound;
 }
 
-/** Nothing is awaited in between: that would give a runaway its time. */
-function chase(attached: Attached, { from, found, onSight }: Chase): Look {
+/** Synchronous: an await would give a runaway process time. */
+function findNewPids(attempt: TrackedAttempt, { from, found, onFound }: NewPidSearch): FoundMembers {
   let read = from;
-  for (let round = 0; round < CHASES; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const newest = lastPid();
-    if (newest === read) return { members: found, isWhole: true };
-    if (newest < read || newest - read > MOST_NUMBERS) break;
+    if (newest === read) return { members: found, isComplete: true };
+    if (newest < read || newest - read > MAX_PID_RANGE) break;
     for (let pid = read + 1; pid <= newest; pid += 1) {
-      const member = memberAt(pid, attached);
+      const member = memberAt(pid, attempt);
       if (member === null) continue;
-      onSight(member);
+      onFound(member);
       found.push(member);
     }
     read = newest;
   }
-  return { members: found, isWhole: false };
+  return { members: found, isComplete: false };
 }
 
-function memberAt(pid: number, attached: Attached): Member | null {
-  // Most are gone already, and asking costs a tenth of an error.
+function memberAt(pid: number, attempt: TrackedAttempt): Member | null {
+  // Most are gone already, and existsSync costs a tenth of an exception.
   const stat = existsSync(`/proc/${pid}`) ? readLiving(pid) : null;
   if (stat === null || stat === 'zombie') return null;
-  const means: Means | null = meansOf(stat, attached, fresh);
+  const means: Means | null = membershipOf(stat, attempt, liveTraces);
   if (means === null || isThread(pid)) return null;
-  attached.known.set(pid, stat.start);
+  attempt.known.set(pid, stat.start);
   return { ...stat, means };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Attached, membersOf, membersOfEach, shimSession } from './membership.ts';
+import { membersOf, membersOfEach, shimSession, type TrackedAttempt } from './membership.ts';
 import type { ProcessStat } from './process-stat.ts';
 
 const aProcess = (pid: number, more: Partial<ProcessStat> = {}): ProcessStat => ({
@@ -15,15 +15,15 @@ const aProcess = (pid: number, more: Partial<ProcessStat> = {}): ProcessStat => 
   ...more,
 });
 
-const anAttempt = (more: Partial<Attached> = {}): Attached => ({
+const anAttempt = (more: Partial<TrackedAttempt> = {}): TrackedAttempt => ({
   folder: '/nowhere',
   realFolder: '/nowhere',
   record: { boot: 'b', shim: { pid: 10, start: 1_010 }, script: { pid: 12, start: 1_012 } },
   known: new Map(),
-  spared: new Set([99]),
+  excludedPids: new Set([99]),
   cgroup: null,
   exit: null,
-  isElsewhere: () => false,
+  isForeignSession: () => false,
   ...more,
 });
 
@@ -34,14 +34,14 @@ const script = aProcess(12, { parent: 10 });
 const found = (all: ProcessStat[], attempt = anAttempt()) =>
   Object.fromEntries(membersOf(all, attempt).map(({ pid, means }) => [pid, means]));
 
-describe('what belongs to an attempt', () => {
-  it('is nothing in the session of another attempt, whatever else ties it', () => {
-    const attempt = anAttempt({ isElsewhere: (session) => session === 30, known: new Map([[31, 1_031]]) });
+describe('the processes of an attempt', () => {
+  it('exclude the session of another attempt, whatever other trace exists', () => {
+    const attempt = anAttempt({ isForeignSession: (session) => session === 30, known: new Map([[31, 1_031]]) });
     const all = [shim, script, aProcess(31, { parent: 12, session: 30 }), aProcess(32, { parent: 12, session: 32 })];
     expect(found(all, attempt)).toEqual({ 12: 'session', 32: 'descent' });
   });
 
-  it('is the script, its session and its descendants, but not the shim and its cat', () => {
+  it('are the script, its session and its descendants, but not the shim and its cat', () => {
     const all = [
       shim,
       cat,
@@ -54,31 +54,31 @@ describe('what belongs to an attempt', () => {
     expect(found(all)).toEqual({ 12: 'session', 20: 'session', 30: 'descent', 31: 'descent' });
   });
 
-  it('is the script already while it is in the session of the shim', () => {
+  it('include the script while it is still in the session of the shim', () => {
     expect(found([shim, cat, { ...script, session: 10, group: 10 }])).toEqual({ 12: 'session' });
   });
 
-  it('is what belonged before, under the same start time', () => {
+  it('include known processes with the same start time', () => {
     const attempt = anAttempt({ known: new Map([[50, 1_050]]) });
     expect(found([aProcess(50)], attempt)).toEqual({ 50: 'known' });
     expect(found([aProcess(50, { start: 9_999 })], attempt)).toEqual({});
   });
 
-  it('is remembered from look to look', () => {
+  it('are remembered between searches', () => {
     const attempt = anAttempt();
     found([script, aProcess(60, { parent: 12 })], attempt);
     expect(found([aProcess(60)], attempt)).toEqual({ 60: 'known' });
   });
 
-  it('is nothing in a session whose number was given away', () => {
+  it('exclude a session whose pid was reassigned', () => {
     expect(found([aProcess(12, { start: 5_000 }), aProcess(13, { session: 12 })])).toEqual({});
   });
 
-  it('is nothing older than the shim, and none of our own', () => {
+  it('exclude processes older than the shim, and Longhaul itself', () => {
     expect(found([aProcess(20, { session: 12, start: 5 }), aProcess(99, { session: 12 })])).toEqual({});
   });
 
-  it('is told apart for many attempts in one look', () => {
+  it('are assigned to many attempts in one search', () => {
     const one = anAttempt();
     const other = anAttempt({
       record: { boot: 'b', shim: { pid: 70, start: 1_070 }, script: { pid: 72, start: 1_072 } },
@@ -93,7 +93,7 @@ describe('what belongs to an attempt', () => {
 });
 
 describe('the session of a shim', () => {
-  it('is the shim and its helpers, unless its number was given away', () => {
+  it('is the shim and its helpers, unless its pid was reassigned', () => {
     const { record } = anAttempt();
     expect(shimSession([shim, cat, script], record).map(({ pid }) => pid)).toEqual([10, 11]);
     expect(shimSession([cat], record).map(({ pid }) => pid)).toEqual([11]);

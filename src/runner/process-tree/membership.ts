@@ -1,15 +1,15 @@
 /**
- * Which processes belong to an attempt, and how that is known.
+ * Decides which processes belong to an attempt, and by which means that is known.
  *
- *   cgroup    it is in the attempt's control group, where there is one
+ *   cgroup    it is in the control group of the attempt
  *   session   it is in the session that the script leads
- *   known     it belonged when somebody looked before
+ *   known     it belonged at the last search
  *   descent   its parent belongs
- *   mark      its environment carries the attempt's mark
- *   folder    it works in the attempt's folder, or has a file of it open for writing, or fd 3, and has no terminal
+ *   mark      its environment contains the mark of the attempt
+ *   folder    it works in the attempt directory, writes a file there or holds fd 3, and has no terminal
  *
- * Invariant: the shim, and what is in the shim's own session, never belongs; neither does anything that is older
- * than the shim, nor whoever asks. A number that was given to another process since is no member.
+ * Invariant: the shim and the processes of its session never belong; nor does a process older than the shim, nor
+ * Longhaul itself. A pid that was reassigned to another process does not belong.
  */
 import type { Exit, PidRecord, ProcessKey } from '../attempt/attempt-files.ts';
 import { processesIn } from './cgroups.ts';
@@ -19,30 +19,30 @@ import { isInside } from './process-traces.ts';
 
 export type Means = 'cgroup' | 'session' | 'known' | 'descent' | 'mark' | 'folder';
 
-export interface Attached {
+export interface TrackedAttempt {
   readonly folder: string;
-  /** Without symbolic links, as /proc shows paths. */
+  /** The attempt directory without symbolic links, as /proc shows paths. */
   readonly realFolder: string;
-  /** Replaced once, when the script's own line is there. */
+  /** Replaced once, when the script's line has been written. */
   record: PidRecord;
-  /** Start times by pid of those that were found to belong at the last look. */
+  /** Start times by pid of the processes found at the last search. */
   readonly known: Map<number, number>;
-  /** Processes of Longhaul itself, which have the attempt's files open. */
-  readonly spared: ReadonlySet<number>;
-  /** Null once nothing is left in it: then it is removed. */
+  /** Pids of Longhaul itself, which has the files of the attempt open. */
+  readonly excludedPids: ReadonlySet<number>;
+  /** Null once the group is empty and removed. */
   readonly cgroup: string | null;
-  /** How it ended; null until its shim has written that. */
+  /** The exit status; null until the shim has written it. */
   readonly exit: Exit | null;
-  /** Whether a session is that of another attempt, or of its shim. Nobody can enter the session of somebody else. */
-  isElsewhere(session: number): boolean;
+  /** Reports whether a session belongs to another attempt or its shim. A process cannot enter a foreign session. */
+  isForeignSession(session: number): boolean;
 }
 
 export interface Member extends ProcessStat {
   readonly means: Means;
 }
 
-/** By what the walk itself shows, for any number of attempts at once. */
-export function membersOfEach<T extends Attached>(
+/** Finds the members of several attempts at once, from the process listing alone. */
+export function membersOfEach<T extends TrackedAttempt>(
   all: readonly ProcessStat[],
   attempts: readonly T[],
 ): Map<T, Member[]> {
@@ -59,85 +59,89 @@ export function membersOfEach<T extends Attached>(
   const known = new Map(attempts.flatMap((owner) => [...owner.known.keys()].map((pid) => [pid, owner])));
   for (const each of all) {
     const bySession = sessions.get(each.session) ?? sessions.get(each.pid);
-    const byMemory = known.get(each.pid);
+    const byKnown = known.get(each.pid);
     if (bySession && canBelong(each, bySession)) join(bySession, each, 'session');
-    else if (byMemory?.known.get(each.pid) === each.start && canBelong(each, byMemory)) join(byMemory, each, 'known');
+    else if (byKnown?.known.get(each.pid) === each.start && canBelong(each, byKnown)) join(byKnown, each, 'known');
   }
   addDescendants(all, owners, join);
   for (const [owner, found] of members) remember(owner, found);
   return members;
 }
 
-export function membersOf(all: readonly ProcessStat[], attached: Attached): Member[] {
-  return membersOfEach(all, [attached]).get(attached) ?? [];
+export function membersOf(all: readonly ProcessStat[], attempt: TrackedAttempt): Member[] {
+  return membersOfEach(all, [attempt]).get(attempt) ?? [];
 }
 
-/** Also by what must be read of each process. */
-export function allMembersOf(survey: Survey, attached: Attached): Member[] {
+/** Finds members also by traces that must be read from each process. */
+export function allMembersOf(survey: Survey, attempt: TrackedAttempt): Member[] {
   const { all } = survey;
-  const found = membersOf(all, attached);
-  const grouped = new Set(attached.cgroup === null ? [] : processesIn(attached.cgroup));
-  const owners = new Map(found.map(({ pid }) => [pid, attached]));
-  const join = (_owner: Attached, each: ProcessStat, means: Means) => {
-    owners.set(each.pid, attached);
+  const found = membersOf(all, attempt);
+  const grouped = new Set(attempt.cgroup === null ? [] : processesIn(attempt.cgroup));
+  const owners = new Map(found.map(({ pid }) => [pid, attempt]));
+  const join = (_owner: TrackedAttempt, each: ProcessStat, means: Means) => {
+    owners.set(each.pid, attempt);
     found.push({ ...each, means });
   };
   for (const each of all) {
-    if (owners.has(each.pid) || !canBelong(each, attached)) continue;
-    const means = grouped.has(each.pid) ? 'cgroup' : tracedBy(each, survey, attached);
-    if (means !== null) join(attached, each, means);
+    if (owners.has(each.pid) || !canBelong(each, attempt)) continue;
+    const means = grouped.has(each.pid) ? 'cgroup' : tracedBy(each, survey, attempt);
+    if (means !== null) join(attempt, each, means);
   }
   addDescendants(all, owners, join);
-  remember(attached, found);
+  remember(attempt, found);
   return found;
 }
 
-/** For one process alone, that was born after the others were looked at. */
-export function meansOf(each: ProcessStat, attached: Attached, traces: Traces): Means | null {
-  if (!canBelong(each, attached)) return null;
-  if (each.session === sessionOf(attached) && isSessionHeld(attached)) return 'session';
-  if (attached.known.has(each.parent)) return 'descent';
-  if (attached.cgroup !== null && processesIn(attached.cgroup).includes(each.pid)) return 'cgroup';
-  return tracedBy(each, traces, attached);
+/**
+ * Returns by which means a single process belongs, for one that was created after the listing; null when it does not.
+ */
+export function membershipOf(each: ProcessStat, attempt: TrackedAttempt, traces: Traces): Means | null {
+  if (!canBelong(each, attempt)) return null;
+  if (each.session === sessionOf(attempt) && isSessionHeld(attempt)) return 'session';
+  if (attempt.known.has(each.parent)) return 'descent';
+  if (attempt.cgroup !== null && processesIn(attempt.cgroup).includes(each.pid)) return 'cgroup';
+  return tracedBy(each, traces, attempt);
 }
 
-function isSessionHeld(attached: Attached): boolean {
-  const leader = readStat(sessionOf(attached));
-  return holdsSession(attached, new Map(leader === null ? [] : [[leader.pid, leader.start]]));
+function isSessionHeld(attempt: TrackedAttempt): boolean {
+  const leader = readStat(sessionOf(attempt));
+  return holdsSession(attempt, new Map(leader === null ? [] : [[leader.pid, leader.start]]));
 }
 
-const sessionOf = ({ record }: Attached): number => record.script?.pid ?? -1;
+const sessionOf = ({ record }: TrackedAttempt): number => record.script?.pid ?? -1;
 
-/** The script is there or, if it is gone, its number is: a number is not given away while a session goes by it. */
-function holdsSession({ record: { script } }: Attached, starts: ReadonlyMap<number, number>): boolean {
+/**
+ * Reports whether the session is still that of the script: the kernel does not reassign a pid while a session uses it.
+ */
+function holdsSession({ record: { script } }: TrackedAttempt, starts: ReadonlyMap<number, number>): boolean {
   if (script === null) return false;
   const start = starts.get(script.pid);
   return start === undefined || start === script.start;
 }
 
-function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attached: Attached): Means | null {
+function tracedBy({ pid, terminal }: ProcessStat, traces: Traces, attempt: TrackedAttempt): Means | null {
   const mark = traces.markOf(pid);
-  // The mark of another attempt says whose it is, whatever files it has open.
-  if (mark !== null) return mark === attached.folder ? 'mark' : null;
-  // A person who looks around in the folder does so from a terminal.
+  // The mark of another attempt is decisive, whatever files the process has open.
+  if (mark !== null) return mark === attempt.folder ? 'mark' : null;
+  // A person who inspects the directory does so from a terminal.
   if (terminal !== 0) return null;
-  const { realFolder, record } = attached;
-  const isTied = (place: string) => isInside(place, realFolder) || place === record.saidPipe;
-  return traces.placesOf(pid).some(isTied) ? 'folder' : null;
+  const { realFolder, record } = attempt;
+  const isTrace = (place: string) => isInside(place, realFolder) || place === record.reportPipe;
+  return traces.placesOf(pid).some(isTrace) ? 'folder' : null;
 }
 
-export function canBelong(each: ProcessStat, attached: Attached): boolean {
-  const { shim, script } = attached.record;
-  if (each.pid <= 1 || attached.spared.has(each.pid) || each.start < shim.start) return false;
-  if (attached.isElsewhere(each.session)) return false;
-  // For a moment the script is still in the shim's session.
+export function canBelong(each: ProcessStat, attempt: TrackedAttempt): boolean {
+  const { shim, script } = attempt.record;
+  if (each.pid <= 1 || attempt.excludedPids.has(each.pid) || each.start < shim.start) return false;
+  if (attempt.isForeignSession(each.session)) return false;
+  // Right after its fork, the script is still in the session of the shim.
   return each.session !== shim.pid || isSame(each, script);
 }
 
 const isSame = (each: ProcessKey, script: ProcessKey | null): boolean =>
   each.pid === script?.pid && each.start === script.start;
 
-function addDescendants<T extends Attached>(
+function addDescendants<T extends TrackedAttempt>(
   all: readonly ProcessStat[],
   owners: ReadonlyMap<number, T>,
   join: (owner: T, each: ProcessStat, means: Means) => void,
@@ -151,12 +155,12 @@ function addDescendants<T extends Attached>(
   }
 }
 
-function remember({ known }: Attached, found: readonly Member[]): void {
+function remember({ known }: TrackedAttempt, found: readonly Member[]): void {
   known.clear();
   for (const { pid, start } of found) known.set(pid, start);
 }
 
-/** The shim and its own helpers, as long as the shim's number still is the shim's. */
+/** Returns the shim and its helpers, unless the pid of the shim was reassigned. */
 export function shimSession(all: readonly ProcessStat[], { shim }: PidRecord): ProcessStat[] {
   if (all.some(({ pid, start }) => pid === shim.pid && start !== shim.start)) return [];
   return all.filter(({ session, start }) => session === shim.pid && start >= shim.start);

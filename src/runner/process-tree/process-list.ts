@@ -1,6 +1,6 @@
 /**
- * The processes of an attempt as people see them: what each runs, what it uses, whose child it is. It only looks; one
- * that is gone before it was read is left out.
+ * The processes of an attempt as an operator sees them: command, usage and parent. Read only; a process that ends
+ * before it is read is omitted.
  */
 import type { Member } from './membership.ts';
 import { readProc, readUnits } from './process-stat.ts';
@@ -8,16 +8,16 @@ import { readProc, readUnits } from './process-stat.ts';
 export interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
-  /** The letter of /proc: R runs, S and D wait, T is stopped. */
+  /** The state letter of /proc: R running, S and D waiting, T stopped. */
   readonly state: string;
-  /** With its arguments; of a process without any, its name in brackets. */
+  /** The command line; the name in brackets for a process without one. */
   readonly command: string;
-  /** With those of children it waited for. */
+  /** Includes children that it waited for. */
   readonly cpuSeconds: number;
   readonly rssBytes: number;
 }
 
-/** Beyond this a command is for `ps`. */
+/** Longer commands are cut. */
 const LONGEST_COMMAND = 500;
 
 export function listMembers(members: readonly Member[]): readonly ListedProcess[] {
@@ -29,19 +29,19 @@ export function listMembers(members: readonly Member[]): readonly ListedProcess[
   });
 }
 
-/** Null when the process is gone. */
+/** Returns null when the process is gone. */
 function readCommand(pid: number): string | null {
-  const given = readProc(`/proc/${pid}/cmdline`);
-  if (given === null) return null;
-  if (given !== '') return commandOf(given);
+  const commandLine = readProc(`/proc/${pid}/cmdline`);
+  if (commandLine === null) return null;
+  if (commandLine !== '') return commandOf(commandLine);
   const name = readProc(`/proc/${pid}/comm`);
   return name === null ? null : `[${commandOf(name)}]`;
 }
 
-/** As /proc has it, a NUL after each argument. What is no character of a line becomes a space. */
-export function commandOf(given: string): string {
-  const words = Buffer.from(given, 'latin1').toString('utf8');
-  return words
+/** Formats a command line of /proc, which has a NUL after each argument. Control characters become spaces. */
+export function commandOf(commandLine: string): string {
+  const text = Buffer.from(commandLine, 'latin1').toString('utf8');
+  return text
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
     .slice(0, LONGEST_COMMAND);

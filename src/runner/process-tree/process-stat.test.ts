@@ -7,7 +7,7 @@ const rest = (state: string) =>
   `${state} 7 8 9 1025 -1 4194304 1 2 3 4 50 6 70 8 20 0 1 0 31415 1000 250 18446744073709551615`;
 
 describe('a line of /proc/PID/stat', () => {
-  it('is read from behind the name, which may hold anything', () => {
+  it('is parsed after the name, which may contain anything', () => {
     expect(parseStat(`12 (a) b (c) ${rest('S')}`)).toEqual({
       pid: 12,
       state: 'S',
@@ -21,11 +21,11 @@ describe('a line of /proc/PID/stat', () => {
     });
   });
 
-  it('is null when it is no such line', () => {
+  it('is null when it is malformed', () => {
     expect(parseStat('')).toBeNull();
   });
 
-  it('tells a zombie from the living', () => {
+  it('distinguishes zombies from living processes', () => {
     expect(['R', 'S', 'D', 'T', 'Z', 'X'].filter((state) => isLiving(parseStat(`1 (x) ${rest(state)}`)!))).toEqual([
       'R',
       'S',
@@ -43,8 +43,8 @@ describe('a process', () => {
     expect(isAlive({ pid: self.pid, start: self.start + 1 })).toBe(false);
   });
 
-  it('is not alive as a zombie, although a signal would still find it', async () => {
-    // A shell that has become a sleep does not know of the child that it must wait for.
+  it('is not alive as a zombie, although a signal still finds it', async () => {
+    // A shell that execs sleep does not know the child it must reap.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];
     const pid = Number(chunk.toString());
@@ -58,16 +58,16 @@ describe('a process', () => {
     await once(parent, 'close');
   });
 
-  it('that is gone is null', () => {
+  it('is null when it is gone', () => {
     expect(readStat(4_194_304)).toBeNull();
   });
 });
 
-it('a boot is known by its id and its pid namespace', () => {
+it('a boot is identified by its id and pid namespace', () => {
   expect(bootIdentity()).toMatch(/^[0-9a-f-]{36}\/\d+$/);
 });
 
-it('the kernel says what it counts in', () => {
+it('the kernel reports its units', () => {
   expect(readUnits().ticksPerSecond).toBe(100);
   expect(readUnits().pageBytes % 4096).toBe(0);
 });

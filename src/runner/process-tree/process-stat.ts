@@ -1,7 +1,8 @@
 /**
- * What /proc says of a process. A process that is gone is null and never an error; a zombie is there, but not alive.
+ * Reads /proc. A process that is gone is null and never an error; a zombie exists, but is not alive.
  *
- * Invariant: liveness is read from the state in /proc/PID/stat. kill(pid, 0) says yes for a zombie that nobody reaps.
+ * Invariant: liveness is read from the state in /proc/PID/stat, because kill(pid, 0) succeeds for a zombie that is not
+ * reaped.
  */
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import type { ProcessKey } from '../attempt/attempt-files.ts';
@@ -14,14 +15,14 @@ export interface ProcessStat extends ProcessKey {
   readonly session: number;
   /** 0 for none. */
   readonly terminal: number;
-  /** Ticks, with those of children it waited for. */
+  /** Clock ticks, including children that it waited for. */
   readonly cpuTicks: number;
   readonly rssPages: number;
 }
 
 const buffer = Buffer.allocUnsafe(4096);
 
-/** The line of /proc/PID/stat. The name in brackets may hold anything, also brackets and spaces. */
+/** Parses a line of /proc/PID/stat. The name in parentheses may contain anything, including parentheses and spaces. */
 export function parseStat(line: string): ProcessStat | null {
   const end = line.lastIndexOf(')');
   if (end < 0) return null;
@@ -45,7 +46,7 @@ export function readStat(pid: number | string): ProcessStat | null {
   return text === null ? null : parseStat(text);
 }
 
-/** As `readStat`, but a zombie is told by its first letters, and no more of it is read: there may be thousands. */
+/** Like `readStat`, but detects a zombie by the state alone, without parsing: there may be thousands. */
 export function readLiving(pid: number): ProcessStat | 'zombie' | null {
   const text = readProc(`/proc/${pid}/stat`);
   if (text === null) return null;
@@ -55,24 +56,24 @@ export function readLiving(pid: number): ProcessStat | 'zombie' | null {
 
 export const isLiving = ({ state }: ProcessStat): boolean => state !== 'Z' && state !== 'X' && state !== 'x';
 
-/** That very process is there and no zombie. */
+/** Reports whether exactly that process exists and is no zombie. */
 export function isAlive(key: ProcessKey): boolean {
   const stat = readLiving(key.pid);
   return stat !== null && stat !== 'zombie' && stat.start === key.start;
 }
 
-/** Whether a number is that of a thread within a process: those are not listed, but answer to their number. */
+/** Reports whether a pid is that of a thread: /proc does not list threads, but finds them by number. */
 export function isThread(pid: number): boolean {
   const leader = /^Tgid:\s*(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '')?.[1];
   return leader !== undefined && Number(leader) !== pid;
 }
 
-/** The last number that the kernel gave to a process; 0 when it does not say. Whatever was born since has a later one. */
+/** Returns the last pid that the kernel assigned; 0 when unknown. Later processes have later pids. */
 export function lastPid(): number {
   return Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1) ?? 0);
 }
 
-/** The first 4 KiB of a file in /proc; null when the process is gone or may not be read. */
+/** Returns the first 4 KiB of a file in /proc; null when the process is gone or may not be read. */
 export function readProc(path: string): string | null {
   let file: number | null = null;
   try {
@@ -88,8 +89,8 @@ export function readProc(path: string): string | null {
 let boot: string | undefined;
 
 /**
- * Where pids mean what they mean here: this boot of the machine and this pid namespace. A container that is started
- * anew is another boot, since its pids name other processes.
+ * Identifies the scope in which pids are unique: the boot of the machine and the pid namespace. A restarted container
+ * is another boot, because its pids name other processes.
  */
 export function bootIdentity(): string {
   boot ??= `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`;
@@ -104,12 +105,12 @@ export interface Units {
 const AT_PAGESZ = 6n;
 const AT_CLKTCK = 17n;
 
-/** What the kernel counts memory and time in: it tells every program so at its start. */
+/** Returns the page size and clock rate, from the auxiliary vector that the kernel passes to every program. */
 export function readUnits(): Units {
-  const words = readFileSync('/proc/self/auxv');
+  const auxv = readFileSync('/proc/self/auxv');
   const valueOf = (name: bigint, otherwise: number) => {
-    for (let at = 0; at + 16 <= words.length; at += 16) {
-      if (words.readBigUInt64LE(at) === name) return Number(words.readBigUInt64LE(at + 8));
+    for (let at = 0; at + 16 <= auxv.length; at += 16) {
+      if (auxv.readBigUInt64LE(at) === name) return Number(auxv.readBigUInt64LE(at + 8));
     }
     return otherwise;
   };

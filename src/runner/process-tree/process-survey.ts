@@ -1,54 +1,53 @@
 /**
- * One look at all processes of the machine, shared by everybody who wants one at the same time.
+ * A listing of all processes of the machine, shared by concurrent callers.
  *
- * The newest come first, since one that ends and begins anew all the time is among them, and the less time passes
- * between the listing and the reading of a process, the less of them escape. It is made in slices, so that a machine
- * with thousands of processes blocks nobody. What must be read of a process itself is read when it is asked for, once.
+ * The newest come first: a process that forks and exits all the time is among them, and fewer escape the less time
+ * passes between listing and reading. The walk yields between slices, so a machine with thousands of processes does not
+ * block the event loop. Traces of a single process are read on demand, once.
  */
 import { readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MARK } from '../attempt/start-order.ts';
+import { MARK_VARIABLE } from '../attempt/start-request.ts';
 import { lastPid, type ProcessStat, readLiving } from './process-stat.ts';
 import { placesOf, readEnvironment } from './process-traces.ts';
 
 const SLICE = 200;
 
-/** What must be read of a process itself to know where it is from. */
+/** Traces that must be read from the process itself. */
 export interface Traces {
-  /** The attempt's mark in the environment of a process; null for none. */
+  /** Returns the attempt mark in the environment of a process; null for none. */
   markOf(pid: number): string | null;
-  /** Where a process works, and which files it has open for writing. */
+  /** Returns the working directory of a process, the files it writes and its pipes. */
   placesOf(pid: number): readonly string[];
 }
 
 export interface Survey extends Traces {
-  /** Without zombies: they hold nothing and do nothing, and whoever should reap them may never come. */
+  /** The processes without knownZombies: a zombie holds nothing, and may never be reaped. */
   readonly all: readonly ProcessStat[];
-  /** The last number that was given out before the listing: what was born meanwhile may not be in it. */
+  /** The last pid assigned before the listing. A later process may be missing from it. */
   readonly lastPid: number;
 }
 
-/** Pids, the newest first, without those that are known to be zombies. */
+/** Lists pids, the newest first, without known knownZombies. */
 export function listProcesses(): number[] {
-  forgetZombiesInTime(lastPid());
+  expireZombies(lastPid());
   const pids = readdirSync('/proc').map(Number);
-  return pids.filter((pid) => pid > 0 && !zombies.pids.has(pid)).sort((a, b) => b - a);
+  return pids.filter((pid) => pid > 0 && !knownZombies.pids.has(pid)).sort((a, b) => b - a);
 }
 
 /**
- * Where the first process of a machine or a container reaps nobody there may be thousands of zombies, and reading all
- * of them at every look would cost more than all else. One stays a zombie for as long as its number is its own: until
- * the numbers that the kernel gives out, of which it tells the last one, have begun anew.
+ * Where the init process does not reap, thousands of knownZombies may exist, and reading all of them each time would cost
+ * more than everything else. A pid stays a zombie until pids wrap around, which the last assigned pid reveals.
  */
-const zombies = { pids: new Set<number>(), lastPid: 0, forgetAt: 0 };
+const knownZombies = { pids: new Set<number>(), lastPid: 0, forgetAt: 0 };
 const ZOMBIES_KEPT_MS = 5_000;
 
-function forgetZombiesInTime(newest: number): void {
-  if (newest < zombies.lastPid || performance.now() > zombies.forgetAt) {
-    zombies.pids.clear();
-    zombies.forgetAt = performance.now() + ZOMBIES_KEPT_MS;
+function expireZombies(newest: number): void {
+  if (newest < knownZombies.lastPid || performance.now() > knownZombies.forgetAt) {
+    knownZombies.pids.clear();
+    knownZombies.forgetAt = performance.now() + ZOMBIES_KEPT_MS;
   }
-  zombies.lastPid = newest;
+  knownZombies.lastPid = newest;
 }
 
 async function makeSurvey(): Promise<Survey> {
@@ -57,7 +56,7 @@ async function makeSurvey(): Promise<Survey> {
   for (const [index, pid] of listProcesses().entries()) {
     if (index % SLICE === SLICE - 1) await nextTurn();
     const stat = readLiving(pid);
-    if (stat === 'zombie') zombies.pids.add(pid);
+    if (stat === 'zombie') knownZombies.pids.add(pid);
     else if (stat !== null) all.push(stat);
   }
   const marks = new Map<number, string | null>();
@@ -65,22 +64,22 @@ async function makeSurvey(): Promise<Survey> {
   return {
     all,
     lastPid: newest,
-    markOf: (pid) => readOnce(marks, pid, () => readEnvironment(pid, MARK)),
+    markOf: (pid) => readOnce(marks, pid, () => readEnvironment(pid, MARK_VARIABLE)),
     placesOf: (pid) => readOnce(places, pid, () => placesOf(pid)),
   };
 }
 
-function readOnce<T>(memory: Map<number, T>, pid: number, read: () => T): T {
-  const known = memory.get(pid);
+function readOnce<T>(cache: Map<number, T>, pid: number, read: () => T): T {
+  const known = cache.get(pid);
   if (known !== undefined) return known;
   const value = read();
-  memory.set(pid, value);
+  cache.set(pid, value);
   return value;
 }
 
 let next: Promise<Survey> | null = null;
 
-/** A look that begins after this call. Those who ask before it begins get the same one. */
+/** Returns a listing that starts after this call. Callers before its start share it. */
 export function takeSurvey(): Promise<Survey> {
   next ??= nextTurn().then(() => {
     next = null;

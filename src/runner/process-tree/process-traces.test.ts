@@ -8,7 +8,7 @@ import { readStat } from './process-stat.ts';
 import { listProcesses, takeSurvey } from './process-survey.ts';
 import { isInside, placesOf, readEnvironment } from './process-traces.ts';
 
-/** A process that has said that it stands. */
+/** Starts a process and waits until it is ready. */
 async function aProcess(text: string, options: { env?: Record<string, string>; cwd?: string } = {}): Promise<number> {
   const child = spawn('bash', ['-c', `${text}\necho ready\nread -r _`], {
     cwd: options.cwd,
@@ -27,8 +27,10 @@ function aFolder(): string {
 }
 
 describe('the environment of a process', () => {
-  it('is read by name, wherever the name stands and however long it all is', async () => {
-    const pid = await aProcess('', { env: { FIRST: 'a', BIG: 'x'.repeat(60_000), MARK: '/a b/c', EMPTY: '' } });
+  it('is read by name, at any position and length', async () => {
+    const pid = await aProcess('', {
+      env: { FIRST: 'a', BIG: 'x'.repeat(60_000), MARK: '/a b/c', EMPTY: '' },
+    });
     expect(['FIRST', 'MARK', 'EMPTY', 'ARK', 'NONE'].map((name) => readEnvironment(pid, name))).toEqual([
       'a',
       '/a b/c',
@@ -38,26 +40,26 @@ describe('the environment of a process', () => {
     ]);
   });
 
-  it('is none for a process that is gone', () => {
+  it('is null for a process that is gone', () => {
     expect(readEnvironment(4_194_304, 'PATH')).toBeNull();
   });
 });
 
 describe('the places of a process', () => {
-  it('are where it works and what it writes, not what it reads', async () => {
+  it('are its working directory and the files it writes, not those it reads', async () => {
     const folder = aFolder();
     const pid = await aProcess(`exec 5>written 6>>appended; : > only-read; exec 7<only-read`, { cwd: folder });
     const inside = placesOf(pid).filter((place) => isInside(place, folder));
     expect(inside.sort()).toEqual([folder, join(folder, 'appended'), join(folder, 'written')]);
   });
 
-  it('do not take a name that only begins alike for the same folder', () => {
+  it('do not confuse directories with a common prefix', () => {
     expect([isInside('/a/b', '/a'), isInside('/a', '/a'), isInside('/ab', '/a')]).toEqual([true, true, false]);
   });
 });
 
-describe('a look at all processes', () => {
-  it('finds the living, the newest first, and is shared by those who ask together', async () => {
+describe('a process survey', () => {
+  it('lists living processes, the newest first, and is shared by concurrent callers', async () => {
     const pid = await aProcess('');
     const [one, other] = await Promise.all([takeSurvey(), takeSurvey()]);
     expect(one).toBe(other);
@@ -65,7 +67,7 @@ describe('a look at all processes', () => {
     expect(await takeSurvey()).not.toBe(one);
   });
 
-  it('reads a zombie no more than once', async () => {
+  it('reads a zombie only once', async () => {
     const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
     const [chunk] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -1,15 +1,15 @@
 /**
- * What ties a process to an attempt besides its session and its parents: a mark in its environment, a working folder,
- * a file it writes. All of it is read from /proc; what may not be read counts as absent.
+ * Traces that tie a process to an attempt besides session and parents: the mark in its environment, its working
+ * directory, and the files it writes. All are read from /proc; unreadable ones count as absent.
  */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { readProc } from './process-stat.ts';
 
-/** An environment can be as long as an argument list; beyond this nobody looks. */
+/** An environment may be as long as an argument list; the rest is ignored. */
 const ENVIRONMENT_LIMIT = 2 * 1024 * 1024;
 const chunk = 16 * 1024;
 
-/** The value of a variable as the process was started with it; null when there is none. */
+/** Returns the initial value of an environment variable of a process; null when unset. */
 export function readEnvironment(pid: number, name: string): string | null {
   const bytes = readWhole(`/proc/${pid}/environ`);
   const start = `\0${name}=`;
@@ -19,7 +19,7 @@ export function readEnvironment(pid: number, name: string): string | null {
   return bytes.toString('utf8', at + start.length, end < 0 ? bytes.length : end);
 }
 
-/** With a NUL before the first variable, as there is one before each of the others. */
+/** Prepends a NUL, so that every variable follows one. */
 function readWhole(path: string): Buffer {
   const parts: Buffer[] = [Buffer.of(0)];
   let file: number | null = null;
@@ -33,7 +33,7 @@ function readWhole(path: string): Buffer {
       length += read;
     }
   } catch {
-    // Gone, or another user's.
+    // The process is gone, or belongs to another user.
   } finally {
     if (file !== null) closeSync(file);
   }
@@ -41,8 +41,8 @@ function readWhole(path: string): Buffer {
 }
 
 /**
- * Where the process works, the files it has open for writing, and its pipes. One who only reads a file, such as a
- * person's `tail`, has no business in a folder.
+ * Returns the working directory, the files open for writing, and the pipes. A process that only reads a file, such as
+ * the `tail` of an operator, has no trace.
  */
 export function placesOf(pid: number): string[] {
   const written = openFiles(pid)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLineReader, toLine } from './json-lines.ts';
 
-it('messages come out whole, however the bytes were cut', () => {
+it('messages arrive complete, however the bytes are split', () => {
   const messages = [{ a: 'ä\n' }, { b: [1, 2] }, 'c'];
   const bytes = Buffer.from(messages.map(toLine).join(''));
   for (let size = 1; size <= bytes.length; size += 1) {

@@ -1,11 +1,11 @@
 /**
- * Messages as lines of JSON over a pipe, for the runner process and its parent. One line is one message; the two
- * come from the same build, so nothing is checked beyond that a line is JSON.
+ * Messages as lines of JSON over a pipe, between the runner process and its parent. Both come from the same build, so
+ * messages are not validated beyond being JSON.
  */
 
 const newline = 0x0a;
 
-/** Answers a function that takes chunks and calls with each message that is whole. */
+/** Returns a function that takes chunks and calls `receive` with each complete message. */
 export function createLineReader(receive: (message: unknown) => void): (chunk: Buffer) => void {
   let rest: Buffer[] = [];
   return (chunk) => {

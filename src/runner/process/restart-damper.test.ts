@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRestartDamper, DAMPED } from './restart-damper.ts';
 
-it('does not wait the first time, then longer and longer, up to a limit', () => {
+it('does not wait the first time, then exponentially longer, up to a limit', () => {
   const damper = createRestartDamper();
   let now = 0;
   const waits = Array.from({ length: 14 }, () => {
@@ -14,7 +14,7 @@ it('does not wait the first time, then longer and longer, up to a limit', () => 
   expect(damper.deaths).toBe(14);
 });
 
-it('forgets deaths once it has lived for a while, but not while it only waited', () => {
+it('forgets deaths after a long enough life, not counting the wait', () => {
   const damper = createRestartDamper();
   damper.died(0);
   expect(damper.died(10)).toBe(100);

@@ -1,14 +1,14 @@
 /**
- * How long to wait before something that died is started again: not at all the first time, then longer and longer
- * while it keeps dying, and not at all again once it has lived for a while.
+ * Computes the wait before a restart: none after the first death, then exponentially longer, and none again after a
+ * long enough life.
  */
 
 export const DAMPED = { firstMs: 100, longestMs: 30_000, forgottenAfterMs: 60_000 } as const;
 
 export interface RestartDamper {
-  /** It died now. Answers the wait. */
+  /** Records a death now. Returns the wait. */
   died(now: number): number;
-  /** Deaths in a row, as far as they count. */
+  /** Consecutive deaths that count. */
   readonly deaths: number;
 }
 
@@ -18,7 +18,7 @@ export function createRestartDamper(): RestartDamper {
   let waitMs = 0;
   return {
     died(now) {
-      // The wait itself is no time it lived.
+      // The wait does not count as lifetime.
       if (now - lastAt - waitMs > DAMPED.forgottenAfterMs) deaths = 0;
       deaths += 1;
       lastAt = now;

@@ -1,62 +1,62 @@
 /**
- * The parent's side of the runner process: hands it orders, hears when their shims have ended, and starts it again when
- * it dies.
+ * The parent's side of the runner process: sends start requests, receives the exits of shims, and restarts the process
+ * when it dies.
  *
- *   starting ──ready──▶ up ──died──▶ waiting (damped) ──▶ starting
+ *   starting ──ready──▶ up ──died──▶ waiting (backoff) ──▶ starting
  *
- * Invariant: a start is answered exactly once. When the runner process died with an order in hand, it is unknown
- * whether the shim was started: the answer is `lost`, and the attempt's folder decides (adopt.ts).
+ * Invariant: a start is answered exactly once. When the runner process dies with a pending request, it is unknown
+ * whether the shim was started: the answer is `lost`, and the attempt directory decides (adopt.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ShimOrder } from '../attempt/start-order.ts';
+import type { ShimInput } from '../attempt/start-request.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 import { createRestartDamper } from './restart-damper.ts';
 import type { FromRunner, ToRunner } from './runner-process.ts';
 
 export type SpawnAnswer =
-  /** `gone` is resolved when the shim has ended. It stays open when the runner process dies before that. */
-  | { readonly kind: 'spawned'; readonly gone: Promise<void> }
+  /** `exited` resolves when the shim has exited. It stays pending when the runner process dies first. */
+  | { readonly kind: 'spawned'; readonly exited: Promise<void> }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface RunnerHealth {
   readonly isUp: boolean;
   readonly pid: number | null;
-  /** Deaths in a row; the wait before the next start grows with them. */
+  /** Consecutive deaths; the wait before the next start grows with them. */
   readonly deaths: number;
   readonly lastProblem: string | null;
-  /** When it will be started again, epoch ms; null while it runs. */
+  /** When the next start is due, epoch ms; null while the process runs. */
   readonly nextStartAt: number | null;
 }
 
-/** An order that has no answer yet. */
-interface Start {
+/** A start request without an answer yet. */
+interface PendingStart {
   readonly message: ToRunner;
   readonly timer: NodeJS.Timeout;
   readonly resolve: (answer: SpawnAnswer) => void;
 }
 
-/** A runner process that is stopped or stuck must not hold a start for ever. */
+/** Limits the wait for a runner process that is stopped or stuck. */
 const START_WAIT_MS = 15_000;
-const STDERR_KEPT = 2_000;
+const MAX_STDERR = 2_000;
 const NO_ANSWER = {
   kind: 'lost',
-  message: `the runner process did not answer in ${START_WAIT_MS / 1000} s`,
+  message: `the runner process did not answer within ${START_WAIT_MS / 1000} s`,
 } as const;
 
 export class RunnerLink {
-  readonly #starts = new Map<number, Start>();
-  /** What to call when a shim has ended. */
-  readonly #shims = new Map<number, () => void>();
+  readonly #starts = new Map<number, PendingStart>();
+  /** Resolvers of the promises that a shim has exited. */
+  readonly #shimExits = new Map<number, () => void>();
   readonly #damper = createRestartDamper();
   readonly #onHealth: (health: RunnerHealth) => void;
   #child: ChildProcess | null = null;
   #isUp = false;
   #isStopped = false;
   #nextId = 1;
-  #complaints = '';
+  #stderr = '';
   #lastProblem: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #nextStartAt: number | null = null;
@@ -82,9 +82,10 @@ export class RunnerLink {
   open(): void {
     this.#timer = null;
     this.#nextStartAt = null;
-    this.#complaints = '';
+    this.#stderr = '';
     const entry = fileURLToPath(new URL('./runner-process.js', import.meta.url));
-    // A session of its own, since Ctrl-C in a terminal is not meant for it; an empty environment, since it needs none.
+    // A session of its own, because Ctrl-C in a terminal is not meant for it. An empty environment, because it needs
+    // none.
     const child = spawn(process.execPath, [entry], { stdio: ['pipe', 'pipe', 'pipe'], env: {}, detached: true });
     this.#child = child;
     child.stdout.on(
@@ -92,18 +93,18 @@ export class RunnerLink {
       createLineReader((message) => this.#receive(message as FromRunner)),
     );
     child.stderr.on('data', (chunk: Buffer) => {
-      this.#complaints = (this.#complaints + chunk.toString()).slice(-STDERR_KEPT);
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-MAX_STDERR);
     });
-    // The last write may meet a pipe whose reader has just died; its death is news enough.
+    // The last write may hit a pipe whose reader has just died; `close` reports the death.
     child.stdin.on('error', () => undefined);
     child.once('error', (error) => this.#died(error.message));
     child.once('close', (code, signal) => this.#died(`ended with ${signal ?? `exit code ${code}`}`));
   }
 
-  start(order: ShimOrder): Promise<SpawnAnswer> {
+  start(input: ShimInput): Promise<SpawnAnswer> {
     if (this.#isStopped) return Promise.resolve({ kind: 'lost', message: 'the runner is stopped' });
     const id = this.#nextId++;
-    const message = { id, ...order };
+    const message = { id, ...input };
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#answer(id, NO_ANSWER), START_WAIT_MS);
       this.#starts.set(id, { message, timer, resolve });
@@ -111,7 +112,7 @@ export class RunnerLink {
     });
   }
 
-  /** Ends the runner process. The shims go on. */
+  /** Ends the runner process. The shims continue. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -133,16 +134,16 @@ export class RunnerLink {
       case 'refused':
         return this.#answer(message.id, { kind: 'refused', message: message.message });
       case 'spawned':
-        return this.#answer(message.id, { kind: 'spawned', gone: this.#goneOf(message.id) });
-      case 'gone':
-        this.#answer(message.id, { kind: 'spawned', gone: Promise.resolve() });
-        this.#shims.get(message.id)?.();
-        this.#shims.delete(message.id);
+        return this.#answer(message.id, { kind: 'spawned', exited: this.#exitOf(message.id) });
+      case 'exited':
+        this.#answer(message.id, { kind: 'spawned', exited: Promise.resolve() });
+        this.#shimExits.get(message.id)?.();
+        this.#shimExits.delete(message.id);
     }
   }
 
-  #goneOf(id: number): Promise<void> {
-    return new Promise((resolve) => void this.#shims.set(id, resolve));
+  #exitOf(id: number): Promise<void> {
+    return new Promise((resolve) => void this.#shimExits.set(id, resolve));
   }
 
   #answer(id: number, answer: SpawnAnswer): void {
@@ -161,26 +162,29 @@ export class RunnerLink {
 
   #died(how: string): void {
     if (this.#child === null) return;
-    this.#lastProblem = `the runner process ${how}${this.#complaints && `: ${this.#complaints.trim()}`}`;
+    this.#lastProblem = `the runner process ${how}${this.#stderr && `: ${this.#stderr.trim()}`}`;
     const wasUp = this.#isUp;
     this.#child = null;
     this.#isUp = false;
-    if (!this.#isStopped) this.#openLater();
-    // Orders that were never sent wait for the next one.
-    if (wasUp || this.#isStopped) this.#loseAll();
+    if (!this.#isStopped) this.#scheduleOpen();
+    // Requests that were never sent wait for the next process.
+    if (wasUp || this.#isStopped) this.#failPending();
     if (!this.#isStopped) this.#onHealth(this.health());
   }
 
-  #openLater(): void {
+  #scheduleOpen(): void {
     const waitMs = this.#damper.died(performance.now());
     this.#nextStartAt = Date.now() + waitMs;
     this.#timer = setTimeout(() => this.open(), waitMs);
   }
 
-  /** Running shims go on. Their attempts are watched through their files alone. */
-  #loseAll(): void {
+  /**
+   * Answers every pending start with `lost`. Running shims continue, and their attempts are watched through their files
+   * alone.
+   */
+  #failPending(): void {
     const message = this.#isStopped ? 'the runner was stopped' : (this.#lastProblem ?? '');
     for (const id of this.#starts.keys()) this.#answer(id, { kind: 'lost', message });
-    this.#shims.clear();
+    this.#shimExits.clear();
   }
 }

@@ -1,36 +1,39 @@
 /**
- * The runner process: starts a shim for each attempt, and says when the shim has ended.
+ * The runner process: starts a shim for each attempt, and reports when the shim has exited.
  *
- * A process of its own because starting costs a copy of the page tables: from a process with a heap of 500 MB it is
- * more than ten times as slow. So it must stay small and import nothing heavy. It ends when its parent does, which
- * it learns from the end of its stdin; the shims are in sessions of their own and go on.
+ * It is a separate process because fork copies the page tables: from a process with a heap of 500 MB, a start is more
+ * than ten times slower. So it must stay small and import nothing heavy. It exits when its parent closes its stdin. The
+ * shims run in sessions of their own and continue.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
-import type { ShimOrder } from '../attempt/start-order.ts';
+import type { ShimInput } from '../attempt/start-request.ts';
 import { compileLess } from './compile-less.ts';
 import { createLineReader, toLine } from './json-lines.ts';
 
-/** Starts one shim. `id` is in every message about it. */
-export interface ToRunner extends ShimOrder {
+/** Starts one shim. Every message about it carries `id`. */
+export interface ToRunner extends ShimInput {
   readonly id: number;
 }
 
 export type FromRunner =
-  /** It listens. */
+  /** The process accepts requests. */
   | { readonly type: 'ready' }
-  /** The shim was started, and its whole order was written to it. */
+  /** The shim was started, and its whole input was written to it. */
   | { readonly type: 'spawned'; readonly id: number }
-  /** Nothing was started: there is no room for another process. */
+  /** Nothing was started: the system has no room for another process. */
   | { readonly type: 'refused'; readonly id: number; readonly message: string }
-  /** The shim has ended, maybe before it had its whole order. The attempt's files tell how the attempt ended. */
-  | { readonly type: 'gone'; readonly id: number };
+  /**
+   * The shim has exited, possibly before it read its whole input. The attempt's files contain how the attempt ended.
+   */
+  | { readonly type: 'exited'; readonly id: number };
 
 const O_CLOEXEC = 0o2000000;
 
 compileLess();
 closeInherited();
-// Only the parent ends it; what a terminal or a service manager sends to all processes is not meant for it.
+// Only the parent ends this process. Signals that a terminal or service manager sends to a whole group are not meant
+// for it.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.stdin.on(
   'data',
@@ -38,11 +41,11 @@ process.stdin.on(
 );
 process.stdin.on('end', () => process.exit(0));
 process.stdout.on('error', () => process.exit(0));
-say({ type: 'ready' });
+send({ type: 'ready' });
 
-/** The folder is an argument for people who read a list of processes. */
+/** The directory is an argument only so that it shows in a process listing. */
 function startShim({ id, folder, text }: ToRunner): void {
-  const refuse = (error: unknown) => say({ type: 'refused', id, message: (error as Error).message });
+  const refuse = (error: unknown) => send({ type: 'refused', id, message: (error as Error).message });
   try {
     const shim = spawn('/bin/sh', ['-s', 'longhaul-shim', folder], {
       cwd: '/',
@@ -51,39 +54,42 @@ function startShim({ id, folder, text }: ToRunner): void {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     shim.once('error', refuse);
-    shim.once('exit', () => say({ type: 'gone', id }));
-    // A shim that died before it read its order: `exit` tells.
+    shim.once('exit', () => send({ type: 'exited', id }));
+    // A shim that dies before it reads its input is reported by `exit`.
     shim.stdin.on('error', () => undefined);
-    // Race with the death of this process: a shim counts as started once all of its order is on its way.
-    shim.stdin.once('finish', () => say({ type: 'spawned', id }));
+    // Race with the death of this process: a shim counts as started once its whole input is written.
+    shim.stdin.once('finish', () => send({ type: 'spawned', id }));
     shim.stdin.end(text);
   } catch (error) {
     refuse(error);
   }
 }
 
-/** A descriptor that was inherited without close-on-exec must not reach the scripts. Node's own are closed by exec. */
+/**
+ * Closes descriptors that were inherited without close-on-exec, which must not reach the scripts. Exec closes those of
+ * Node.
+ */
 function closeInherited(): void {
   for (const name of readdirSync('/proc/self/fd')) {
-    const file = Number(name);
-    if (file <= 2 || isClosedByExec(file)) continue;
+    const descriptor = Number(name);
+    if (descriptor <= 2 || isClosedByExec(descriptor)) continue;
     try {
-      closeSync(file);
+      closeSync(descriptor);
     } catch {
-      // The descriptor of the listing itself.
+      // This was the descriptor of the directory listing itself.
     }
   }
 }
 
-function isClosedByExec(file: number): boolean {
+function isClosedByExec(descriptor: number): boolean {
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1] ?? '0';
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '0';
     return (Number.parseInt(flags, 8) & O_CLOEXEC) !== 0;
   } catch {
     return true;
   }
 }
 
-function say(message: FromRunner): void {
+function send(message: FromRunner): void {
   process.stdout.write(toLine(message));
 }

@@ -1,8 +1,8 @@
 /**
- * Answers to a script, on its fd 4: the other end of the pipe is reached through the shim, which holds it open.
+ * Answers to a script on its fd 4. The writing end is reached through the shim, which holds the pipe open.
  *
- * Invariant: never blocks. A script that does not read gets as much as the pipe holds; what is beyond waits here, up
- * to a limit, and is then dropped: whoever does not read its answers misses nothing by that.
+ * Invariant: never blocks. A script that does not read gets as much as the pipe holds; further answers are queued up to
+ * a limit, and then dropped.
  */
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { ProcessKey } from '../attempt/attempt-files.ts';
@@ -10,11 +10,11 @@ import { isAlive } from '../process-tree/process-stat.ts';
 
 const MAX_WAITING = 100;
 const RETRY_MS = 200;
-/** What the system writes to a pipe whole or not at all. */
+/** PIPE_BUF: a write up to this size is atomic. */
 const MAX_ANSWER_BYTES = 4096;
 
 export interface AnswerPipe {
-  /** One line. False when the script is gone, or has left too many answers unread. */
+  /** Sends one line. Returns false when the shim is dead, or too many answers are unread. */
   answer(text: string): boolean;
   close(): void;
 }
@@ -47,7 +47,7 @@ function toLine(text: string): Buffer {
   return Buffer.concat([line, Buffer.from('\n')]);
 }
 
-/** False when the pipe is full for now. */
+/** Returns false while the pipe is full. */
 function writeTo(pid: number, line: Buffer): boolean {
   let pipe: number | null = null;
   try {
@@ -55,7 +55,7 @@ function writeTo(pid: number, line: Buffer): boolean {
     writeSync(pipe, line);
     return true;
   } catch (error) {
-    // A pipe that is gone ends the waiting by the end of the shim, which the caller looks at.
+    // A missing pipe means that the shim has ended, which the caller checks.
     return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
   } finally {
     if (pipe !== null) closeSync(pipe);

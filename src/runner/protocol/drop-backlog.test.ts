@@ -3,28 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { BACKLOG_LIMIT } from './drop-backlog.ts';
-import { SaidReader } from './report-reader.ts';
+import { ReportReader } from './report-reader.ts';
 
 function aFile(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-backlog-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'said');
+  const path = join(folder, 'reports');
   writeFileSync(path, text);
   return path;
 }
 
-it('leaves alone what is not very much', () => {
+it('drops nothing of a short backlog', () => {
   const path = aFile('run a\n');
-  expect(new SaidReader(path).read()?.dropped).toBe(0);
+  expect(new ReportReader(path).read()?.dropped).toBe(0);
   expect(statSync(path).size).toBe(6);
 });
 
-it('drops what is far too much, keeps its end, and reading goes on', () => {
+it('drops a backlog that is too long, keeps its tail, and reading continues', () => {
   const path = aFile('');
-  const reader = new SaidReader(path);
+  const reader = new ReportReader(path);
   appendFileSync(path, 'err early\nrun half a li');
   reader.read();
-  // A hole of the file system costs no disk, and is read as a line that never ends.
+  // A hole in the file takes no disk space, and reads as a line that never ends.
   truncateSync(path, BACKLOG_LIMIT * 3);
   appendFileSync(path, `\n${'run noise\n'.repeat(10_000)}done late\n`);
   const batch = reader.read();
@@ -34,24 +34,24 @@ it('drops what is far too much, keeps its end, and reading goes on', () => {
   expect(reader.said).toMatchObject({ status: 'late', completion: { kind: 'err', text: 'early' } });
 });
 
-it('never drops a line that counts, wherever it stands in a flood', () => {
+it('never drops a line that matters, wherever it is', () => {
   const noise = 'run noise\n'.repeat(300_000);
   const path = aFile('');
-  const reader = new SaidReader(path);
+  const reader = new ReportReader(path);
   appendFileSync(path, `resend 5-first\n${noise}dup 0-X-a\n${noise}result {"a":1}\n`);
   for (let round = 0; round < 6; round += 1) appendFileSync(path, noise);
   appendFileSync(
     path,
     `tag seen\nresend 7-second\n${noise}checkpoint {"at":${'9'.repeat(200_000)}}\n${noise}run last\n`,
   );
-  const heard: string[] = [];
+  const dups: string[] = [];
   let dropped = 0;
   for (let batch = reader.read(); batch; batch = reader.read()) {
     dropped += batch.dropped;
-    for (const { verb } of batch.heard) if (verb.kind === 'dup') heard.push(verb.dest);
+    for (const { verb } of batch.heard) if (verb.kind === 'dup') dups.push(verb.dest);
   }
   expect(dropped).toBeGreaterThan(BACKLOG_LIMIT);
-  expect(heard).toEqual(['a']);
+  expect(dups).toEqual(['a']);
   expect(reader.said).toMatchObject({
     status: 'last',
     completion: { kind: 'resend', reason: 'first' },
@@ -62,11 +62,11 @@ it('never drops a line that counts, wherever it stands in a flood', () => {
   });
 });
 
-it('drops nothing of what was said while nobody was there', () => {
+it('drops nothing that was reported before the reader opened the file', () => {
   const path = aFile(`done early\n${'run on and on and on and on and on and on\n'.repeat(BACKLOG_LIMIT / 40)}`);
   const { size } = statSync(path);
   expect(size).toBeGreaterThan(BACKLOG_LIMIT);
-  const reader = new SaidReader(path);
+  const reader = new ReportReader(path);
   while (reader.read()) continue;
   expect(reader.said.completion).toMatchObject({ kind: 'done', text: 'early' });
   expect(statSync(path).size).toBe(size);

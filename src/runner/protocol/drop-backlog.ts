@@ -1,10 +1,10 @@
 /**
- * Keeps a script that speaks without end from filling the disk: when far more was said than was read, the unread part
- * is cut down to the lines that count and its end, and reading goes on from where it was.
+ * Keeps a script that reports without end from filling the disk. When the unread part of the report file is far too
+ * long, it is cut down to the lines that matter and its tail, and reading continues from the same offset.
  *
- * Invariant: what counts at the end (a completion, a result, a checkpoint, a dup …) is never dropped. What may go are
- * lines that only set a text which a later one replaces. Whoever writes must stand still meanwhile, and whatever
- * remains stands in the file as it was said, also for the next reader.
+ * Invariant: lines that matter at the end (a completion, a result, a checkpoint, a dup …) are never dropped. Only lines
+ * that set a text which a later line replaces may go. The writer must be paused meanwhile. The remaining lines stay in
+ * the file unchanged, also for the next reader.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { JSON_LINE_LIMIT } from './report-lines.ts';
@@ -12,15 +12,15 @@ import { JSON_LINE_LIMIT } from './report-lines.ts';
 export const BACKLOG_LIMIT = 16 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
 const SLICE_BYTES = 1024 * 1024;
-/** Of lines that count. A script that says more of them than that is after mischief; its first completion counts. */
-const MOST_KEPT_BYTES = 4 * 1024 * 1024;
+/** Limit for lines that matter. A script that exceeds it is malicious; its first completion is still kept. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const newline = 0x0a;
-const counting = /^(?:(done|relayed|err|fails|resend)(?: |$)|(?:dup|checkpoint|result|attach|tag|group) )/;
-const longestWord = 'checkpoint '.length;
-/** What such lines begin with; of those with an r, `run` is by far the most frequent. */
+const significantLine = /^(?:(done|relayed|err|fails|resend)(?: |$)|(?:dup|checkpoint|result|attach|tag|group) )/;
+const longestVerb = 'checkpoint '.length;
+/** First letters of such lines. Of those with an r, `run` is by far the most frequent. */
 const firstLetters = new Set(Buffer.from('drefcatg'));
 
-/** Cuts down what is beyond this offset. Answers how many bytes were dropped. */
+/** Cuts down the part beyond this offset. Returns how many bytes were dropped. */
 export function dropBacklog(path: string, keptTo: number): number {
   const file = openSync(path, constants.O_RDWR | constants.O_APPEND);
   try {
@@ -29,7 +29,7 @@ export function dropBacklog(path: string, keptTo: number): number {
     const kept = new KeptLines();
     scan(file, { from: keptTo, to: size - tail.length }, kept);
     ftruncateSync(file, keptTo);
-    // The newline before the tail's first whole line ends whatever line was being said there.
+    // The newline before the first complete line of the tail ends the line that was being written there.
     const rest = Buffer.concat([...kept.lines, tail.subarray(Math.max(0, tail.indexOf(newline)))]);
     for (let at = 0; at < rest.length; ) at += writeSync(file, rest, at);
     return size - keptTo - rest.length;
@@ -52,12 +52,15 @@ function readAt(file: number, from: number, length: number): Buffer {
   return buffer.subarray(0, readSync(file, buffer, 0, length, from));
 }
 
-/** Lines that count, out of slices that may cut them anywhere. The first bytes belong to a line that was being read. */
+/**
+ * Collects lines that matter from slices that may split them anywhere. The first bytes belong to a line that was
+ * already being read.
+ */
 class KeptLines {
   readonly lines: Buffer[] = [];
   #bytes = 0;
   #hasLateCompletion = false;
-  /** The beginning of a line that goes on in the next slice; null when it is known not to count. */
+  /** The start of a line that continues in the next slice; null when the line is known not to matter. */
   #rest: Buffer | null = Buffer.alloc(0);
   #isFirst = true;
 
@@ -65,7 +68,7 @@ class KeptLines {
     let start = 0;
     for (let at = 0; at < slice.length; at += 1) {
       if (slice[at] !== newline) continue;
-      if (start === 0 || mayCount(slice, start)) this.#line(slice.subarray(start, at + 1));
+      if (start === 0 || mayMatter(slice, start)) this.#line(slice.subarray(start, at + 1));
       start = at + 1;
     }
     this.#carry(slice.subarray(start), start === 0);
@@ -73,7 +76,7 @@ class KeptLines {
 
   #carry(part: Buffer, isSameLine: boolean): void {
     const before = isSameLine ? this.#rest : Buffer.alloc(0);
-    const isLong = before !== null && before.length + part.length > JSON_LINE_LIMIT + longestWord;
+    const isLong = before !== null && before.length + part.length > JSON_LINE_LIMIT + longestVerb;
     this.#rest = before === null || isLong ? null : Buffer.concat([before, part]);
   }
 
@@ -82,18 +85,19 @@ class KeptLines {
     this.#rest = Buffer.alloc(0);
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    const match = whole === null ? null : counting.exec(whole.toString('latin1', 0, longestWord).split('\n')[0] ?? '');
+    const match =
+      whole === null ? null : significantLine.exec(whole.toString('latin1', 0, longestVerb).split('\n')[0] ?? '');
     if (whole !== null && (isFirst || match !== null)) this.#keep(whole, match?.[1] !== undefined);
   }
 
   #keep(line: Buffer, isCompletion: boolean): void {
-    const isMuch = this.#bytes + line.length > MOST_KEPT_BYTES;
-    if (isMuch && (!isCompletion || this.#hasLateCompletion)) return;
-    if (isMuch) this.#hasLateCompletion = true;
+    const isFull = this.#bytes + line.length > MAX_KEPT_BYTES;
+    if (isFull && (!isCompletion || this.#hasLateCompletion)) return;
+    if (isFull) this.#hasLateCompletion = true;
     this.#bytes += line.length;
     this.lines.push(Buffer.from(line));
   }
 }
 
-const mayCount = (slice: Buffer, at: number): boolean =>
+const mayMatter = (slice: Buffer, at: number): boolean =>
   firstLetters.has(slice[at] ?? 0) && !(slice[at] === 0x72 && slice[at + 1] === 0x75);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from './parse-verb.ts';
 
-describe('a line that a script said', () => {
+describe('a line on fd 3', () => {
   it.each([
     ['run 5 of 15', { kind: 'run', text: '5 of 15' }],
     ['run', { kind: 'run', text: '' }],
@@ -32,23 +32,23 @@ describe('a line that a script said', () => {
     ['progress 400', { kind: 'progress', percent: 100, text: '' }],
     ['progress nearly there', { kind: 'progress', percent: null, text: 'nearly there' }],
     ['checkpoint {"at":7}', { kind: 'checkpoint', json: '{"at":7}' }],
-    ['checkpoint {"at":', { kind: 'bad', word: 'checkpoint', problem: 'is no JSON' }],
+    ['checkpoint {"at":', { kind: 'bad', word: 'checkpoint', problem: 'is not valid JSON' }],
     ['result 7', { kind: 'result', json: '7' }],
-    ['result', { kind: 'bad', word: 'result', problem: 'is no JSON' }],
+    ['result', { kind: 'bad', word: 'result', problem: 'is not valid JSON' }],
     ['attach out/a b.txt', { kind: 'attach', text: 'out/a b.txt' }],
     ['tag nightly', { kind: 'tag', text: 'nightly' }],
     ['group disk full', { kind: 'group', text: 'disk full' }],
-    ['tag', { kind: 'bad', word: 'tag', problem: 'says nothing after the word' }],
+    ['tag', { kind: 'bad', word: 'tag', problem: 'has no value' }],
   ])('%j', (line, verb) => {
     expect(parseVerb(line)).toEqual(verb);
   });
 
-  it('never waits longer than a date can say', () => {
+  it('has a delay that fits a date', () => {
     const verb = parseVerb(`resend ${'9'.repeat(400)}-x`);
     expect(verb.kind === 'resend' && Number.isSafeInteger(Date.now() + verb.delayMs)).toBe(true);
   });
 
-  it('is some verb, whatever it is', () => {
+  it('is always a verb', () => {
     const word = fc.constantFrom('run', 'done', 'err', 'resend', 'dup', 'progress', 'checkpoint', 'attach', 'x');
     fc.assert(
       fc.property(word, fc.string({ unit: 'binary' }), (first, text) => {

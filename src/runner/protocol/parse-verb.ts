@@ -1,23 +1,23 @@
 /**
- * One line that a script said, as a verb. RQ's words are taken as RQ takes them; the others are Longhaul's own.
+ * Parses one line that a script wrote to fd 3. Verbs of RQ behave as in RQ; the others are Longhaul's own.
  *
- * Pure, and total: any line is some verb. A word that nobody knows sets the status text, as it does in RQ; what
- * cannot be understood is `bad` and says why.
+ * Pure and total: every line is a verb. An unknown verb sets the status text, as in RQ. A line that cannot be parsed is
+ * `bad`, with the reason.
  */
 
 export type Verb =
-  /** `run`, and any word that nobody knows. */
+  /** `run`, and any unknown verb. */
   | { readonly kind: 'run'; readonly text: string }
   | { readonly kind: 'done' | 'relayed' | 'err'; readonly text: string }
   | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'dup'; readonly text: string; readonly delayMs: number; readonly dest: string }
   | { readonly kind: 'progress'; readonly percent: number | null; readonly text: string }
-  /** JSON texts that were found to be JSON. */
+  /** The JSON text was validated. */
   | { readonly kind: 'checkpoint' | 'result'; readonly json: string }
   | { readonly kind: 'attach' | 'tag' | 'group'; readonly text: string }
   | { readonly kind: 'bad'; readonly word: string; readonly problem: string };
 
-/** A delay longer than this is taken for this: a hundred years of seconds still fit a date. */
+/** Longer delays are clamped: 100 years in seconds still fit a date. */
 const MAX_DELAY_SECONDS = 100 * 366 * 86_400;
 
 export function parseVerb(line: string): Verb {
@@ -43,7 +43,7 @@ export function parseVerb(line: string): Verb {
     case 'attach':
     case 'tag':
     case 'group':
-      return text === '' ? { kind: 'bad', word, problem: 'says nothing after the word' } : { kind: word, text };
+      return text === '' ? { kind: 'bad', word, problem: 'has no value' } : { kind: word, text };
     default:
       return { kind: 'run', text };
   }
@@ -55,13 +55,13 @@ function parseResend(text: string): Verb {
   return { kind: 'resend', text, delayMs: toDelayMs(due), reason: reason.join('-') };
 }
 
-/** DUE-FLAG-DEST; the flag was never used for anything. One without a destination wants its answer too. */
+/** DUE-FLAG-DEST. RQ never used the flag. A dup without a destination still gets an answer. */
 function parseDup(text: string): Verb {
   const [due = '', , ...dest] = text.split('-');
   return { kind: 'dup', text, delayMs: toDelayMs(due), dest: dest.join('-') };
 }
 
-/** As Ruby's to_i: the digits it begins with, or 0. */
+/** Like to_i of Ruby: the leading digits, or 0. */
 function toDelayMs(text: string): number {
   const seconds = Number.parseInt(text, 10);
   if (!(seconds > 0)) return 0;
@@ -80,6 +80,6 @@ function parseJson(word: 'checkpoint' | 'result', text: string): Verb {
     JSON.parse(text);
     return { kind: word, json: text };
   } catch {
-    return { kind: 'bad', word, problem: 'is no JSON' };
+    return { kind: 'bad', word, problem: 'is not valid JSON' };
   }
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JSON_LINE_LIMIT, LINE_LIMIT, SaidLines } from './report-lines.ts';
+import { JSON_LINE_LIMIT, LINE_LIMIT, ReportLines } from './report-lines.ts';
 
 function linesOf(...chunks: (string | Buffer)[]) {
-  const lines = new SaidLines(0);
+  const lines = new ReportLines(0);
   const found = chunks.flatMap((chunk) => lines.take(Buffer.from(chunk as string)));
   return [...found, ...lines.finish()];
 }
 
-describe('what was said, as lines', () => {
-  it('waits for the rest of a line, and knows where each one began', () => {
+describe('report lines', () => {
+  it('waits for the rest of a line, and knows the offset of each', () => {
     expect(linesOf('run a\ndo', 'ne', ' ok\nrun')).toEqual([
       { text: 'run a', at: 0, isCut: false },
       { text: 'done ok', at: 6, isCut: false },
@@ -17,7 +17,7 @@ describe('what was said, as lines', () => {
     ]);
   });
 
-  it('does not depend on how the bytes were cut', () => {
+  it('does not depend on how the bytes are split', () => {
     const text = fc
       .array(fc.constantFrom('run a', 'done ä', '', '\r', 'x'.repeat(5_000), 'result [1]'))
       .map((all) => Buffer.from(all.join('\n')));
@@ -30,28 +30,28 @@ describe('what was said, as lines', () => {
     );
   });
 
-  it('takes CRLF, and shows neither controls nor broken characters', () => {
+  it('accepts CRLF, and replaces control and malformed characters', () => {
     expect(linesOf('done ok\r\n', Buffer.from([0x72, 0x00, 0x1b, 0xff, 0x09, 0x0a])).map(({ text }) => text)).toEqual([
       'done ok',
       'r\ufffd\ufffd\ufffd\t',
     ]);
   });
 
-  it('cuts a line at its limit and says so', () => {
+  it('cuts a line at its limit and marks it', () => {
     const [line, next] = linesOf(`run ${'x'.repeat(LINE_LIMIT)}\nrun b\n`);
     expect(line).toMatchObject({ isCut: true, at: 0 });
     expect(line?.text).toHaveLength(LINE_LIMIT);
     expect(next).toEqual({ text: 'run b', at: LINE_LIMIT + 5, isCut: false });
   });
 
-  it('gives JSON more room', () => {
+  it('has a higher limit for JSON', () => {
     const json = JSON.stringify('x'.repeat(100_000));
     expect(linesOf('res', `ult ${json}`, '\n')).toEqual([{ text: `result ${json}`, at: 0, isCut: false }]);
     expect(linesOf(`checkpoint "${'x'.repeat(JSON_LINE_LIMIT)}"\n`)[0]).toMatchObject({ isCut: true });
   });
 
-  it('keeps nothing of a line that never ends', () => {
-    const lines = new SaidLines(0);
+  it('keeps memory bounded for a line that never ends', () => {
+    const lines = new ReportLines(0);
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const before = process.memoryUsage().arrayBuffers;
     for (let index = 0; index < 2_000; index += 1) expect(lines.take(chunk)).toEqual([]);

@@ -1,58 +1,58 @@
 /**
- * Reads what a script says from where it stopped reading, in pieces, and makes batches of it.
+ * Reads the reports of a script in slices, from the last offset, and groups them into batches.
  *
- * A script may say a million lines a second: lines that only set a text are kept as the last of their kind within a
- * batch, so that what is passed on stays small. Everything counts in the fold (said.ts), whatever was left out. Only
- * when the unread part gets so long that the disk is in danger is it cut down to what counts (drop-backlog.ts).
+ * A script may write a million lines a second. Of lines that only set a text, a batch keeps the last of each kind, so
+ * batches stay small. The accumulated reports (reports.ts) include every line. Only when the unread part endangers the
+ * disk is it cut down to the lines that matter (drop-backlog.ts).
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BACKLOG_LIMIT, dropBacklog } from './drop-backlog.ts';
 import { parseVerb, type Verb } from './parse-verb.ts';
-import { type SaidLine, SaidLines } from './report-lines.ts';
-import { hear, NOTHING_SAID, type Said } from './reports.ts';
+import { type ReportLine, ReportLines } from './report-lines.ts';
+import { addReport, NO_REPORTS, type Said } from './reports.ts';
 
 export interface Heard {
   readonly verb: Verb;
-  /** Where its line begins in `said`; with the attempt it names what the line asked for, in every reading. */
+  /** Offset of the line in the report file. Together with the attempt it identifies the request, on every read. */
   readonly at: number;
   readonly isCut: boolean;
 }
 
 export interface SaidBatch {
   readonly heard: readonly Heard[];
-  /** After this batch. */
+  /** All reports up to and including this batch. */
   readonly said: Said;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   readonly to: number;
-  /** Lines of this batch that later ones of their kind made needless. */
-  readonly leftOut: number;
-  /** Bytes that were never read, because far too much was said that does not count. */
+  /** Lines of this batch that were superseded by later lines of their kind. */
+  readonly superseded: number;
+  /** Bytes that were dropped unread because the backlog was too long. */
   readonly dropped: number;
 }
 
-/** Does something to the file while nobody writes it. */
-export type Hold = (act: () => number) => number;
+/** Runs a function while the writer of the file is paused. */
+export type WithWriterPaused = (act: () => number) => number;
 
 const SLICE_BYTES = 64 * 1024;
-/** One for all readers: a slice is made into lines before anybody else can read. */
+/** Shared by all readers: a slice is split into lines before another reader can run. */
 const buffer = Buffer.allocUnsafe(SLICE_BYTES);
 
-export class SaidReader {
+export class ReportReader {
   readonly #path: string;
-  readonly #lines = new SaidLines(0);
-  readonly #actFrom: number;
-  /** What was said before anybody listened is read in full, however much it is. */
-  readonly #foundSize: number;
-  #said = NOTHING_SAID;
-  readonly #hold: Hold;
+  readonly #lines = new ReportLines(0);
+  readonly #deliverFrom: number;
+  /** The size when the reader was opened. That part is read completely, however long it is. */
+  readonly #initialSize: number;
+  #said = NO_REPORTS;
+  readonly #withWriterPaused: WithWriterPaused;
   #dropped = 0;
 
-  /** Reads from the beginning; lines before `actFrom` count for the fold but are not passed on again. */
-  constructor(path: string, actFrom = 0, hold: Hold = (act) => act()) {
-    this.#hold = hold;
+  /** Reads from the beginning. Lines before `deliverFrom` are accumulated but not delivered again. */
+  constructor(path: string, deliverFrom = 0, withWriterPaused: WithWriterPaused = (act) => act()) {
+    this.#withWriterPaused = withWriterPaused;
     this.#path = path;
-    this.#actFrom = actFrom;
-    this.#foundSize = sizeOf(path);
+    this.#deliverFrom = deliverFrom;
+    this.#initialSize = sizeOf(path);
   }
 
   get said(): Said {
@@ -63,17 +63,17 @@ export class SaidReader {
     return this.#lines.offset;
   }
 
-  /** One batch at most; null when there is nothing new. */
+  /** Returns at most one batch; null when there is nothing new. */
   read(): SaidBatch | null {
     const size = sizeOf(this.#path);
     if (size <= this.#lines.offset) return null;
-    const keptTo = Math.max(this.#lines.offset, this.#foundSize);
-    this.#dropped = size - keptTo > BACKLOG_LIMIT ? this.#hold(() => dropBacklog(this.#path, keptTo)) : 0;
+    const keptTo = Math.max(this.#lines.offset, this.#initialSize);
+    this.#dropped = size - keptTo > BACKLOG_LIMIT ? this.#withWriterPaused(() => dropBacklog(this.#path, keptTo)) : 0;
     const length = this.#fill();
     return length === 0 ? null : this.#toBatch(this.#lines.take(buffer.subarray(0, length)));
   }
 
-  /** After the end: what was said without a newline. */
+  /** Returns the last line if it has no newline. Called after the end. */
   finish(): SaidBatch | null {
     const lines = this.#lines.finish();
     return lines.length === 0 ? null : this.#toBatch(lines);
@@ -88,19 +88,19 @@ export class SaidReader {
     }
   }
 
-  #toBatch(lines: readonly SaidLine[]): SaidBatch {
+  #toBatch(lines: readonly ReportLine[]): SaidBatch {
     const all: Heard[] = [];
     for (const { text, at, isCut } of lines) {
       const verb = parseVerb(text);
-      this.#said = hear(this.#said, verb);
-      if (at >= this.#actFrom) all.push({ verb, at, isCut });
+      this.#said = addReport(this.#said, verb);
+      if (at >= this.#deliverFrom) all.push({ verb, at, isCut });
     }
-    const heard = withoutNeedless(all);
+    const heard = withoutSuperseded(all);
     return {
       heard,
       said: this.#said,
       to: this.#lines.restAt,
-      leftOut: all.length - heard.length,
+      superseded: all.length - heard.length,
       dropped: this.#dropped,
     };
   }
@@ -108,8 +108,8 @@ export class SaidReader {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** In their order, but of those that replace one another only the last. */
-function withoutNeedless(all: readonly Heard[]): Heard[] {
+/** Keeps the order, but of lines that supersede one another only the last. */
+function withoutSuperseded(all: readonly Heard[]): Heard[] {
   const kept: Heard[] = [];
   const seen = new Set<string>();
   for (const each of all.toReversed()) {
@@ -121,7 +121,7 @@ function withoutNeedless(all: readonly Heard[]): Heard[] {
   return kept.toReversed();
 }
 
-/** Verbs with equal keys replace one another; a dup never does, since each of them wants its answer. */
+/** Verbs with equal keys supersede one another. A dup never does, because each needs its answer. */
 function keyOf(verb: Verb): string | null {
   if (verb.kind === 'dup') return null;
   return verb.kind === 'tag' || verb.kind === 'attach' ? `${verb.kind} ${verb.text}` : verb.kind;

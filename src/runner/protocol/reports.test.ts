@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from './parse-verb.ts';
-import { hear, NOTHING_SAID, type Said } from './reports.ts';
+import { addReport, NO_REPORTS, type Said } from './reports.ts';
 
-const after = (...lines: string[]): Said => lines.map(parseVerb).reduce(hear, NOTHING_SAID);
+const after = (...lines: string[]): Said => lines.map(parseVerb).reduce(addReport, NO_REPORTS);
 
-describe('all that was said', () => {
-  it('keeps the last of what replaces, and all of what adds up', () => {
+describe('accumulated reports', () => {
+  it('keep the last of single values, and all items of lists', () => {
     expect(
       after(
         'progress 10 pass 1',
@@ -22,7 +22,7 @@ describe('all that was said', () => {
         'attach out/x',
       ),
     ).toEqual({
-      ...NOTHING_SAID,
+      ...NO_REPORTS,
       status: 'pass 1',
       progress: { kind: 'progress', percent: 40, text: '' },
       checkpoint: '{"at":2}',
@@ -33,11 +33,11 @@ describe('all that was said', () => {
     });
   });
 
-  it('leaves what is bad out', () => {
-    expect(after('result {', 'tag')).toEqual(NOTHING_SAID);
+  it('ignore bad lines', () => {
+    expect(after('result {', 'tag')).toEqual(NO_REPORTS);
   });
 
-  it('has a limit for each list', () => {
+  it('limit each list', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `tag ${index}`);
     expect(after(...many).tags).toHaveLength(100);
   });

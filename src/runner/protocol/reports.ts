@@ -1,8 +1,8 @@
 /**
- * All that an attempt has said so far, as far as it matters at its end: a fold over its verbs.
+ * Everything that a script has reported so far, as far as it matters at its end: a reduction over its verbs.
  *
- * RQ's rules: every line sets the status text, the first completion is the one that counts. Pure: the same lines give
- * the same answer in every reading, so that a node that comes back may read the file from its beginning.
+ * RQ's rules: every line sets the status text, and the first completion counts. Pure: the same lines give the same
+ * value on every read, so a restarted node may read the file from its beginning.
  */
 import type { Verb } from './parse-verb.ts';
 
@@ -11,21 +11,21 @@ export type Completion =
   | { readonly kind: 'resend'; readonly text: string; readonly delayMs: number; readonly reason: string };
 
 export interface Said {
-  /** The text of the last line; null when nothing was said. */
+  /** The text of the last line; null before the first. */
   readonly status: string | null;
   readonly completion: Completion | null;
-  /** How often a resend was asked for: RQ counts each of them. */
+  /** The number of requested resends: RQ counts each of them. */
   readonly resends: number;
   readonly progress: { readonly percent: number | null; readonly text: string } | null;
   readonly checkpoint: string | null;
   readonly result: string | null;
   readonly group: string | null;
   readonly tags: readonly string[];
-  /** Paths as they were said. */
+  /** Paths as the script wrote them. */
   readonly attachments: readonly string[];
 }
 
-export const NOTHING_SAID: Said = {
+export const NO_REPORTS: Said = {
   status: null,
   completion: null,
   resends: 0,
@@ -40,33 +40,33 @@ export const NOTHING_SAID: Said = {
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 10_000;
 
-export function hear(said: Said, verb: Verb): Said {
+export function addReport(reports: Said, verb: Verb): Said {
   switch (verb.kind) {
     case 'run':
     case 'dup':
-      return { ...said, status: verb.text };
+      return { ...reports, status: verb.text };
     case 'done':
     case 'relayed':
     case 'err':
-      return { ...said, status: verb.text, completion: said.completion ?? verb };
+      return { ...reports, status: verb.text, completion: reports.completion ?? verb };
     case 'resend':
-      return { ...said, status: verb.text, completion: said.completion ?? verb, resends: said.resends + 1 };
+      return { ...reports, status: verb.text, completion: reports.completion ?? verb, resends: reports.resends + 1 };
     case 'progress':
-      return { ...said, progress: verb, status: verb.text === '' ? said.status : verb.text };
+      return { ...reports, progress: verb, status: verb.text === '' ? reports.status : verb.text };
     case 'checkpoint':
     case 'result':
-      return { ...said, [verb.kind]: verb.json };
+      return { ...reports, [verb.kind]: verb.json };
     case 'group':
-      return { ...said, group: verb.text };
+      return { ...reports, group: verb.text };
     case 'tag':
-      return { ...said, tags: withOne(said.tags, verb.text, MAX_TAGS) };
+      return { ...reports, tags: withItem(reports.tags, verb.text, MAX_TAGS) };
     case 'attach':
-      return { ...said, attachments: withOne(said.attachments, verb.text, MAX_ATTACHMENTS) };
+      return { ...reports, attachments: withItem(reports.attachments, verb.text, MAX_ATTACHMENTS) };
     case 'bad':
-      return said;
+      return reports;
   }
 }
 
-function withOne(list: readonly string[], one: string, limit: number): readonly string[] {
-  return list.length >= limit || list.includes(one) ? list : [...list, one];
+function withItem(list: readonly string[], item: string, limit: number): readonly string[] {
+  return list.length >= limit || list.includes(item) ? list : [...list, item];
 }

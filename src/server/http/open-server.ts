@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { withWholeCommits } from '../../files/attachments/whole-commits.ts';
+import { withWholeCommits } from '../../files/attachments/refuse-incomplete-commits.ts';
 import type { EventFeed } from '../streams/event-feed.ts';
 import { openEventFeed } from '../streams/event-feed.ts';
 import { StreamBuffers } from '../streams/stream-buffers.ts';

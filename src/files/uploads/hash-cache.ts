@@ -1,15 +1,15 @@
 /**
- * The hashes of uploads between two appends. Whoever takes one has it: it comes back only from an append that
- * has left hash and file in step.
+ * The hashes of uploads between two appends. `take` transfers ownership: a hash returns only from an append that left
+ * hash and file consistent.
  */
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { hashFile } from '../blobs/scan-file.ts';
 
-/** One that was forgotten is rebuilt from the file: this only bounds the memory. */
+/** An evicted hash is rebuilt from the file: this only bounds the memory. */
 const LIMIT = 256;
 
-export class RememberedHashes {
+export class HashCache {
   readonly #known = new Map<string, { readonly hash: Hash; readonly length: number }>();
 
   put(id: string, hash: Hash, length: number): void {
@@ -18,7 +18,7 @@ export class RememberedHashes {
     if (this.#known.size > LIMIT && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** The hash of the first `length` bytes, from memory or by reading them. */
+  /** Returns the hash of the first `length` bytes, from the cache or by reading them. */
   async take(id: string, handle: FileHandle, length: number): Promise<Hash> {
     const known = this.#known.get(id);
     this.#known.delete(id);

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Order, toShimOrder } from './start-order.ts';
+import { type Order, toShimInput } from './start-request.ts';
 
 const host = {
   tools: { setsid: '/b/setsid', nice: '/b/nice', setpriv: '/b/setpriv', env: '/b/env' },
   boot: 'B',
   cgroup: null,
 };
-const anOrder = (more: Partial<Order> = {}): Order => ({
+const aRequest = (more: Partial<Order> = {}): Order => ({
   folder: '/f',
   cwd: '/f/work',
   argv: ['/q/script', '-rf', '$(id)'],
@@ -16,9 +16,9 @@ const anOrder = (more: Partial<Order> = {}): Order => ({
   ...more,
 });
 
-describe('an order', () => {
-  it('becomes words for the shim, with nothing in them for a shell to read', () => {
-    expect(toShimOrder(anOrder(), host)).toEqual({
+describe('a start request', () => {
+  it('becomes shell text in which every given string is quoted', () => {
+    expect(toShimInput(aRequest(), host)).toEqual({
       folder: '/f',
       text: `home='${join(import.meta.dirname, '../process')}'
 prepare_script() { umask 022; export A='; id' LONGHAUL_ATTEMPT_MARK='/f'; }
@@ -29,19 +29,19 @@ set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
   });
 
   it('keeps quotes as they are', () => {
-    const { text } = toShimOrder(anOrder({ argv: ['/q/s', "it's"], env: { A: "'; id; '" } }), host);
+    const { text } = toShimInput(aRequest({ argv: ['/q/s', "it's"], env: { A: "'; id; '" } }), host);
     expect(text).toContain(String.raw`'/q/s' 'it'\''s'`);
     expect(text).toContain(String.raw`A=''\''; id; '\'''`);
   });
 
-  it('gives names that a shell has a use for to another program', () => {
-    const { text } = toShimOrder(anOrder({ env: { OPTIND: 'x', UID: '1', A: 'b' } }), host);
+  it('passes names with a special meaning in shells through env', () => {
+    const { text } = toShimInput(aRequest({ env: { OPTIND: 'x', UID: '1', A: 'b' } }), host);
     expect(text).toContain("'/b/setsid' '/b/env' 'OPTIND=x' 'UID=1' '/q/script'");
     expect(text).toContain("export A='b' LONGHAUL_ATTEMPT_MARK='/f';");
   });
 
-  it('is wrapped in what its nice level and its user need', () => {
-    const { text } = toShimOrder(anOrder({ nice: 19, user: { uid: 5, gid: 6 }, stdin: '/f/data.json' }), host);
+  it('is wrapped in the commands for its nice level and user', () => {
+    const { text } = toShimInput(aRequest({ nice: 19, user: { uid: 5, gid: 6 }, stdin: '/f/data.json' }), host);
     expect(text).toContain(
       "'/b/setsid' '/b/nice' '-n' '19' '/b/setpriv' '--reuid' '5' '--regid' '6' '--clear-groups' '/q/script'",
     );
@@ -50,12 +50,12 @@ set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
   });
 
   it('names its control group', () => {
-    expect(toShimOrder(anOrder(), { ...host, cgroup: '/sys/x' }).text).toContain("'B x' '/sys/x' '/b/setsid'");
+    expect(toShimInput(aRequest(), { ...host, cgroup: '/sys/x' }).text).toContain("'B x' '/sys/x' '/b/setsid'");
   });
 
-  it('sets limits, the signal before the kill', () => {
+  it('sets limits, the soft one before the hard one', () => {
     const limits = { cpu: 3, memory: 1_048_577, fileSize: 1025, processes: 20 };
-    expect(toShimOrder(anOrder({ umask: 0o77, limits }), host).text).toContain(
+    expect(toShimInput(aRequest({ umask: 0o77, limits }), host).text).toContain(
       'umask 077; ulimit -H -t 5; ulimit -S -t 3; ulimit -v 1025; ulimit -f 3; ulimit -u 20 2>/dev/null || ulimit -p 20;',
     );
   });
@@ -75,7 +75,7 @@ set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
     ['user.uid', { user: { uid: -1, gid: 0 } }],
     ['limits.cpu', { limits: { cpu: Number.NaN } }],
   ])('with a bad %s is bad input: %j', (path, more) => {
-    expect(() => toShimOrder(anOrder(more), host)).toThrow(expect.objectContaining({ code: 'bad-input' }));
-    expect(() => toShimOrder(anOrder(more), host)).toThrow(path);
+    expect(() => toShimInput(aRequest(more), host)).toThrow(expect.objectContaining({ code: 'bad-input' }));
+    expect(() => toShimInput(aRequest(more), host)).toThrow(path);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The same store, which commits no draft whose attachments are not whole. Whichever way a commit comes by, it passes
- * here, since the store itself knows nothing of files.
+ * Wraps a store so that it refuses to commit a draft with incomplete attachments. Every commit passes here, because the
+ * store itself knows nothing of files.
  */
 
 import { portOver } from '../../core/operations/port.ts';
@@ -8,17 +8,17 @@ import type { CallOptions, JobStore, TargetResult } from '../../core/ports/job-s
 import type { Store } from '../../core/ports/store.ts';
 import type { AttachmentUploads } from './attachment-uploads.ts';
 
-type AnyCall = (...words: readonly unknown[]) => Promise<never>;
+type AnyCall = (...parameters: readonly unknown[]) => Promise<never>;
 
 export function withWholeCommits(store: Store, uploads: AttachmentUploads): Store {
   const { jobs, records, isShared } = store;
-  const passOn = portOver(
+  const forwarded = portOver(
     (name, argument, options) =>
       (jobs[name] as AnyCall).call(jobs, ...(name === 'workers' ? [options] : [argument, options])),
     (listener) => jobs.subscribe(listener),
   );
   return {
-    jobs: { ...passOn, commit: (ids, options) => commitWhole(jobs, { ids, options, uploads }) },
+    jobs: { ...forwarded, commit: (ids, options) => commitComplete(jobs, { ids, options, uploads }) },
     records,
     migration: store.migration,
     isShared,
@@ -33,11 +33,11 @@ interface Commit {
   readonly uploads: AttachmentUploads;
 }
 
-/** The answers keep the order of the ids. */
-async function commitWhole(jobs: JobStore, { ids, options, uploads }: Commit): Promise<readonly TargetResult[]> {
+/** Returns the results in the order of the ids. */
+async function commitComplete(jobs: JobStore, { ids, options, uploads }: Commit): Promise<readonly TargetResult[]> {
   const refused = await Promise.all(ids.map((id) => uploads.unfinished(id)));
   const answers = await jobs.commit(
-    ids.filter((_, place) => refused[place] === null),
+    ids.filter((_, index) => refused[index] === null),
     options,
   );
   const left = [...answers];
