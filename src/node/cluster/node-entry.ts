@@ -5,6 +5,7 @@
  *     up ⇄ draining        up, draining ──stop──▶ stopped        any ──no renewal──▶ gone ──forget, or a week──▶ not shown
  */
 import type { Store } from '../../core/ports/store.ts';
+import type { NodeEntry, NodeState } from '../../wire/node-view.ts';
 
 export const NODE_RECORD = 'node';
 export const NODE_ORDER_RECORD = 'node-order';
@@ -15,61 +16,9 @@ const GONE_AFTER_MS = 35_000;
 const SHOWN_MS = 7 * 86_400_000;
 export const MOST_NODES = 500;
 
-export interface NodeQueue {
-  readonly queue: string;
-  /** What keeps it from being worked. */
-  readonly problem: string | null;
-  readonly slots: number;
-  readonly running: number;
-}
-
-export interface NodeEntry {
-  readonly id: string;
-  /** For people: `name` in node.json, else its host. */
-  readonly name: string;
-  /** Another one for each start. */
-  readonly epoch: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly url: string;
-  /** Where its API answers other nodes, the likeliest first. */
-  readonly addresses: readonly string[];
-  /** Which boot of which machine: only nodes of the same one can use an address of the loopback. */
-  readonly machine: string;
-  readonly version: string;
-  readonly startedAt: number;
-  /** By the store's clock. */
-  readonly seenAt: number;
-  /** Null while it runs. */
-  readonly stoppedAt: number | null;
-  readonly isDraining: boolean;
-  /** Its clock against the store's; more than 0: it is ahead. */
-  readonly clockSkewMs: number;
-  readonly queues: readonly NodeQueue[];
-  readonly slots: number;
-  readonly running: number;
-  /** Of the machine: the last one, five and fifteen minutes. */
-  readonly load: readonly number[];
-  readonly memory: { readonly total: number; readonly free: number; readonly rss: number };
-  /** Of the home folder's disk; null when it cannot be looked at. */
-  readonly disk: { readonly total: number; readonly free: number } | null;
-  /** Of how many jobs it has files, and how many attachments; null before it has looked. */
-  readonly holds: { readonly jobs: number; readonly attachments: number } | null;
-}
-
 /** Made by a node alone: it knows the secret that the nodes of a store share (node-secret.ts). */
 export interface ProvenEntry extends NodeEntry {
   readonly proof: string;
-}
-
-export type NodeState = 'up' | 'draining' | 'stopped' | 'gone';
-
-export interface NodeView extends NodeEntry {
-  readonly state: NodeState;
-  /** Since when it is stopped or gone; null while it is there. */
-  readonly goneAt: number | null;
-  /** The jobs that its workers still hold. */
-  readonly held: readonly string[];
 }
 
 /** How long the record of a node is kept after its last renewal. */

@@ -3,7 +3,7 @@ import { fields, listOf } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
 import { jobId } from '../../core/job/names.ts';
 import type { JobProcesses } from '../../wire/processes.ts';
-import { jobProcesses, MOST_PROCESSES } from '../../wire/processes.ts';
+import { jobProcesses, MAX_PROCESSES } from '../../wire/processes.ts';
 import { refusedReply } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { json } from '../http/reply.ts';
@@ -60,7 +60,7 @@ async function lookAtProcesses(call: Call<{ readonly id: string }>): Promise<Rep
   const found = await nodeOf(context).processes(params.id);
   if (found === null) return (await runningElsewhere(call, job)) ?? json(NONE_HERE);
   const { processes, ...rest } = found;
-  const shown = processes.slice(0, MOST_PROCESSES);
+  const shown = processes.slice(0, MAX_PROCESSES);
   const view: JobProcesses = { isHere: true, ...rest, count: processes.length, processes: shown };
   return json(view);
 }

@@ -11,7 +11,7 @@ import {
   throughputView,
   trackedView,
 } from '../../wire/insight-views.ts';
-import { STATISTICS_WORDS, seriesSpan } from '../../wire/port-checks.ts';
+import { STATISTICS_FILTER, seriesSpan } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import { limitOf, pageLimit } from '../http/query-checks.ts';
@@ -34,7 +34,7 @@ export const insightRoutes: readonly Route[] = [
     about:
       'By queue and UTC day, also by tag or worker: how long jobs waited and ran, and how often attempts ended badly.',
     role: 'read',
-    query: STATISTICS_WORDS,
+    query: STATISTICS_FILTER,
     answer: statisticsView,
     handle: async ({ query, context }) =>
       json({ days: await context.store.jobs.insight({ kind: 'statistics', ...query }) }),

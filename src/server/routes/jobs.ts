@@ -8,7 +8,7 @@ import { count, priority } from '../../core/settings/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
-import { JOB_WORDS, jobIds } from '../../wire/port-checks.ts';
+import { JOB_FILTER, jobIds } from '../../wire/port-checks.ts';
 import {
   added,
   jobCounts,
@@ -38,7 +38,7 @@ const GRAPH_JOBS = 100;
 
 /** Which jobs: the same names in a query of an address and in that of a bulk call. */
 export const jobFilter = {
-  ...JOB_WORDS,
+  ...JOB_FILTER,
   text: text({ max: 256 }),
   since: queryTime,
   before: queryTime,

@@ -2,8 +2,8 @@
 import { fields, listOf, object, text } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
 import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/cluster/list-nodes.ts';
-import type { NodeView } from '../../node/cluster/node-entry.ts';
 import { MOST_NODES } from '../../node/cluster/node-entry.ts';
+import type { NodeView } from '../../wire/node-view.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';

@@ -16,16 +16,16 @@ import { expectedDurations } from '../../schedules/schedule-durations.ts';
 import type { Written } from '../../schedules/schedule-records.ts';
 import { findSchedule, listSchedules } from '../../schedules/schedule-records.ts';
 import { scheduleViews } from '../../schedules/schedule-views.ts';
+import { ruleWords } from '../../wire/describe-rule.ts';
 import {
-  laneList,
   ranAnswer,
   ruleAnswer,
   scheduleAnswer,
   scheduleList,
+  scheduleTimelines,
   setAnswer,
 } from '../../wire/schedule-checks.ts';
 import { upcomingRuns } from '../../wire/schedule-view.ts';
-import { ruleWords } from '../../wire/schedule-words.ts';
 import { idempotent } from '../auth/idempotency.ts';
 import { refusedReply, refuseRequest } from '../http/problem.ts';
 import { queryInteger } from '../http/query-checks.ts';
@@ -66,7 +66,7 @@ export const scheduleRoutes: readonly Route[] = [
       'When each schedule runs in the coming hours, 24 unless told, and how long its jobs took on average in the last days.',
     role: 'read',
     query: laneQuery,
-    answer: laneList,
+    answer: scheduleTimelines,
     handle: async ({ context, query }) => json(await lanes(context, query.hours ?? LANE_HOURS)),
   }),
   route({

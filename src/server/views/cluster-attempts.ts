@@ -3,9 +3,9 @@
  * with who that is. A node that does not answer soon leaves its attempts as the store alone knows them.
  */
 import type { Readable } from 'node:stream';
-import type { AttemptHolder, AttemptView, PlacedAttempt } from '../../node/attempts/attempt-view.ts';
 import type { ProvenEntry } from '../../node/cluster/node-entry.ts';
 import { nodeOfWorker } from '../../node/cluster/node-entry.ts';
+import type { AttemptHolder, AttemptView, PlacedAttempt } from '../../wire/attempt-view.ts';
 import { jsonIn } from '../http/read-json.ts';
 import type { Asking } from './from-other-node.ts';
 import { nodeOf } from './node-of.ts';
