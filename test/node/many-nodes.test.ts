@@ -179,7 +179,7 @@ describeWithRedis('two nodes on one Redis', () => {
   it('nobody is given the secret, and an entry that no node has proven is never called', async () => {
     const body = { argument: { kind: 'node-secret', key: 'nodes' } };
     const read = await a().post('/api/store/records/get', body);
-    expect([read.status, read.text]).toEqual([403, expect.stringContaining('are not read through here')]);
+    expect([read.status, read.text]).toEqual([403, expect.stringContaining('cannot be read through the API')]);
     expect((await getOverSocket(a().bench.home, '/api/nodes')).text).not.toContain('"proof"');
     let calls = 0;
     const trap = createServer((_request, response) => {

@@ -13,7 +13,7 @@ import type { JobView } from '../../wire/job-view.ts';
 import type { RunningSummary } from '../../wire/overview.ts';
 import { MAX_SUMMARIES, runningSummaries } from '../../wire/overview.ts';
 import { jsonIn } from '../http/read-json.ts';
-import type { NodeFace, ServerContext } from './context.ts';
+import type { NodeServices, ServerContext } from './context.ts';
 
 const TIMEOUT_MS = 1_500;
 const FRESH_MS = 1_000;
@@ -45,12 +45,12 @@ export async function summariesOf(
 }
 
 /** Returns the summaries of all scripts that run on this node. */
-export async function localSummaries(node: NodeFace): Promise<readonly RunningSummary[]> {
+export async function localSummaries(node: NodeServices): Promise<readonly RunningSummary[]> {
   return Promise.all((await node.attempts.running(MAX_SUMMARIES)).map((which) => localSummary(node, which)));
 }
 
 async function localSummary(
-  { attempts }: NodeFace,
+  { attempts }: NodeServices,
   { id, attempt }: { readonly id: string; readonly attempt: number },
 ): Promise<RunningSummary> {
   const { last, usage } = await attempts.glance(id, attempt);
