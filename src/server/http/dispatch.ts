@@ -105,7 +105,7 @@ function found(match: Match): Match & { kind: 'route' } {
   switch (match.kind) {
     case 'route':
       return match;
-    case 'nothing':
+    case 'not-found':
       throw refuseRequest('no-such-address', 'no route has this path; GET /api lists all routes');
     case 'wrong-method': {
       const allow = match.allowed.join(', ');

@@ -66,7 +66,7 @@ export const ROUTES: readonly Route[] = withDescription(OWN);
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong-method'; readonly allowed: readonly Method[] }
-  | { readonly kind: 'nothing' };
+  | { readonly kind: 'not-found' };
 
 export interface RouteTable {
   /** `query` distinguishes only routes that share a path. */
@@ -118,7 +118,7 @@ function stepInto(step: Step, part: string): Step {
 /** Tries both a literal and a placeholder where both match: `/api/jobs/cancel` can be a bulk call or a job. */
 function match(root: Step, method: string, { path, query }: { path: string; query: string }): Match {
   const found = ends(root, partsOf(path), []);
-  if (found.length === 0) return { kind: 'nothing' };
+  if (found.length === 0) return { kind: 'not-found' };
   for (const { step, values } of found) {
     const route = routeAt(step, method, query) ?? (method === 'HEAD' ? routeAt(step, 'GET', query) : undefined);
     if (route !== undefined) return { kind: 'route', route, params: named(route, values) };

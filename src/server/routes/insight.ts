@@ -23,7 +23,7 @@ import { findView, viewsOf } from '../views/job-views.ts';
 import { storeNow } from '../views/node-of.ts';
 
 const params = { id: jobId };
-const nothing = object({});
+const emptyBody = object({});
 const searchQuery = { q: text({ max: 256 }), queue: queueName, after: text({ max: 1_024 }), limit: pageLimit };
 
 export const insightRoutes: readonly Route[] = [
@@ -126,7 +126,7 @@ export const insightRoutes: readonly Route[] = [
     about: 'Tracks a job.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: jobView,
     handle: async ({ params, context }) => {
       mustBeOk([await track(context.store, params.id)]);
@@ -140,7 +140,7 @@ export const insightRoutes: readonly Route[] = [
     about: 'Stops tracking a job, even if it was deleted.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: 'none',
     status: 204,
     handle: async ({ params, context }) => {

@@ -22,7 +22,7 @@ const targetBody = object({ attempt: count });
 const cancelBody = object({ attempt: count, dependents: oneOf('cancel', 'leave') });
 const requeueBody = object({ attempt: count, queue: queueName, delay: duration() });
 const moveBody = fields({ queue: queueName }, { attempt: count, steal: flag });
-const nothing = object({});
+const emptyBody = object({});
 
 export const jobActionRoutes: readonly Route[] = [
   route({
@@ -73,7 +73,7 @@ export const jobActionRoutes: readonly Route[] = [
     role: 'submit',
     relay: true,
     params,
-    body: nothing,
+    body: emptyBody,
     answer: jobView,
     handle: ({ params, context }) => act(context, params.id, (jobs) => jobs.commit([params.id])),
   }),

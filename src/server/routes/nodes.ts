@@ -20,7 +20,7 @@ const node = described(
   (value: unknown) => value,
 );
 const params = { id: text({ max: 256 }) };
-const nothing = object({});
+const emptyBody = object({});
 const nodeName = fields({ id: text({ max: 64 }), name: text({ max: 256 }) });
 
 export const nodeRoutes: readonly Route[] = [
@@ -40,7 +40,7 @@ export const nodeRoutes: readonly Route[] = [
     about: 'Drains a node, by id or name: it starts no more jobs, and its running jobs end.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: nodeName,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: true }),
   }),
@@ -51,7 +51,7 @@ export const nodeRoutes: readonly Route[] = [
     about: 'Resumes a draining node.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: nodeName,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: false }),
   }),

@@ -7,7 +7,7 @@ import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 
-const nothing = object({});
+const emptyBody = object({});
 
 export const workerRoutes: readonly Route[] = [
   route({
@@ -26,7 +26,7 @@ export const workerRoutes: readonly Route[] = [
     about: 'Declares a worker dead: its jobs return to the front of their queues at once.',
     role: 'operate',
     params: { id: text({ max: 1_024 }) },
-    body: nothing,
+    body: emptyBody,
     answer: returned,
     handle: async ({ params, context }) => {
       const result = await context.store.jobs.endWorker({ id: params.id, kind: 'fail' });

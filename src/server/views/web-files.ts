@@ -29,19 +29,19 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Reads the files; null if the web UI is not built. */
-export function openPageFiles(folder: string): PageFiles | null {
-  const names = filesIn(folder);
+export function openPageFiles(directory: string): PageFiles | null {
+  const names = filesIn(directory);
   if (!names.includes('index.html')) return null;
-  const html = readFileSync(join(folder, 'index.html'), 'utf8');
-  const files = new Map(names.map((name) => [name, readOne(folder, name)]));
+  const html = readFileSync(join(directory, 'index.html'), 'utf8');
+  const files = new Map(names.map((name) => [name, readOne(directory, name)]));
   return {
     html: (depth) => html.replaceAll(/(src|href)="\.\//g, `$1="${'../'.repeat(depth)}`),
     file: (name) => (name === 'index.html' ? undefined : files.get(name)),
   };
 }
 
-function readOne(folder: string, name: string): PageFile {
-  const bytes = readFileSync(join(folder, name));
+function readOne(directory: string, name: string): PageFile {
+  const bytes = readFileSync(join(directory, name));
   let gzipped: Buffer | null = null;
   return {
     bytes,
@@ -54,10 +54,10 @@ function readOne(folder: string, name: string): PageFile {
   };
 }
 
-function filesIn(folder: string): readonly string[] {
+function filesIn(directory: string): readonly string[] {
   try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    return entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return entries.map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
