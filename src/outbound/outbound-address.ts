@@ -1,20 +1,20 @@
-/** An address to call, as far as it can be judged by sight: what kind it is, and whether it names a private place outright. */
+/** Checks a URL before any lookup: its form, and whether it contains a private IP address literally. */
 import { isIP } from 'node:net';
 import type { Destinations } from './destinations.ts';
 
 export type AddressProblem = { readonly code: 'bad-address' | 'not-allowed'; readonly message: string };
 
-/** The address, or why it will never be called. Every way to write an IPv4 address is the same one here (WHATWG). */
+/** Parses a URL, or returns why it cannot be called. WHATWG parsing normalises every notation of an IPv4 address. */
 export function readAddress(text: string): URL | AddressProblem {
-  if (!URL.canParse(text)) return bad(`${shown(text)} is no address such as http://host:3333/q/queue`);
+  if (!URL.canParse(text)) return bad(`${redacted(text)} is not a URL such as http://host:3333/q/queue`);
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return bad(`${shown(text)} is neither http nor https`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return bad(`${redacted(text)} is neither http nor https`);
   if (url.username !== '' || url.password !== '')
-    return bad('an address must hold no user and no password; a token belongs into node.json');
+    return bad('a URL must not contain a user or a password; put a token into node.json');
   return url;
 }
 
-/** Refused before anything is looked up: a private address that is written out and that nobody allowed. */
+/** Refuses a URL whose host is a literal private address that is not allowed. No lookup is made. */
 export function refusedBySight(url: URL, destinations: Destinations): AddressProblem | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return null;
@@ -24,7 +24,7 @@ export function refusedBySight(url: URL, destinations: Destinations): AddressPro
 
 export function notAllowed(host: string, address: string): AddressProblem {
   const what = host === address ? `${host} is a private address` : `${host} is at the private address ${address}`;
-  return { code: 'not-allowed', message: `${what}, which "allowDestinations" in node.json does not name` };
+  return { code: 'not-allowed', message: `${what}, which "allowDestinations" in node.json does not list` };
 }
 
 export function portOf(url: URL): number {
@@ -32,8 +32,8 @@ export function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** What was meant as an address may hold a password: only its beginning is ever shown. */
-function shown(text: string): string {
+/** A malformed URL may contain a password: the message shows only its beginning, without credentials. */
+function redacted(text: string): string {
   const beginning = text.slice(0, 100).replace(/\/\/[^/@]*@/, '//…@');
   return JSON.stringify(beginning.length < text.length ? `${beginning}…` : beginning);
 }

@@ -1,4 +1,4 @@
-/** What a call to another machine is made of and what comes of it. Words alone; outbound.ts makes the call. */
+/** The types of a call to another machine and of its result; outbound.ts makes the call. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Pacer } from './pacer.ts';
@@ -10,24 +10,24 @@ export interface OutboundCall {
   readonly body?: string | UploadBody;
   readonly signal?: AbortSignal;
   readonly times?: Partial<OutboundTimes>;
-  /** What more is sent is not read: the call ends as `too-large`. */
+  /** A longer answer ends the call as `too-large`; the rest is not read. */
   readonly maxAnswerBytes?: number;
 }
 
-/** A body that is read as it is sent. `open` is asked once the connection stands. */
+/** A body that is streamed. `open` is called once the connection is established. */
 export interface UploadBody {
   readonly length: number;
   open(): Promise<Readable>;
-  /** How fast it may go; null for as fast as it can. */
+  /** Limits the rate; null for no limit. */
   readonly pacer: Pacer | null;
-  /** Told of each piece as it goes. */
+  /** Called for each chunk that is sent. */
   onSent?(bytes: number): void;
 }
 
 export interface OutboundTimes {
-  /** For the connection, the name and TLS included. */
+  /** To establish the connection, including DNS and TLS. */
   readonly connectMs: number;
-  /** While a body is sent: without one byte taken by the other side. */
+  /** While a body is sent: the time in which the receiver takes no byte. */
   readonly idleMs: number;
   /** From the end of the request to the end of the answer. */
   readonly answerMs: number;
@@ -54,11 +54,11 @@ export type OutboundAnswer =
   | { readonly ok: true; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer }
   | { readonly ok: false; readonly problem: OutboundProblem };
 
-/** Its head, and its body as it comes: whoever asked reads it to its end or destroys it. */
+/** The head of a response, and its body as a stream. The caller reads the body to its end or destroys it. */
 export type OutboundOpened =
   | { readonly ok: true; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Readable }
   | { readonly ok: false; readonly problem: OutboundProblem };
 
-/** A call that cannot be answered in this size and time is not worth waiting for. */
+/** Defaults for calls that expect a small, quick answer. */
 export const DEFAULT_ANSWER_BYTES = 64 * 1024;
 export const DEFAULT_TIMES: OutboundTimes = { connectMs: 10_000, idleMs: 30_000, answerMs: 30_000 };

@@ -1,4 +1,4 @@
-/** Real servers that behave badly, and what a call to them comes to. */
+/** Calls to real servers that misbehave. */
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
@@ -28,7 +28,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 }
 
-function way(allow: readonly string[] = HERE): Outbound {
+function connect(allow: readonly string[] = HERE): Outbound {
   const outbound = openOutbound(() => destinationsOf(allow));
   undo.push(() => outbound.close());
   return outbound;
@@ -42,11 +42,11 @@ const get = (url: URL, more: Partial<OutboundCall> = {}): OutboundCall => ({
 });
 
 describe('a call', () => {
-  it('brings the answer back', async () => {
+  it('returns the answer', async () => {
     const url = await serve((request, response) =>
       response.end(`${request.method} ${String(request.headers['x-one'])}`),
     );
-    const answer = await way().call(get(url, { headers: { 'x-one': '1' } }));
+    const answer = await connect().call(get(url, { headers: { 'x-one': '1' } }));
     expect(answer.ok && answer.body.toString()).toBe('GET 1');
   });
 
@@ -56,11 +56,11 @@ describe('a call', () => {
       asked += 1;
       response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     });
-    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'redirected' } });
+    expect(await connect().call(get(url))).toMatchObject({ ok: false, problem: { code: 'redirected' } });
     expect(asked).toBe(1);
   });
 
-  it('reads no more of an answer than it may', async () => {
+  it('stops reading an answer that exceeds the limit', async () => {
     let isGone = false;
     const url = await serve((_, response) => {
       const piece = Buffer.alloc(64 * 1024);
@@ -69,80 +69,80 @@ describe('a call', () => {
       response.on('close', () => (isGone = true));
       more();
     });
-    const answer = await way().call(get(url, { times: { answerMs: 20_000 } }));
+    const answer = await connect().call(get(url, { times: { answerMs: 20_000 } }));
     expect(answer).toMatchObject({ ok: false, problem: { code: 'too-large' } });
     await expect.poll(() => isGone).toBe(true);
   });
 
-  it('does not unpack what was packed', async () => {
+  it('does not decompress an answer', async () => {
     const url = await serve((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('not unpacked'),
     );
-    const answer = await way().call(get(url));
+    const answer = await connect().call(get(url));
     expect(answer.ok && answer.body.toString()).toBe('not unpacked');
   });
 
   it.each([
-    ['says nothing', () => undefined],
+    ['sends nothing', () => undefined],
     ['never ends', (response: ServerResponse) => void response.write('a')],
     ['drips', (response: ServerResponse) => undo.push(clearEvery(setInterval(() => response.write('a'), 20)))],
   ])('gives up on a server that %s', async (_, answer) => {
     const url = await serve((_request, response) => void answer(response));
-    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'too-slow' } });
+    expect(await connect().call(get(url))).toMatchObject({ ok: false, problem: { code: 'too-slow' } });
   });
 
-  it('gives up on a server that takes nothing of what is sent', async () => {
+  it('gives up on a server that does not read the request', async () => {
     const tcp = createTcp((socket) => void socket.pause().on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(tcp, 'listening');
     undo.push(() => void tcp.close());
     const url = new URL(`http://127.0.0.1:${(tcp.address() as AddressInfo).port}/`);
     const body = { length: 1e9, open: async () => Readable.from(endless(), { objectMode: false }), pacer: null };
-    expect(await way().call({ method: 'PUT', url, body, times: QUICK })).toMatchObject({
+    expect(await connect().call({ method: 'PUT', url, body, times: QUICK })).toMatchObject({
       ok: false,
       problem: { code: 'too-slow' },
     });
   });
 
-  it('says that a connection was cut, refused, or has no host', async () => {
+  it('reports a connection that was cut or refused, and a host that does not exist', async () => {
     const url = await serve((request) => request.socket.destroy());
-    expect(await way().call(get(url))).toMatchObject({ ok: false, problem: { code: 'cut' } });
-    expect(await way().call(get(new URL('http://127.0.0.1:1/')))).toMatchObject({
+    expect(await connect().call(get(url))).toMatchObject({ ok: false, problem: { code: 'cut' } });
+    expect(await connect().call(get(new URL('http://127.0.0.1:1/')))).toMatchObject({
       ok: false,
       problem: { code: 'unreachable', message: 'the connection was refused' },
     });
     expect(
-      await way().call(get(new URL('http://no-such-host.invalid/'), { times: { connectMs: 20_000 } })),
+      await connect().call(get(new URL('http://no-such-host.invalid/'), { times: { connectMs: 20_000 } })),
     ).toMatchObject({
       ok: false,
       problem: { code: 'unreachable' },
     });
   });
 
-  it('ends when it is told to', async () => {
+  it('ends when its signal is aborted', async () => {
     const url = await serve(() => undefined);
     const stop = new AbortController();
-    const call = way().call(get(url, { signal: stop.signal, times: { answerMs: 20_000 } }));
+    const call = connect().call(get(url, { signal: stop.signal, times: { answerMs: 20_000 } }));
     stop.abort();
     expect(await call).toMatchObject({ ok: false, problem: { code: 'stopped' } });
   });
 
-  it('hears a no that comes before everything was sent', async () => {
+  it('receives a refusal that arrives before the whole body was sent', async () => {
     const url = await serve((request, response) => {
       response.writeHead(413, { connection: 'close' }).end('too much');
       request.resume();
     });
     const body = { length: 4_000_000, open: async () => Readable.from([Buffer.alloc(4_000_000)]), pacer: null };
-    expect(await way().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 413 });
+    expect(await connect().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 413 });
   });
 });
 
 describe('the guard', () => {
-  it('refuses a private address that nobody allowed, however it is named, and asks it nothing', async () => {
+  it('refuses a private address that is not allowed, in every notation, without a request', async () => {
     let asked = 0;
     const url = await serve((_, response) => void ((asked += 1), response.end()));
     for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST.', '2130706433', '0x7f.1']) {
-      const answer = await way([]).call(get(new URL(`http://${host}:${url.port}/`)));
-      // Not every resolver knows a name with a dot at its end.
+      const answer = await connect([]).call(get(new URL(`http://${host}:${url.port}/`)));
+      // Some resolvers do not resolve a name with a trailing dot.
       expect(answer).toMatchObject({
         ok: false,
         problem: { code: expect.stringMatching(/^(not-allowed|unreachable)$/) },
@@ -151,7 +151,7 @@ describe('the guard', () => {
     expect(asked).toBe(0);
   });
 
-  it('judges the address behind a name when it connects, by what the settings say then', async () => {
+  it('checks the address of a name at connect time, with the settings of that moment', async () => {
     const url = await serve((_, response) => response.end('in'));
     let allow: readonly string[] = [];
     const outbound = openOutbound(() => destinationsOf(allow));
@@ -166,18 +166,20 @@ describe('the guard', () => {
     expect(await again.call(get(named))).toMatchObject({ problem: { code: 'not-allowed' } });
   });
 
-  it('takes a name that is allowed at its word', async () => {
+  it('connects to any address of a name that is listed', async () => {
     const url = await serve((_, response) => response.end('in'));
-    expect(await way(['localhost']).call(get(new URL(`http://localhost:${url.port}/`)))).toMatchObject({ ok: true });
+    expect(await connect(['localhost']).call(get(new URL(`http://localhost:${url.port}/`)))).toMatchObject({
+      ok: true,
+    });
   });
 });
 
-it('a pacer holds a stream to its speed', async () => {
+it('a pacer limits the rate of a stream', async () => {
   const bytes = 200_000;
   const url = await serve((request, response) => void request.resume().on('end', () => response.end('all')));
   const startedAt = performance.now();
   const body = { length: bytes, open: async () => Readable.from([Buffer.alloc(bytes)]), pacer: createPacer(500_000) };
-  expect(await way().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 200 });
+  expect(await connect().call({ method: 'PUT', url, body })).toMatchObject({ ok: true, status: 200 });
   expect(performance.now() - startedAt).toBeGreaterThan(150);
 });
 
@@ -188,7 +190,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield piece;
 }
 
-it('a call that is told to stop while it sends leaves no timer behind', async () => {
+it('a call that is stopped while it sends leaves no timer behind', async () => {
   const left = await handlesLeftBy(async () => {
     const server = createServer((request) => void request.pause()).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -212,7 +214,7 @@ it('a call that is told to stop while it sends leaves no timer behind', async ()
   expect(left).toEqual([]);
 });
 
-/** Pieces without end; tells when some of them were taken. */
+/** Yields chunks endlessly; calls `onSome` after eight of them. */
 async function* endlessly(onSome: () => void): AsyncGenerator<Buffer> {
   for (let pieces = 1; ; pieces += 1) {
     if (pieces === 8) onSome();

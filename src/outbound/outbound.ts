@@ -1,9 +1,9 @@
 /**
- * The one way out: every call that this node makes to an address somebody gave it, relays and hooks alike.
+ * The HTTP client for addresses that users supply: relays and webhooks. No other code calls such addresses.
  *
- * Invariant: no connection is made to a private address that `allowDestinations` does not name; it is judged when the
- * connection is made, and again for each one. Redirects are answers, never followed. Answers have a most size, every
- * step has a time, and TLS is always verified. Nothing is ever sent twice by itself.
+ * Invariant: no connection is made to a private address that `allowDestinations` does not list. Each connection is
+ * checked when it is made. Redirects are returned, never followed. Answers have a maximum size, every step has a time
+ * limit, and TLS is always verified. The client never resends a request.
  */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
@@ -12,27 +12,27 @@ import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../core/ports/errors.ts';
+import { CallTimer, STOPPED } from './call-timer.ts';
 import type { Destinations } from './destinations.ts';
 import { guardedLookup } from './guarded-lookup.ts';
 import { portOf, refusedBySight } from './outbound-address.ts';
 import type { OutboundAnswer, OutboundCall, OutboundOpened, OutboundProblem, UploadBody } from './outbound-call.ts';
 import { DEFAULT_ANSWER_BYTES, DEFAULT_TIMES } from './outbound-call.ts';
 import { failedCall, problem } from './outbound-problem.ts';
-import { paced } from './paced.ts';
-import { Patience } from './patience.ts';
+import { paced } from './pacer.ts';
 
 export interface Outbound {
   call(call: OutboundCall): Promise<OutboundAnswer>;
-  /** For an answer of any size: what comes of it is held to `idleMs` alone. */
+  /** Returns the answer as a stream of any size; only `idleMs` limits it. */
   open(call: OutboundCall): Promise<OutboundOpened>;
   close(): void;
 }
 
-const LAST_WORDS_MS = 100;
-/** Idle connections end on this side first, so that no request goes into one that is being closed. */
+const EARLY_ANSWER_MS = 100;
+/** Idle connections are closed by this side first, so that no request is sent on a connection the server is closing. */
 const AGENT = { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 15_000 };
 
-/** `destinations` is asked for each connection: what the settings say then holds. */
+/** Opens a client. `destinations` is called for each connection, so that changed settings apply at once. */
 export function openOutbound(
   destinations: () => Destinations,
   { maxSockets }: { maxSockets: number } = AGENT,
@@ -54,21 +54,21 @@ export function openOutbound(
 }
 
 type Failed = { readonly ok: false; readonly problem: OutboundProblem };
-type UseAnswer<Answer> = (response: IncomingMessage, call: OutboundCall, patience: Patience) => Promise<Answer>;
+type UseAnswer<Answer> = (response: IncomingMessage, call: OutboundCall, timer: CallTimer) => Promise<Answer>;
 
-interface Way {
+interface Transport {
   readonly agents: { readonly 'http:': HttpAgent; readonly 'https:': HttpsAgent };
   readonly destinations: () => Destinations;
 }
 
-function start(call: OutboundCall, { agents, destinations }: Way): ClientRequest {
+function start(call: OutboundCall, { agents, destinations }: Transport): ClientRequest {
   const isTls = call.url.protocol === 'https:';
   const options: RequestOptions & { rejectUnauthorized: boolean } = {
     method: call.method,
     agent: isTls ? agents['https:'] : agents['http:'],
     headers: headersOf(call),
     lookup: guardedLookup(destinations, portOf(call.url)),
-    // Said outright: an environment variable could turn it off for the whole process.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could turn it off for the whole process.
     rejectUnauthorized: true,
   };
   return isTls ? httpsRequest(call.url, options) : httpRequest(call.url, options);
@@ -79,33 +79,36 @@ async function exchange<Answer>(
   start: () => ClientRequest,
   use: UseAnswer<Answer>,
 ): Promise<Answer | Failed> {
-  if (call.signal?.aborted === true) return { ok: false, problem: problem('stopped', 'it was told to stop') };
-  const patience = new Patience({ ...DEFAULT_TIMES, ...call.times });
+  if (call.signal?.aborted === true) return { ok: false, problem: problem('stopped', STOPPED) };
+  const timer = new CallTimer({ ...DEFAULT_TIMES, ...call.times });
   const request = start();
-  const stop = (): void => void request.destroy(patience.stopped());
+  const stop = (): void => void request.destroy(timer.stopped());
   call.signal?.addEventListener('abort', stop, { once: true });
-  patience.watch(request);
+  timer.watch(request);
   try {
     const response = answerOf(request);
-    const failed = send(request, call, patience).then(
+    const failed = send(request, call, timer).then(
       () => new Promise<never>(() => undefined),
-      (error: unknown) => lastWords(error),
+      (error: unknown) => failAfterGrace(error),
     );
-    return await use(await Promise.race([response, failed]), call, patience);
+    return await use(await Promise.race([response, failed]), call, timer);
   } catch (error) {
-    // What was to be sent is damaged: that is not the other side's doing.
+    // A LonghaulError comes from the body to send (a damaged file): it is not a failure of the other side.
     if (error instanceof LonghaulError) throw error;
-    return { ok: false, problem: failedCall(error, patience) };
+    return { ok: false, problem: failedCall(error, timer) };
   } finally {
     call.signal?.removeEventListener('abort', stop);
-    patience.end();
+    timer.end();
     if (!request.writableFinished) request.destroy();
   }
 }
 
-/** Whoever refuses before all is sent hangs up on the rest: its answer may be a moment behind. */
-async function lastWords(error: unknown): Promise<never> {
-  if (!(error instanceof LonghaulError)) await sleep(LAST_WORDS_MS);
+/**
+ * Rethrows a send error after a short wait. A server that refuses an upload early closes the connection, and its answer
+ * may arrive just after the write error.
+ */
+async function failAfterGrace(error: unknown): Promise<never> {
+  if (!(error instanceof LonghaulError)) await sleep(EARLY_ANSWER_MS);
   throw error;
 }
 
@@ -121,46 +124,46 @@ function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-async function send(request: ClientRequest, { body, signal }: OutboundCall, patience: Patience): Promise<void> {
-  if (typeof body === 'object') await sendStream(request, { body, signal, patience });
+async function send(request: ClientRequest, { body, signal }: OutboundCall, timer: CallTimer): Promise<void> {
+  if (typeof body === 'object') await sendStream(request, { body, signal, timer });
   else request.end(body);
-  patience.sent();
+  timer.sent();
 }
 
 async function sendStream(
   request: ClientRequest,
-  { body, signal, patience }: { body: UploadBody; signal: AbortSignal | undefined; patience: Patience },
+  { body, signal, timer }: { body: UploadBody; signal: AbortSignal | undefined; timer: CallTimer },
 ): Promise<void> {
-  await patience.connected;
+  await timer.connected;
   const source = await body.open();
-  const onPiece = (bytes: number): void => {
-    patience.moved();
+  const onChunk = (bytes: number): void => {
+    timer.progressed();
     body.onSent?.(bytes);
   };
-  const pieces = paced(source, { pacer: body.pacer, signal, onPiece });
-  await pipeline(pieces, request, { end: true });
+  const chunks = paced(source, { pacer: body.pacer, signal, onChunk });
+  await pipeline(chunks, request, { end: true });
 }
 
-async function read(response: IncomingMessage, call: OutboundCall, patience: Patience): Promise<OutboundAnswer> {
+async function read(response: IncomingMessage, call: OutboundCall, timer: CallTimer): Promise<OutboundAnswer> {
   const { maxAnswerBytes = DEFAULT_ANSWER_BYTES } = call;
   const { statusCode: status = 0, headers } = response;
-  patience.answered();
+  timer.answered();
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxAnswerBytes)
-      return { ok: false, problem: problem('too-large', `it answered more than ${maxAnswerBytes} bytes`) };
+      return { ok: false, problem: problem('too-large', `the answer has more than ${maxAnswerBytes} bytes`) };
     chunks.push(chunk);
   }
   if (status >= 300 && status < 400)
-    return { ok: false, problem: problem('redirected', `it answered ${status}, a redirect, which is not followed`) };
+    return { ok: false, problem: problem('redirected', `the answer is a redirect (${status}), which is not followed`) };
   return { ok: true, status, headers, body: Buffer.concat(chunks) };
 }
 
 async function open(response: IncomingMessage, { signal, times }: OutboundCall): Promise<OutboundOpened> {
   const { statusCode: status = 0, headers } = response;
   if (signal !== undefined) addAbortSignal(signal, response);
-  response.setTimeout(times?.idleMs ?? DEFAULT_TIMES.idleMs, () => response.destroy(new Error('nothing more came')));
+  response.setTimeout(times?.idleMs ?? DEFAULT_TIMES.idleMs, () => response.destroy(new Error('the answer stalled')));
   return { ok: true, status, headers, body: response };
 }

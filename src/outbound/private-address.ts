@@ -1,6 +1,6 @@
 /**
- * Which addresses belong to nobody on the open network: this machine, private networks, link-local ones (where clouds
- * keep their secrets), multicast, and what is reserved. Pure; it never looks a name up.
+ * Which addresses are not public: loopback, private networks, link-local (where cloud metadata services are), multicast
+ * and reserved ranges. Pure; it resolves no names.
  */
 import { BlockList, isIPv6 } from 'node:net';
 
@@ -22,7 +22,7 @@ const RANGES_V4 = [
   '240.0.0.0/4',
 ] as const;
 
-/** Also the ways to write an IPv4 address as one of IPv6: what is behind them could be anything. */
+/** Includes the IPv6 notations of IPv4 addresses, since any IPv4 address can be behind them. */
 const RANGES_V6 = [
   '::/96',
   '64:ff9b::/96',
@@ -39,7 +39,7 @@ const RANGES_V6 = [
 
 const PRIVATE = rangesOf([...RANGES_V4, ...RANGES_V6]);
 
-/** `::ffff:10.0.0.1` is asked about as the IPv4 address that it is. */
+/** Treats `::ffff:10.0.0.1` as the IPv4 address it maps. */
 export function isPrivateAddress(address: string): boolean {
   return isWithin(PRIVATE, address);
 }

@@ -1,15 +1,15 @@
 /**
- * Events as they travel to pages and tools: what happened to which job (event `job`), and enough of it to change its
- * row, or that a queue's settings changed (event `queue`).
+ * The messages of the event streams. Event `job`: a job changed, with its new row. Event `queue`: the settings of a queue
+ * changed.
  *
- * Besides those, `ready` tells that from here on everything will come, and `reset` that something was missed: what is
- * known is to be asked for anew. Each message has an id to come back with (Last-Event-ID).
+ * `ready` means that all missed events were sent and live events follow. `reset` means that events were lost: the reader
+ * must query again. Each message has an id for resuming (Last-Event-ID).
  */
 import type { Failure, Job, JobState, Progress } from '../core/job/job.ts';
 import type { Labelled } from '../core/job/label.ts';
 import type { StoreEventType } from '../core/ports/job-store.ts';
 
-/** What a row of a list shows. */
+/** The columns of a job list. */
 export interface JobRow
   extends Labelled,
     Pick<Job, 'name' | 'priority' | 'tags' | 'attempt' | 'failures' | 'createdAt' | 'runAt' | 'endedAt'> {
@@ -19,20 +19,20 @@ export interface JobRow
   readonly startedAt: number | null;
 }
 
-/** One message of event `job`. Several changes of a job in one moment are one message. */
+/** A message of event `job`. Changes of one job within a short time share a message. */
 export interface JobEvent {
-  /** The last of `types`, which are in their order. */
+  /** The last of `types`, which are in order of time. */
   readonly type: StoreEventType;
   readonly types: readonly StoreEventType[];
   readonly id: string;
   readonly queue: string;
   /** Null for a job that was deleted. */
   readonly state: JobState | null;
-  /** Null where only the fact is known: then the job is to be asked for. */
+  /** Null when the message carries no row: the reader then queries the job. */
   readonly row: JobRow | null;
 }
 
-/** One message of event `queue`: its settings changed. */
+/** A message of event `queue`. */
 export interface QueueEvent {
   readonly type: 'queue';
   readonly queue: string;

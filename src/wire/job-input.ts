@@ -1,4 +1,4 @@
-/** A job as a producer gives it over HTTP: its queue, its data as JSON, and the options of `add`, durations in words. */
+/** A job as a producer sends it over HTTP: queue, data as JSON, and the options of `add`, with durations like `5m`. */
 import type { GivenOptions } from '../core/input/add-options.ts';
 import { ADD_SHAPE, checkTimes } from '../core/input/add-options.ts';
 import type { Check, Report } from '../core/input/check.ts';
@@ -13,14 +13,14 @@ export interface JobInput extends GivenOptions {
   data?: string;
 }
 
-const MOST_JOBS = 1_000;
+const MAX_JOBS = 1_000;
 
 export const jobInput: Check<JobInput> = timed(fields({ queue: destination }, { data: jsonValue, ...ADD_SHAPE }));
 
 /** One job, or a list of them. */
-export const jobInputs: Check<JobInput | readonly JobInput[]> = oneOrMany(jobInput, MOST_JOBS);
+export const jobInputs: Check<JobInput | readonly JobInput[]> = oneOrMany(jobInput, MAX_JOBS);
 
-/** A job made after another: what is left out is as it was there. */
+/** The changes of a duplicated job: an absent field keeps the value of the original. */
 export const copyInput: Check<GivenOptions & { queue?: string; data?: string }> = timed(
   object({ queue: destination, data: jsonValue, ...ADD_SHAPE }),
 );

@@ -1,4 +1,4 @@
-/** A job as people see it: the record with its texts parsed, its label and the reason in words. */
+/** A job as the API shows it: the record with its JSON parsed, its label and the reason for the label. */
 import type { Job } from '../core/job/job.ts';
 import type { Labelled } from '../core/job/label.ts';
 import { labelOf } from '../core/job/label.ts';

@@ -1,11 +1,11 @@
-/** Any JSON value as the text that a store keeps of it; what is too large or too deep is told with its place. */
+/** A check that turns any JSON value into the text that a store keeps. It reports where a value is too large or too deep. */
 import type { Check, Report } from '../core/input/check.ts';
 import { MAX_JSON_BYTES, toJsonText } from '../core/input/json.ts';
 import { described } from '../core/input/json-schema.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 
 export const jsonValue: Check<string> = described(
-  { description: `any JSON, of at most ${MAX_JSON_BYTES} bytes` },
+  { description: `any JSON value of at most ${MAX_JSON_BYTES} bytes` },
   (value: unknown, report: Report, path: string): string => {
     try {
       return toJsonText(path, value);

@@ -1,5 +1,4 @@
-/** What the page's first look shows: every queue in a line, the totals of all, and each running job with what it uses. */
-
+/** The overview of the web UI: one row per queue, totals, and one row per running job with its resource usage. */
 import type { Check } from '../core/input/check.ts';
 import { fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
 import { jobId } from '../core/job/names.ts';
@@ -12,13 +11,13 @@ const amount = integer(0, Number.MAX_SAFE_INTEGER);
 const at = number(0, 8.64e15);
 const amountOfMs = number(0, 8.64e15);
 const series = listOf(amount, 1_440);
-const MOST_QUEUES = 100_000;
+const MAX_QUEUES = 100_000;
 
 const queueRow = fields({
   name: text({ max: 128 }),
   state: oneOf(...QUEUE_STATES),
   note: orNull(text({ max: 1_000 })),
-  /** What keeps this node from working it. */
+  /** Why this node does not work the queue; null when it does. */
   problem: orNull(text({ max: 4_096 })),
   /** Whether this node has a script for it. */
   hasScript: flag,
@@ -27,11 +26,11 @@ const queueRow = fields({
   running: amount,
   failed: amount,
   done: amount,
-  /** Since when the job that is next in turn has been ready. */
+  /** When the next job in claim order became ready. */
   oldestWaitAt: orNull(at),
   /** Jobs done in each of the last minutes, oldest first. */
   minutes: series,
-  /** When it will be empty: by the pace of the last hour, else by how long its jobs usually run. */
+  /** Estimated time at which the queue is empty: from the rate of the last hour, else from the usual run time. */
   emptyAt: orNull(at),
   usualMs: orNull(amountOfMs),
 });
@@ -47,15 +46,15 @@ export const overview = fields({
   /** Jobs done in each of the last minutes, oldest first. */
   minutes: series,
   nodes: amount,
-  queues: listOf(queueRow, MOST_QUEUES),
+  queues: listOf(queueRow, MAX_QUEUES),
 });
 export type Overview = ReturnType<typeof overview>;
 
 const seriesPoint = fields({ at, cpuPercent: number(0, 1e6), rssBytes: amount });
 
-/** The very check of a job's view, with the type that people read. */
+/** The check of a job view, with its precise type. */
 const job = jobView as unknown as Check<JobView>;
-const seen = {
+const summary = {
   lastLine: orNull(text({ max: 4_096 })),
   lastOutputAt: orNull(at),
   samples: listOf(seriesPoint, 1_000),
@@ -64,24 +63,26 @@ const runningRow = fields({
   job,
   host: orNull(text({ max: 1_024 })),
   pid: orNull(amount),
-  ...seen,
+  ...summary,
   heartbeatAt: orNull(at),
-  /** By its own progress so far, by how long jobs of its queue usually run, or by both; null where neither tells. */
+  /** Estimated from progress, from the usual run time of the queue, or from both; null without an estimate. */
   expectedEndAt: orNull(at),
   expectedBy: orNull(oneOf(...BASES)),
-  /** How long half of the queue's jobs run at the most; null while too few were seen. */
+  /** The median run time of the queue's jobs; null with too few samples. */
   usualMs: orNull(amountOfMs),
-  /** It has run longer than nineteen of twenty do. */
+  /** Whether it has run longer than the 95th percentile. */
   isSlow: flag,
-  /** Nothing was heard of it for long: no output, no progress. */
+  /** Whether it has sent no output and no progress for a long time. */
   isSilent: flag,
 });
 export type RunningRow = ReturnType<typeof runningRow>;
 
-export const MOST_GLANCES = 500;
-/** What a node tells of the scripts that run on it. */
-export const glances = fields({ glances: listOf(fields({ id: jobId, attempt: amount, ...seen }), MOST_GLANCES) });
-export type RunningSummary = ReturnType<typeof glances>['glances'][number];
+export const MAX_SUMMARIES = 500;
+/** Summaries of the scripts that run on one node. */
+export const runningSummaries = fields({
+  glances: listOf(fields({ id: jobId, attempt: amount, ...summary }), MAX_SUMMARIES),
+});
+export type RunningSummary = ReturnType<typeof runningSummaries>['glances'][number];
 
 export const runningRows = fields({ now: at, rows: listOf(runningRow, 1_000), next: orNull(text({ max: 1_024 })) });
 export type RunningRows = ReturnType<typeof runningRows>;

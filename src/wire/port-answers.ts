@@ -1,4 +1,4 @@
-/** What the calls of the ports answer when it travels: checks that describe it, and that tests hold the answers to. */
+/** The answers of the store ports over HTTP, as checks: they give the schemas, and the tests validate answers with them. */
 import type { Check, Report } from '../core/input/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
 import { described, schemaOf } from '../core/input/json-schema.ts';
@@ -11,7 +11,7 @@ import { ADD_OUTCOMES } from '../core/ports/job-store.ts';
 import { REFUSAL_CODES } from '../core/ports/refusal.ts';
 import { day, failureRecord, ms, policyRecord, uniqueRecord, whole, word } from './port-checks.ts';
 
-const MOST = 10_000;
+const MAX_ITEMS = 10_000;
 export const state = oneOf(...JOB_STATES);
 const anyText = text({ max: 1024 * 1024 });
 const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word, dependents: whole });
@@ -28,7 +28,7 @@ const lease = fields({
   pauseAskedAt: orNull(ms),
 });
 
-/** Everything of a job but its texts. */
+/** All fields of a job except its JSON texts. */
 export const jobFields = {
   id: word,
   queue: word,
@@ -74,7 +74,7 @@ export const historyRows = listOf(
     by: orNull(word),
     note: orNull(anyText),
   }),
-  MOST,
+  MAX_ITEMS,
 );
 
 export const counts = fields({
@@ -99,12 +99,12 @@ export const failureGroups = listOf(
       fields({ firstAt: ms, lastAt: ms, days: listOf(fields({ day, failures: whole, retries: whole }), 4_000) }),
     ),
   }),
-  MOST,
+  MAX_ITEMS,
 );
-export const tagCounts = listOf(fields({ tag: word, jobs: whole }), MOST);
+export const tagCounts = listOf(fields({ tag: word, jobs: whole }), MAX_ITEMS);
 export const prunableJobs = listOf(
   fields({ queue: word, kind: oneOf(...PRUNABLE_KINDS), byAge: whole, byCount: whole, byBytes: whole, bytes: whole }),
-  MOST,
+  MAX_ITEMS,
 );
 export const held = fields({ count: whole, bytes: whole });
 export const storageFields = { queue: word, done: held, failed: held, cancelled: held, results: held };
@@ -131,19 +131,19 @@ export const workerFields = {
   id: word,
   host: word,
   pid: whole,
-  queues: listOf(word, MOST),
+  queues: listOf(word, MAX_ITEMS),
   registeredAt: ms,
   seenAt: ms,
   until: ms,
   isLost: flag,
-  running: listOf(word, MOST),
+  running: listOf(word, MAX_ITEMS),
 };
 
-/** Done with these fields, or refused. */
-function orRefused(right: Check<unknown>): Check<unknown> {
-  const no = fields({ ok: isFalse, refusal });
-  return described({ anyOf: [right.schema ?? {}, no.schema ?? {}] }, (value: unknown, report, path) =>
-    (value as { ok?: unknown } | null)?.ok === true ? right(value, report, path) : no(value, report, path),
+/** A successful result with these fields, or a refusal. */
+function orRefused(success: Check<unknown>): Check<unknown> {
+  const refused = fields({ ok: isFalse, refusal });
+  return described({ anyOf: [success.schema ?? {}, refused.schema ?? {}] }, (value: unknown, report, path) =>
+    (value as { ok?: unknown } | null)?.ok === true ? success(value, report, path) : refused(value, report, path),
   );
 }
 
@@ -152,18 +152,18 @@ const throttleUse = fields({
   max: orNull(whole),
   held: whole,
   waiting: whole,
-  holders: listOf(word, MOST),
+  holders: listOf(word, MAX_ITEMS),
 });
-const brake = anyOf('by', {
+const waitReason = anyOf('by', {
   queue: fields({ by: oneOf('queue'), held: whole, max: whole }),
   rate: fields({ by: oneOf('rate'), until: ms }),
   needs: fields({ by: oneOf('needs'), needs: word }),
   throttle: fields({ by: oneOf('throttle'), address: word, held: whole, max: whole }),
 });
 
-/** Of a thousand queues, each minute. */
-const MOST_POINTS = 200_000;
-export const seriesPoints = listOf(fields({ queue: word, at: ms, done: whole, failed: whole }), MOST_POINTS);
+/** Enough for a thousand queues with a point for each minute. */
+const MAX_POINTS = 200_000;
+export const seriesPoints = listOf(fields({ queue: word, at: ms, done: whole, failed: whole }), MAX_POINTS);
 
 const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   failures: failureGroups,
@@ -171,12 +171,12 @@ const ANSWERS: { readonly [Kind in InsightKind]: Check<unknown> } = {
   series: seriesPoints,
   tags: tagCounts,
   prunable: prunableJobs,
-  ended: listOf(fields({ id: word, endedAt: ms }), MOST),
-  storage: listOf(fields(storageFields), MOST),
-  throttles: listOf(throttleUse, MOST),
-  brakes: listOf(orNull(brake), MOST),
+  ended: listOf(fields({ id: word, endedAt: ms }), MAX_ITEMS),
+  storage: listOf(fields(storageFields), MAX_ITEMS),
+  throttles: listOf(throttleUse, MAX_ITEMS),
+  brakes: listOf(orNull(waitReason), MAX_ITEMS),
 };
-/** An answer of any kind: it does not name its kind, since whoever asked knows it. */
+/** An answer of any kind. The answer has no kind field, since the caller knows which kind it asked for. */
 const insightAnswer = described(
   { anyOf: Object.values(ANSWERS).map(schemaOf) },
   (value: unknown, report: Report, path: string) => {
@@ -195,12 +195,12 @@ function problemsOf(check: Check<unknown>, value: unknown, path: string): readon
 const isTrue: Check<boolean> = flag;
 const isFalse: Check<boolean> = flag;
 const stateResult = orRefused(fields({ ok: isTrue, state }));
-const results = (check: Check<unknown>) => listOf(check, MOST);
+const results = (check: Check<unknown>) => listOf(check, MAX_ITEMS);
 
 export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   add: results(orRefused(fields({ ok: isTrue, outcome: oneOf(...ADD_OUTCOMES), id: word, queue: word, state }))),
   commit: results(stateResult),
-  claim: fields({ jobs: listOf(job, MOST), now: ms, nextAt: orNull(ms) }),
+  claim: fields({ jobs: listOf(job, MAX_ITEMS), now: ms, nextAt: orNull(ms) }),
   heartbeat: results(orRefused(fields({ ok: isTrue, until: ms, cancelAsked: flag, pauseAsked: flag }))),
   settle: results(stateResult),
   cancel: results(orRefused(fields({ ok: isTrue, outcome: oneOf('cancelled', 'asked') }))),
@@ -208,14 +208,14 @@ export const PORT_ANSWERS: { readonly [Name in CallName]: Check<unknown> } = {
   move: results(stateResult),
   change: results(stateResult),
   delete: results(stateResult),
-  find: listOf(orNull(job), MOST),
+  find: listOf(orNull(job), MAX_ITEMS),
   history: historyRows,
-  list: fields({ jobs: listOf(job, MOST), next: orNull(word) }),
-  count: listOf(counts, MOST),
+  list: fields({ jobs: listOf(job, MAX_ITEMS), next: orNull(word) }),
+  count: listOf(counts, MAX_ITEMS),
   insight: insightAnswer,
   keepWorker: orRefused(fields({ ok: isTrue, until: ms })),
   endWorker: orRefused(fields({ ok: isTrue, returned: whole })),
-  workers: listOf(fields({ ...workerFields, info: anyText }), MOST),
+  workers: listOf(fields({ ...workerFields, info: anyText }), MAX_ITEMS),
   maintain: fields({
     overtaken: whole,
     expiredDrafts: whole,
@@ -237,6 +237,6 @@ const storedRecord = fields({
 export const RECORD_ANSWERS = {
   get: orNull(storedRecord),
   put: orRefused(fields({ ok: isTrue, version: whole })),
-  list: listOf(storedRecord, MOST),
+  list: listOf(storedRecord, MAX_ITEMS),
   delete: orRefused(fields({ ok: isTrue })),
 };

@@ -1,6 +1,6 @@
 /**
- * What each call of the JobStore port is given when it travels: a check for every argument. The texts of jobs stay texts;
- * names and reasons are taken as widely as the stores take them, ids and queues as narrowly as they are.
+ * The arguments of the JobStore port over HTTP: a check for each call. JSON texts of jobs stay texts. Names and reasons
+ * are checked as loosely as the stores check them; ids and queue names strictly.
  */
 import type { Check, Report } from '../core/input/check.ts';
 import { anyOf, fields, flag, integer, listOf, number, object, oneOf, orNull, text } from '../core/input/check.ts';
@@ -19,21 +19,21 @@ import type { Hook } from '../core/webhooks/webhook.ts';
 import { HOOK_EVENTS, HOOK_URL, SECRET_NAME } from '../core/webhooks/webhook.ts';
 
 const MAX_MS = 8.64e15;
-/** Items of one call. The library and the workers put a thousand together. */
-const MOST = 10_000;
-/** Words of people and programs: what a store cuts, it cuts itself. */
-const words: Check<string> = text({ max: 64 * 1024 });
+/** The limit of items in one call. The library and the workers send batches of a thousand. */
+const MAX_ITEMS = 10_000;
+/** Free text, such as a reason or a message. The store itself truncates what is too long for it. */
+const freeText: Check<string> = text({ max: 64 * 1024 });
 
 export const ms: Check<number> = integer(0, MAX_MS);
 export const whole: Check<number> = integer(0, Number.MAX_SAFE_INTEGER);
 export const word: Check<string> = text({ max: 1_024 });
 
-/** A JSON text that a store takes as it is. */
+/** A JSON text that a store keeps unchanged. */
 export const jsonText: Check<string> = described(
   {
     type: 'string',
     contentMediaType: 'application/json',
-    description: `JSON, as a text of at most ${MAX_JSON_BYTES} bytes`,
+    description: `JSON text of at most ${MAX_JSON_BYTES} bytes`,
   },
   (value: unknown, report: Report, path: string): string => {
     const given = text({ max: MAX_JSON_BYTES })(value, report, path);
@@ -61,13 +61,13 @@ export const backoffRecord = fields({
   jitter: number(0, 1),
   delaysMs: listOf(ms, 100),
 });
-const hookRecord = fields(
+const webhookRecord = fields(
   { url: text({ max: 800, pattern: HOOK_URL }), on: listOf(oneOf(...HOOK_EVENTS), HOOK_EVENTS.length) },
   { secret: text({ max: 64, pattern: SECRET_NAME }), every: integer(1, 100), silentMs: ms, format: oneOf('rq') },
 );
-export const hookRecords: Check<readonly Hook[]> = listOf(hookRecord, 100);
-/** As core/limits/resources.ts writes them. */
-const units = text({
+export const webhookRecords: Check<readonly Hook[]> = listOf(webhookRecord, 100);
+/** The format of core/limits/resources.ts. */
+const resources = text({
   max: 1_000,
   pattern: /^$|^[A-Za-z]\w*=\d+(,[A-Za-z]\w*=\d+)*$/,
   must: 'must be like cpu=2,gpu=1',
@@ -81,8 +81,8 @@ export const policyRecord = object({
   onDependencyFailed: dependencyRule,
   throttles: listOf(word, 20),
   key: word,
-  hooks: hookRecords,
-  needs: units,
+  hooks: webhookRecords,
+  needs: resources,
 });
 export const uniqueRecord = fields({
   key: word,
@@ -92,11 +92,11 @@ export const uniqueRecord = fields({
 });
 export const failureRecord = fields({
   group: word,
-  message: words,
-  detail: orNull(words),
+  message: freeText,
+  detail: orNull(freeText),
 });
 
-/** Of jobs to wait for: how many are too many for one job, a store says. */
+/** Ids of jobs to wait for. The store enforces the exact limit per job. */
 export const jobIds = listOf(jobId, 2 * MAX_PARENTS);
 
 const newJob = fields(
@@ -116,8 +116,8 @@ const newJob = fields(
 );
 
 const claimRequest = fields(
-  { worker: word, queues: listOf(queueName, MOST), limit: integer(0, 10_000), requestId: word },
-  { leaseMs: ms, offers: fields({ whole: units, free: units }) },
+  { worker: word, queues: listOf(queueName, MAX_ITEMS), limit: integer(0, 10_000), requestId: word },
+  { leaseMs: ms, offers: fields({ whole: resources, free: resources }) },
 );
 
 const token = whole;
@@ -126,7 +126,7 @@ const heartbeat = fields(
   {
     leaseMs: ms,
     started: fields({ pid: orNull(whole) }),
-    progress: fields({ percent: orNull(number(0, 100)), text: orNull(words) }),
+    progress: fields({ percent: orNull(number(0, 100)), text: orNull(freeText) }),
     checkpoint: jsonText,
     data: jsonText,
   },
@@ -140,15 +140,15 @@ export const settlement = anyOf('kind', {
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure: failureRecord, delayMs: ms }, { final: flag }),
   retry: fields({ ...attempt, kind: oneOf('retry'), failure: failureRecord, delayMs: ms }),
-  resend: fields({ ...attempt, kind: oneOf('resend'), delayMs: ms, reason: words }),
-  release: fields({ ...attempt, kind: oneOf('release'), reason: words }),
-  crash: fields({ ...attempt, kind: oneOf('crash'), reason: words }),
-  forward: fields({ ...attempt, kind: oneOf('forward'), address: words }),
+  resend: fields({ ...attempt, kind: oneOf('resend'), delayMs: ms, reason: freeText }),
+  release: fields({ ...attempt, kind: oneOf('release'), reason: freeText }),
+  crash: fields({ ...attempt, kind: oneOf('crash'), reason: freeText }),
+  forward: fields({ ...attempt, kind: oneOf('forward'), address: freeText }),
 });
 
 const seen = { attempt: whole };
-/** Which jobs, in words; times are told apart, since an address gives them as text. */
-export const JOB_WORDS = {
+/** The filters of a job query, without times: a URL query has them as text. */
+export const JOB_FILTER = {
   queue: queueName,
   state: oneOf(...JOB_STATES),
   label: oneOf(...LABELS),
@@ -162,7 +162,7 @@ export const JOB_WORDS = {
 const jobQuery = fields(
   { order: oneOf('newest', 'claim'), limit: integer(0, 10_000) },
   {
-    ...JOB_WORDS,
+    ...JOB_FILTER,
     since: ms,
     before: ms,
     after: word,
@@ -172,19 +172,19 @@ const workerBeat = fields({
   id: word,
   host: word,
   pid: whole,
-  queues: listOf(queueName, MOST),
+  queues: listOf(queueName, MAX_ITEMS),
   leaseMs: ms,
   info: jsonText,
   kind: oneOf('register', 'renew'),
 });
 
-/** A UTC day as people write it. */
+/** A UTC day. */
 export const day: Check<string> = text({
   max: 10,
   pattern: /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
   must: 'must be a day such as 2026-11-15',
 });
-export const STATISTICS_WORDS = { queue: queueName, from: day, to: day, by: oneOf('queue', 'tag', 'worker') };
+export const STATISTICS_FILTER = { queue: queueName, from: day, to: day, by: oneOf('queue', 'tag', 'worker') };
 
 export const seriesSpan: Check<Span> = oneOf(...SPAN_NAMES);
 
@@ -196,28 +196,28 @@ const QUESTIONS: { readonly [Kind in InsightKind]: Check<QuestionOf<Kind>> } = {
     queue: queueName,
     state: oneOf(...ENDED_STATES),
     from: ms,
-    limit: integer(1, MOST),
+    limit: integer(1, MAX_ITEMS),
   }),
   storage: fields({ kind: oneOf('storage') }, { queue: queueName }),
-  tags: fields({ kind: oneOf('tags'), limit: integer(1, MOST) }),
-  statistics: fields({ kind: oneOf('statistics') }, STATISTICS_WORDS),
+  tags: fields({ kind: oneOf('tags'), limit: integer(1, MAX_ITEMS) }),
+  statistics: fields({ kind: oneOf('statistics') }, STATISTICS_FILTER),
   series: fields({ kind: oneOf('series'), span: seriesSpan }, { queue: queueName, from: ms }),
   throttles: fields({ kind: oneOf('throttles') }),
-  brakes: fields({ kind: oneOf('brakes'), ids: listOf(jobId, MOST) }),
+  brakes: fields({ kind: oneOf('brakes'), ids: listOf(jobId, MAX_ITEMS) }),
 };
 const insightQuestion: Check<Question> = anyOf('kind', QUESTIONS);
 
-const ids = listOf(jobId, MOST);
+const ids = listOf(jobId, MAX_ITEMS);
 
 export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name>> } = {
-  add: listOf(newJob, MOST),
+  add: listOf(newJob, MAX_ITEMS),
   commit: ids,
   claim: claimRequest,
-  heartbeat: listOf(heartbeat, MOST),
-  settle: listOf(settlement, MOST),
-  cancel: listOf(fields({ id: jobId }, { ...seen, dependents: oneOf('cancel', 'leave') }), MOST),
-  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms, steal: flag }), MOST),
-  move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MOST),
+  heartbeat: listOf(heartbeat, MAX_ITEMS),
+  settle: listOf(settlement, MAX_ITEMS),
+  cancel: listOf(fields({ id: jobId }, { ...seen, dependents: oneOf('cancel', 'leave') }), MAX_ITEMS),
+  requeue: listOf(fields({ id: jobId }, { ...seen, queue: queueName, delayMs: ms, steal: flag }), MAX_ITEMS),
+  move: listOf(fields({ id: jobId, queue: queueName }, { ...seen, steal: flag }), MAX_ITEMS),
   change: listOf(
     fields(
       { id: jobId },
@@ -229,17 +229,17 @@ export const PORT_CHECKS: { readonly [Name in CallName]: Check<CallArgument<Name
         name: word,
         data: jsonText,
         pause: flag,
-        note: words,
+        note: freeText,
         dependsOn: object({ add: jobIds, remove: jobIds }),
       },
     ),
-    MOST,
+    MAX_ITEMS,
   ),
   delete: ids,
   find: ids,
   history: jobId,
   list: jobQuery,
-  count: orAbsent(listOf(queueName, MOST)),
+  count: orAbsent(listOf(queueName, MAX_ITEMS)),
   insight: insightQuestion,
   keepWorker: workerBeat,
   endWorker: fields({ id: word, kind: oneOf('fail', 'deregister') }),

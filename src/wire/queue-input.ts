@@ -1,4 +1,4 @@
-/** A queue as somebody makes it: its name, and the settings that shall not be the default. */
+/** The input for a new queue: its name, and the settings that differ from the default. */
 import type { Check, Report } from '../core/input/check.ts';
 import { show } from '../core/input/check.ts';
 import { described, schemaOf } from '../core/input/json-schema.ts';

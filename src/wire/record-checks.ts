@@ -1,4 +1,4 @@
-/** What the calls of the Records port are given when they travel. */
+/** The arguments of the Records port over HTTP. */
 import { fields, integer, text } from '../core/input/check.ts';
 import { ms, whole } from './port-checks.ts';
 

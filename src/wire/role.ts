@@ -1,10 +1,10 @@
-/** Who may what. Each role of the ladder may all that those below it may; `relay` stands beside it. */
+/** The roles of callers. `read`, `submit`, `operate` and `admin` each include the roles before them; `relay` is separate. */
 
 const LADDER = ['read', 'submit', 'operate', 'admin'] as const;
 export const ROLES = [...LADDER, 'relay'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether somebody with this role may do what needs that one. What a relay may, everybody who may submit may too. */
+/** Returns whether role `has` includes role `needs`. `submit` and above include `relay`. */
 export function allows(has: Role, needs: Role | 'open'): boolean {
   if (needs === 'open' || has === needs) return true;
   if (has === 'relay') return false;

@@ -1,13 +1,13 @@
-/** What the routes of schedules answer: checks that describe it, and that tests hold the answers to. */
+/** The answers of the schedule routes, as checks: they give the schemas, and the tests validate answers with them. */
 import { anything, fields, flag, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
 import { JOB_STATES } from '../core/job/job.ts';
 import { OVERLAPS } from '../core/schedules/schedule.ts';
 import { whole, word } from './port-checks.ts';
 
 const at = number(0, 8.64e15);
-const MOST_SCHEDULES = 100_000;
-const MOST_RUNS = 2_000;
-const words = text({ max: 4_096 });
+const MAX_SCHEDULES = 100_000;
+const MAX_RUNS = 2_000;
+const freeText = text({ max: 4_096 });
 
 const run = fields({
   slot: at,
@@ -22,7 +22,7 @@ const run = fields({
 const view = {
   name: word,
   queue: word,
-  words,
+  words: freeText,
   cron: orNull(word),
   zone: orNull(word),
   every: orNull(word),
@@ -38,11 +38,11 @@ const view = {
   options: anything,
   isPaused: flag,
   pausedAt: orNull(at),
-  note: orNull(words),
+  note: orNull(freeText),
   createdAt: at,
   changedAt: at,
   nextAt: orNull(at),
-  upcoming: listOf(at, MOST_RUNS),
+  upcoming: listOf(at, MAX_RUNS),
   recent: listOf(run, 100),
   queued: whole,
   made: whole,
@@ -52,12 +52,12 @@ const view = {
 
 export const scheduleAnswer = fields(view);
 export const setAnswer = fields({ ...view, outcome: oneOf('created', 'changed', 'unchanged') });
-export const scheduleList = fields({ schedules: listOf(scheduleAnswer, MOST_SCHEDULES) });
+export const scheduleList = fields({ schedules: listOf(scheduleAnswer, MAX_SCHEDULES) });
 export const ranAnswer = fields({ id: word });
-export const ruleAnswer = fields({ words, upcoming: listOf(at, MOST_RUNS) });
+export const ruleAnswer = fields({ words: freeText, upcoming: listOf(at, MAX_RUNS) });
 
-/** `runs` are those that have not come yet; `isCut`: there are more of them than are told. */
-export const laneList = fields({
+/** `runs` are future run times; `isCut` means that there are more than listed. */
+export const scheduleTimelines = fields({
   from: at,
   until: at,
   lanes: listOf(
@@ -66,10 +66,10 @@ export const laneList = fields({
       queue: word,
       isPaused: flag,
       expectedMs: orNull(at),
-      runs: listOf(at, MOST_RUNS),
+      runs: listOf(at, MAX_RUNS),
       isCut: flag,
     }),
-    MOST_SCHEDULES,
+    MAX_SCHEDULES,
   ),
 });
-export type LaneList = ReturnType<typeof laneList>;
+export type LaneList = ReturnType<typeof scheduleTimelines>;

@@ -1,20 +1,20 @@
-/** A schedule as it is shown: its rule in words and as it can be given again, when it runs next, and how its last runs did. */
+/** A schedule as the API shows it: its rule, described and as input again, its next run times and its last runs. */
 import type { JobState } from '../core/job/job.ts';
 import type { Overlap, Run, Schedule, ScheduleDefinition } from '../core/schedules/schedule.ts';
 import { fireAt, nextSlot } from '../core/schedules/schedule.ts';
 import { nextRunAt } from '../core/schedules/schedule-plan.ts';
-import { ruleWords } from './schedule-words.ts';
+import { ruleWords } from './describe-rule.ts';
 import { exactDuration } from './spans.ts';
 
 export interface RunView extends Run {
-  /** Of its job: null where there is none, or none any more. */
+  /** The state of its job; null if there is no job, or it was deleted. */
   readonly state: JobState | null;
 }
 
 export interface ScheduleView {
   readonly name: string;
   readonly queue: string;
-  /** The rule in words. */
+  /** The rule in plain English. */
   readonly words: string;
   readonly cron: string | null;
   readonly zone: string | null;
@@ -34,13 +34,13 @@ export interface ScheduleView {
   readonly note: string | null;
   readonly createdAt: number;
   readonly changedAt: number;
-  /** In the past when nobody has kept it going; null when it is paused or over. */
+  /** The next run time; in the past if no process runs the schedules, null if it is paused or has ended. */
   readonly nextAt: number | null;
-  /** The next ones from now on, also of one that is paused. */
+  /** The next run times from now on; a paused schedule has them too. */
   readonly upcoming: readonly number[];
   /** Newest first. */
   readonly recent: readonly RunView[];
-  /** Slots that wait for an earlier job to end. */
+  /** Run times that wait for an earlier job to end. */
   readonly queued: number;
   readonly made: number;
   readonly skipped: number;
@@ -98,16 +98,16 @@ export interface Window {
   readonly limit: number;
 }
 
-/** When its jobs run in (after, until], as far as the limit goes; whether it is paused is not asked. */
+/** Returns the run times in (after, until], up to the limit. A pause is ignored. */
 export function upcomingRuns(schedule: Pick<Schedule, 'name' | 'definition' | 'mark'>, window: Window): number[] {
   const runs: number[] = [];
   const { definition, mark } = schedule;
-  // A slot may lie before the window and run in it.
-  let slot = nextSlot(definition, Math.max(mark, window.after - definition.jitterMs - 1));
-  while (slot !== null && slot <= window.until && runs.length < window.limit) {
-    const at = fireAt(schedule, slot);
+  // Jitter can move a run time from before the window into it.
+  let runTime = nextSlot(definition, Math.max(mark, window.after - definition.jitterMs - 1));
+  while (runTime !== null && runTime <= window.until && runs.length < window.limit) {
+    const at = fireAt(schedule, runTime);
     if (at > window.after && at <= window.until) runs.push(at);
-    slot = nextSlot(definition, slot);
+    runTime = nextSlot(definition, runTime);
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-/** Times, ages and sizes as people read them, and durations as settings take them. Pure. */
+/** Formats times, ages and sizes for people, and durations as settings accept them. Pure. */
 
 const UNITS = [
   ['w', 604_800_000],
@@ -8,7 +8,7 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** The two largest parts: '2 h 5 m', '45 s', '0.4 s'. */
+/** Formats a duration with its two largest units: '2 h 5 m', '45 s', '0.4 s'. */
 export function span(ms: number): string {
   if (ms < 0) return '0 s';
   if (ms < 1_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
@@ -16,23 +16,23 @@ export function span(ms: number): string {
   return parts.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
 }
 
-/** '2 h ago', 'in 5 m', 'now'. One part is enough for an age. */
+/** Formats a time relative to now with one unit: '2 h ago', 'in 5 m', 'now'. */
 export function age(at: number, now: number): string {
   const away = Math.abs(now - at);
   if (away < 1_000) return 'now';
   const [first] = partsOf(Math.floor(away / 1_000) * 1_000);
-  const words = first === undefined ? '' : `${first[0]} ${first[1]}`;
-  return at > now ? `in ${words}` : `${words} ago`;
+  const distance = first === undefined ? '' : `${first[0]} ${first[1]}`;
+  return at > now ? `in ${distance}` : `${distance} ago`;
 }
 
-/** As a setting takes it: '1h30m', '250ms', exactly. */
+/** Formats a duration exactly, as a setting accepts it: '1h30m', '250ms'. */
 export function exactDuration(ms: number): string {
   const rest = ms % 1_000;
   const whole = partsOf(ms - rest).map(([amount, unit]) => `${amount}${unit}`);
   return [...whole, ...(rest > 0 || whole.length === 0 ? [`${rest}ms`] : [])].join('');
 }
 
-/** '512 B', '1.5 KB', '20 MB'; a KB is 1,024 bytes. */
+/** Formats a size: '512 B', '1.5 KB', '20 MB'. A KB is 1,024 bytes. */
 export function bytes(count: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let amount = count;
@@ -41,13 +41,13 @@ export function bytes(count: number): string {
   return `${unit === 0 || amount >= 10 ? Math.round(amount) : amount.toFixed(1)} ${units[unit]}`;
 }
 
-/** The time of day here, with the date when it is another one. */
+/** Formats the local time of day, with the date unless it is today's. */
 export function clockTime(at: number, now: number): string {
   const [day, time] = localIso(at).split(' ');
   return localIso(now).startsWith(day ?? '') ? (time ?? '') : `${day} ${time}`;
 }
 
-/** '2026-03-01 14:05:09', in the time zone of this machine. */
+/** Formats a time in the local time zone: '2026-03-01 14:05:09'. */
 export function localIso(at: number): string {
   const date = new Date(at);
   const two = (number: number): string => String(number).padStart(2, '0');

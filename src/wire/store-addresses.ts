@@ -1,4 +1,4 @@
-/** Where the ports are reached over HTTP: both sides go by this. */
+/** The paths of the store ports over HTTP, for the server and for the HTTP store. */
 import type { CallName } from '../core/operations/perform.ts';
 import type { RecordCallName } from './record-checks.ts';
 

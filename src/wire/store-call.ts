@@ -1,4 +1,4 @@
-/** The body of a call of a port: its argument, and the caller's time where the store was opened for that. */
+/** The body of a port call: its argument, and the caller's time if the store accepts one. */
 import type { Check, Report } from '../core/input/check.ts';
 import { object } from '../core/input/check.ts';
 import { described, schemaOf } from '../core/input/json-schema.ts';
@@ -15,7 +15,7 @@ export function storeCall<Argument>(argument: Check<Argument>): Check<StoreCall<
     { ...schemaOf(whole), required: isNeeded(argument) ? ['argument'] : [] },
     (value: unknown, report: Report, path: string) => {
       const read = whole(value, report, path) as { argument?: Argument; now?: number } | undefined;
-      // One that is left out is for its own check to take or to miss.
+      // An absent argument is passed to its own check, which accepts or reports it.
       const given = read?.argument ?? argument(undefined, report, 'argument');
       return { argument: given, ...(read?.now !== undefined && { now: read.now }) };
     },

@@ -1,4 +1,4 @@
-/** How long jobs of a queue usually run, by the histograms of its last days. */
+/** The usual run time of a queue's jobs, from the histograms of its last days. */
 import { addHistograms, quantile } from '../core/statistics/histogram.ts';
 import type { DayStatistics } from '../core/statistics/statistics.ts';
 
@@ -9,10 +9,10 @@ export interface UsualRun {
   readonly p95Ms: number;
 }
 
-/** Fewer tell nothing of what is usual. */
+/** Fewer samples give no useful estimate. */
 export const MIN_SAMPLES = 20;
 
-/** Null when too few were seen. */
+/** Returns null with too few samples. */
 export function usualRun(days: readonly Pick<DayStatistics, 'run'>[]): UsualRun | null {
   const runs = days.map(({ run }) => run).filter(({ histogram }) => histogram !== null);
   const samples = runs.reduce((sum, { count }) => sum + count, 0);

@@ -1,4 +1,4 @@
-/** What the resources answer: checks that describe it, and that tests hold the answers to. */
+/** The answers of the API, as checks: they give the schemas, and the tests validate answers with them. */
 
 import type { Check, Report } from '../core/input/check.ts';
 import { anything, fields, flag, listOf, object, oneOf, orNull, text } from '../core/input/check.ts';
@@ -11,16 +11,16 @@ import { SETTING_NAMES, SETTING_SOURCES } from '../core/settings/global-settings
 import { dependencyRule } from '../core/settings/policy-input.ts';
 import { QUEUE_STATES } from '../core/settings/settings.ts';
 import { counts, failureGroups, historyRows, jobFields, state, workerFields } from './port-answers.ts';
-import { backoffRecord, hookRecords, ms, whole, word } from './port-checks.ts';
+import { backoffRecord, ms, webhookRecords, whole, word } from './port-checks.ts';
 
-const MOST = 10_000;
+const MAX_ITEMS = 10_000;
 const anyText = text({ max: 64 * 1024 });
 
 export const jobView = fields(
   { ...jobFields, data: anything, result: anything, label: oneOf(...LABELS), reason: anyText },
   { checkpoint: anything },
 );
-export const jobPage = fields({ jobs: listOf(jobView, MOST), next: orNull(word) });
+export const jobPage = fields({ jobs: listOf(jobView, MAX_ITEMS), next: orNull(word) });
 const graphNode = fields({
   id: word,
   queue: word,
@@ -30,19 +30,19 @@ const graphNode = fields({
   reason: anyText,
 });
 export const jobGraphView = fields({
-  nodes: listOf(graphNode, MOST),
-  edges: listOf(fields({ parent: word, child: word }), MOST * MOST),
+  nodes: listOf(graphNode, MAX_ITEMS),
+  edges: listOf(fields({ parent: word, child: word }), MAX_ITEMS * MAX_ITEMS),
   isWhole: flag,
 });
 export const jobHistory = fields({ history: historyRows });
-export const jobCounts = fields({ queues: listOf(counts, MOST) });
+export const jobCounts = fields({ queues: listOf(counts, MAX_ITEMS) });
 export const groups = fields({ groups: failureGroups });
-export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MOST) });
+export const workerList = fields({ workers: listOf(fields({ ...workerFields, info: anything }), MAX_ITEMS) });
 
 const refusal = fields({ code: oneOf(...REFUSAL_CODES), message: anyText }, { holder: word, dependents: whole });
 const refusedItem = fields({ ok: flag, refusal });
 
-/** One of many: what came of it, or `ok: false` and why not. */
+/** A result in a list: the result itself, or `ok: false` with the refusal. */
 export function orRefusedItem<T>(check: Check<T>): Check<T> {
   const schema = { anyOf: [schemaOf(check), schemaOf(refusedItem)] };
   return described(schema, (value: unknown, report: Report, path: string) =>
@@ -54,7 +54,7 @@ export function orRefusedItem<T>(check: Check<T>): Check<T> {
 
 export const added = fields({ id: word, queue: word, state, outcome: oneOf(...ADD_OUTCOMES) });
 export const cancelled = fields({ outcome: oneOf('cancelled', 'asked'), job: jobView });
-/** What a call for many jobs came to: how many did, how many did not and why, and whether there are more to do. */
+/** The result of a bulk call: how many succeeded, how many were refused by code, and whether more jobs match. */
 export const bulkResult = fields({
   ok: whole,
   refused: object(codes(whole)),
@@ -111,7 +111,7 @@ const settings = fields({
   maxRuntimeMs: orNull(ms),
   maxSilenceMs: orNull(ms),
   graceMs: ms,
-  hooks: hookRecords,
+  hooks: webhookRecords,
   search: listOf(word, 20),
   retention: fields({ done: keep, failed: keep, cancelled: keep, results: keep, logs: keep, attachments: keep }),
 });
@@ -122,8 +122,8 @@ const sources = fields(
 );
 
 /**
- * `env` is the names alone: the values are secrets. `problem` is what keeps this node from working it. `from` tells who set
- * each of its settings: the queue itself, somebody for every queue, or nobody.
+ * `env` has names only, since the values are secrets. `problem` is why this node does not work the queue. `from` gives the
+ * source of each setting: the queue, the settings for all queues, or the default.
  */
 export const queueView = fields({
   name: word,
@@ -133,4 +133,4 @@ export const queueView = fields({
   from: sources,
 });
 export type QueueView = ReturnType<typeof queueView>;
-export const queueList = fields({ queues: listOf(queueView, MOST) });
+export const queueList = fields({ queues: listOf(queueView, MAX_ITEMS) });

@@ -1,4 +1,4 @@
-/** What workers in any language say: data, results and checkpoints as JSON values, durations in words. */
+/** The requests of workers in any language: data, results and checkpoints as JSON values, durations like `5m`. */
 import type { Check, Report } from '../core/input/check.ts';
 import { anyOf, duration, fields, flag, integer, listOf, number, oneOf, orNull, text } from '../core/input/check.ts';
 import { described, schemaOf } from '../core/input/json-schema.ts';
@@ -9,42 +9,42 @@ import { oneOrMany } from './job-input.ts';
 import { jsonValue } from './json-value.ts';
 import { jobIds, whole, word } from './port-checks.ts';
 
-const MOST = 1_000;
+const MAX_ITEMS = 1_000;
 const lease = duration(100);
 const attempt = { id: jobId, token: whole };
-const words = text({ max: MAX_MESSAGE_LENGTH });
+const message = text({ max: MAX_MESSAGE_LENGTH });
 
 export const claimInput = fields(
   { worker: word, queues: listOf(queueName, 100) },
   { limit: integer(1, 500), lease, requestId: word, wait: duration() },
 );
 
-const beat = fields(attempt, {
+const heartbeat = fields(attempt, {
   lease,
   started: fields({ pid: orNull(whole) }),
   progress: progressCheck(),
   checkpoint: jsonValue,
   data: jsonValue,
 });
-export const heartbeatInput = oneOrMany(beat, MOST);
+export const heartbeatInput = oneOrMany(heartbeat, MAX_ITEMS);
 
 function progressCheck(): Check<{ percent: number | null; text: string | null }> {
-  const given = fields({}, { percent: orNull(number(0, 100)), text: orNull(words) });
+  const given = fields({}, { percent: orNull(number(0, 100)), text: orNull(message) });
   return described(schemaOf(given), (value: unknown, report: Report, path: string) => {
-    const { percent = null, text: said = null } = given(value, report, path) ?? {};
-    return { percent, text: said };
+    const { percent = null, text: status = null } = given(value, report, path) ?? {};
+    return { percent, text: status };
   });
 }
 
 const failureFields = fields(
-  { message: words },
+  { message },
   { group: text({ max: MAX_GROUP_LENGTH }), detail: orNull(text({ max: MAX_DETAIL_LENGTH })) },
 );
-/** A failure without a group gets the one that its message makes. */
+/** A failure without a group gets a group derived from its message. */
 const failure: Check<Failure> = described(schemaOf(failureFields), (value: unknown, report: Report, path: string) => {
   const given: Partial<Failure> = failureFields(value, report, path) ?? {};
-  const { message = '', detail = null } = given;
-  return { message, group: given.group ?? groupOfMessage(message), detail };
+  const { message: failureMessage = '', detail = null } = given;
+  return { message: failureMessage, group: given.group ?? groupOfMessage(failureMessage), detail };
 });
 
 const delay = duration();
@@ -55,9 +55,9 @@ const settlement = anyOf('kind', {
   ),
   fail: fields({ ...attempt, kind: oneOf('fail'), failure }, { delay, final: flag }),
   retry: fields({ ...attempt, kind: oneOf('retry'), failure }, { delay }),
-  resend: fields({ ...attempt, kind: oneOf('resend') }, { delay, reason: words }),
-  release: fields({ ...attempt, kind: oneOf('release') }, { reason: words }),
-  forward: fields({ ...attempt, kind: oneOf('forward'), address: words }),
+  resend: fields({ ...attempt, kind: oneOf('resend') }, { delay, reason: message }),
+  release: fields({ ...attempt, kind: oneOf('release') }, { reason: message }),
+  forward: fields({ ...attempt, kind: oneOf('forward'), address: message }),
 });
 export type SettlementInput = ReturnType<typeof settlement>;
-export const settleInput = oneOrMany(settlement, MOST);
+export const settleInput = oneOrMany(settlement, MAX_ITEMS);

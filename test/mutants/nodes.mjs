@@ -83,9 +83,9 @@ export const nodes = [
     suites: processes,
   },
   {
-    name: 'nodes: what part of a log was asked for is not passed on',
+    name: 'nodes: the range of a log request is not forwarded',
     file: 'src/server/views/from-other-node.ts',
-    find: 'const headers = picked(request.headers, ASKED);',
+    find: 'const headers = picked(request.headers, REQUEST_HEADERS);',
     replace: 'const headers = picked({}, ASKED);',
     suites: processes,
   },

@@ -31,9 +31,9 @@ export const server = [
     suites: ['test/node/stop.test.ts'],
   },
   {
-    name: 'server: a removed socket is not made again',
+    name: 'server: a removed socket is not recreated',
     file: 'src/server/http/listen.ts',
-    find: 'if (await isThere(path)) return;',
+    find: 'if (await exists(path)) return;',
     replace: 'if (server.listening) return;',
     suites: ['test/node/stop.test.ts'],
   },

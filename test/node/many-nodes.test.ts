@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Longhaul } from '../../src/library/index.ts';
-import type { AttemptView } from '../../src/node/attempts/attempt-view.ts';
 import { proveCall } from '../../src/node/cluster/node-credential.ts';
 import type { ProvenEntry } from '../../src/node/cluster/node-entry.ts';
 import { NodeSecret, openNodeSecret } from '../../src/node/cluster/node-secret.ts';
+import type { AttemptView } from '../../src/wire/attempt-view.ts';
 import type { OneRunning, RunningRows } from '../../src/wire/overview.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
 import { readEvents } from '../server-files/stream-reader.ts';
@@ -179,7 +179,7 @@ describeWithRedis('two nodes on one Redis', () => {
   it('no route returns the secret, and an entry without a valid proof is never called', async () => {
     const body = { argument: { kind: 'node-secret', key: 'nodes' } };
     const read = await a().post('/api/store/records/get', body);
-    expect([read.status, read.text]).toEqual([403, expect.stringContaining('are not read through here')]);
+    expect([read.status, read.text]).toEqual([403, expect.stringContaining('cannot be read through the API')]);
     expect((await getOverSocket(a().bench.home, '/api/nodes')).text).not.toContain('"proof"');
     let calls = 0;
     const trap = createServer((_request, response) => {

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Longhaul } from '../../src/library/index.ts';
 import { connect } from '../../src/library/index.ts';
-import type { NodeView } from '../../src/node/cluster/node-entry.ts';
+import type { NodeView } from '../../src/wire/node-view.ts';
 import { Bench, eventually, type Served } from '../processes/scripts-workbench.ts';
 import { type Answer, get, post, urlOf } from './serve-bench.ts';
 

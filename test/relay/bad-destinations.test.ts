@@ -73,7 +73,7 @@ it('a private address is called only after it is allowed', async () => {
     await relay(closed, { id: host, to: `http://${host}:${b.port}/q/mail` });
     const job = await until(closed, host, hasFailed);
     expect(job).toMatchObject({ state: 'waiting', failure: { group: 'relay: not-allowed' } });
-    expect(job.failure?.message).toContain('"allowDestinations" in node.json does not name');
+    expect(job.failure?.message).toContain('"allowDestinations" in node.json does not list');
   }
   closed.change({ allowDestinations: [`127.0.0.1:${b.port}`] });
   expect(await until(closed, '127.0.0.1', ended)).toMatchObject({ state: 'done' });

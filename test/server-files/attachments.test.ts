@@ -1,4 +1,4 @@
-/** Files of jobs by HTTP: what goes in comes out, in whole or in part; what must not be taken is refused and leaves nothing. */
+/** Attachments over HTTP: uploads, complete and partial downloads, and refusals that leave no file behind. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('a file of a draft', () => {
     });
   });
 
-  it('S17 comes out as it went in, as bytes to be saved and never as a page', async () => {
+  it('S17 is downloaded unchanged, as a file to save and never as a page', async () => {
     const { status, headers, bytes } = await bench.ask('GET', at('parts', 'film.bin'));
     expect(status).toBe(200);
     expect(bytes.equals(content)).toBe(true);
@@ -52,7 +52,7 @@ describe('a file of a draft', () => {
     ['bytes=299999-999999999999999', 206, 299_999, 300_000],
     ['bytes=300000-', 416, 0, 0],
     ['bytes=-0', 416, 0, 0],
-    // Malformed, of another unit or of several parts: as if nothing had been asked.
+    // Malformed ranges, other units and several parts are ignored.
     ['bytes=5-3', 200, 0, 300_000],
     ['bytes=a-b', 200, 0, 300_000],
     ['bytes=-', 200, 0, 300_000],
@@ -66,7 +66,7 @@ describe('a file of a draft', () => {
     if (status === 206) expect(answer.headers['content-range']).toBe(`bytes ${from}-${to - 1}/300000`);
   });
 
-  it('a part is sent only to who has the same content, and nothing to who has it all', async () => {
+  it('a range is sent only for the same content, and 304 if the client has the content', async () => {
     const ask = (headers: object) => bench.ask('GET', at('parts', 'film.bin'), { headers: { ...headers } });
     expect(await ask({ range: 'bytes=1-2', 'if-range': `"${sha256}"` })).toMatchObject({ status: 206 });
     expect(await ask({ range: 'bytes=1-2', 'if-range': '"other"' })).toMatchObject({ status: 200 });
@@ -76,7 +76,7 @@ describe('a file of a draft', () => {
     });
   });
 
-  it('is gone after a DELETE, and cannot be deleted once the job has begun', async () => {
+  it('is gone after a DELETE, and cannot be deleted after the job started', async () => {
     await bench.ask('PUT', at('parts', 'gone'), { bytes: Buffer.from('x') });
     expect(await bench.ask('DELETE', at('parts', 'gone'))).toMatchObject({ status: 204 });
     expect(await bench.ask('DELETE', at('parts', 'gone'))).toMatchObject({ status: 404 });
@@ -104,7 +104,7 @@ it('a file replaces one of the same name', async () => {
   expect(await list('again')).toMatchObject({ attachments: [{ name: 'x', size: 6 }] });
 });
 
-it('the hash that was announced is checked, and what has another is not kept', async () => {
+it('the announced hash is verified, and content with another hash is not stored', async () => {
   await bench.add('nobody', 'hashed', { draft: true });
   const put = (headers: Record<string, string>) => bench.ask('PUT', at('hashed', 'x'), { bytes: content, headers });
   const wrong = sha256Of(Buffer.from('other'));
@@ -123,7 +123,7 @@ it('the hash that was announced is checked, and what has another is not kept', a
   expect(await bench.ask('PUT', at('right', 'x'), { bytes: content, headers })).toMatchObject({ status: 201 });
 });
 
-describe('S18 names that mean harm', () => {
+describe('S18 malicious names', () => {
   const names = [
     '../../etc/passwd',
     '..%2f..%2fx',
@@ -140,12 +140,12 @@ describe('S18 names that mean harm', () => {
     'a\\b',
     '\u202egnp.exe',
   ];
-  it('are refused with words, and nothing is written', async () => {
+  it('are refused with a reason, and no file is written', async () => {
     await bench.add('nobody', 'named', { draft: true });
     const before = files();
     for (const name of names) {
       const { status, json } = await bench.ask('PUT', at('named', name), { bytes: content });
-      // A client, or whoever stands between, may take . and .. out of an address before it is sent.
+      // A client or a proxy may remove . and .. from a URL before it is sent.
       if (status === 400) expect({ name, json }).toMatchObject({ name, json: { problems: [{ path: 'name' }] } });
       else expect([404, 405]).toContain(status);
     }
@@ -153,7 +153,7 @@ describe('S18 names that mean harm', () => {
     expect(await list('named')).toEqual({ attachments: [] });
   });
 
-  it('also one that looks like another', async () => {
+  it('include names that look like another', async () => {
     await bench.ask('PUT', at('named', 'caf\u00e9'), { bytes: content });
     expect(await bench.ask('PUT', at('named', 'cafe\u0301'), { bytes: content })).toMatchObject({ status: 400 });
     const { headers } = await bench.ask('GET', at('named', 'caf\u00e9'));
@@ -161,7 +161,7 @@ describe('S18 names that mean harm', () => {
   });
 });
 
-it('what is too large or of another type is refused before it is sent', async () => {
+it('content that is too large or of another type is refused before it is sent', async () => {
   await bench.add('nobody', 'large', { draft: true });
   const put = (headers: Record<string, string>) =>
     bench.ask('PUT', at('large', 'x'), { headers: { expect: '100-continue', ...headers } });
@@ -174,7 +174,7 @@ it('what is too large or of another type is refused before it is sent', async ()
   expect(await bench.call('commit', ['large'])).toMatchObject([{ ok: true }]);
 });
 
-it('the holder of a lease adds outputs, and nobody else', async () => {
+it('only the holder of the lease can add outputs', async () => {
   await bench.add('mine', 'output');
   await bench.call('keepWorker', {
     id: 'w',
@@ -200,7 +200,7 @@ it('the holder of a lease adds outputs, and nobody else', async () => {
   expect(await put(token)).toMatchObject({ status: 409, json: { code: 'lease-lost' } });
 });
 
-it('a file that was damaged on disk is never served whole', async () => {
+it('a file that is damaged on disk is never served completely', async () => {
   await bench.add('nobody', 'damaged', { draft: true });
   const mine = bytesOf(2_000_000, 7);
   await bench.ask('PUT', at('damaged', 'x'), { bytes: mine });

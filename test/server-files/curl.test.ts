@@ -1,4 +1,4 @@
-/** The whole life of a job, and what goes wrong with one, with nothing but curl. */
+/** The life of a job and its errors, with curl only. */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ echo "result {\\"bytes\\": $(wc -c < attach/input.bin)}" >&3; echo over`,
   await bench.start();
 });
 
-/** The status and the answer, as curl printed them. */
+/** The status and the answer, as curl prints them. */
 async function curl(
   path: string,
   ...words: string[]
@@ -92,7 +92,7 @@ it('a job is drafted, given a file, committed, followed, read, requeued and dele
   expect(await curl(job)).toMatchObject({ status: 404, json: { code: 'not-found' } });
 });
 
-it('a running job is cancelled, and its stream tells the end', async () => {
+it('a running job is cancelled, and its stream reports the end', async () => {
   await post('/api/jobs', { id: 'curl-2', queue: 'sleeper' });
   const following = bench.run('curl', ['-sSN', `${bench.url}/api/jobs/curl-2/attempts/latest/log/events`], 60_000);
   await stateIs('/api/jobs/curl-2', 'running');
@@ -101,7 +101,7 @@ it('a running job is cancelled, and its stream tells the end', async () => {
   expect((await curl('/api/jobs/curl-2')).json).toMatchObject({ state: 'cancelled' });
 });
 
-it('a download that was cut is gone on with by curl itself', async () => {
+it('curl resumes an interrupted download', async () => {
   const input = bytesOf(500_000, 2);
   writeFileSync(join(bench.home, 'again.bin'), input);
   await post('/api/jobs', { id: 'curl-3', queue: 'nobody', draft: true });
@@ -112,7 +112,7 @@ it('a download that was cut is gone on with by curl itself', async () => {
   expect(readFileSync(join(bench.home, 'partial.bin')).equals(input)).toBe(true);
 });
 
-it('an upload is gone on with by hand', async () => {
+it('an upload is resumed by hand', async () => {
   const input = bytesOf(100_000, 3);
   writeFileSync(join(bench.home, 'rest.bin'), input.subarray(40_000));
   await post('/api/jobs', { id: 'curl-4', queue: 'nobody', draft: true });
@@ -132,7 +132,7 @@ it('an upload is gone on with by hand', async () => {
   expect((await post('/api/jobs/curl-4/commit')).status).toBe(200);
 });
 
-it('what is wrong is said in words', async () => {
+it('problems have a readable detail', async () => {
   const wrong = await post('/api/jobs', { queue: 'no/such', priorty: 1 });
   expect(wrong).toMatchObject({ status: 400, json: { code: 'bad-input', problems: expect.any(Array) as unknown } });
   expect(await curl('/api/jobs/none/attachments/x')).toMatchObject({ status: 404 });

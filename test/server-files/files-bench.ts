@@ -1,6 +1,6 @@
 /**
- * What the tests of files, logs and streams share: a home with queues, a node with its HTTP side as a process of its own
- * on it, requests to it, and readers of its streams. Nothing of it is left when the test file is over.
+ * Shared by the tests of files, logs and streams: a data directory with queues, a node with HTTP as a separate process,
+ * requests to it, and readers of its streams. Everything is removed at the end of the test file.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -34,7 +34,7 @@ export interface Asked {
   readonly json?: unknown;
   /** Over the socket, as the admin. */
   readonly isAdmin?: boolean;
-  /** Sent as they are, as application/octet-stream. */
+  /** Sent unchanged, as application/octet-stream. */
   readonly bytes?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -67,12 +67,12 @@ export class FilesBench {
     return this.#node?.pid ?? 0;
   }
 
-  /** What the node said went wrong in it. */
+  /** The errors that the node logged. */
   get troubles(): readonly unknown[] {
     return (this.#node?.messages ?? []).filter(({ type }) => type === 'trouble');
   }
 
-  /** A queue whose script is this text (bash, unless it says otherwise), with its settings beside it. */
+  /** Creates a queue with a script (bash by default) and its settings file. */
   queue(name: string, text: string, settings?: object): void {
     if (settings !== undefined) writeFileSync(join(this.queues, `${name}.json`), JSON.stringify(settings));
     const path = join(this.queues, `.${name}~`);
@@ -81,7 +81,7 @@ export class FilesBench {
     renameSync(path, join(this.queues, name));
   }
 
-  /** The same port again after a restart, so that readers find it. */
+  /** Uses the same port after a restart, so that readers can reconnect. */
   async start(): Promise<void> {
     this.#node = await startFixture('files-node.mjs', [this.home, String(this.port)]);
     this.port = Number((await this.#node.next(({ type }) => type === 'listening', 30_000))['port']);
@@ -112,7 +112,7 @@ export class FilesBench {
     });
   }
 
-  /** A call of the port itself. */
+  /** Makes a call of the store port. */
   async call<T>(name: string, argument: unknown): Promise<T> {
     const { status, json } = await this.ask('POST', `/api/store/${name}`, { json: { argument } });
     if (status !== 200) throw new Error(`${name}: ${status} ${JSON.stringify(json)}`);
@@ -130,14 +130,14 @@ export class FilesBench {
     return job?.state ?? null;
   }
 
-  /** Server-sent events of an address, until the reader is closed. */
+  /** Reads the server-sent events of a path until the reader is closed. */
   async read(path: string, headers: OutgoingHttpHeaders = {}): Promise<StreamReader> {
     const reader = await readEvents({ host: '127.0.0.1', port: this.port, path, headers });
     this.#readers.push(reader);
     return reader;
   }
 
-  /** A program as a person calls it; answers what it printed. */
+  /** Runs a program and returns its output. */
   async run(program: string, args: readonly string[], timeoutMs = 60_000): Promise<string> {
     const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024, cwd: this.home });
     return stdout;
@@ -148,9 +148,9 @@ export class FilesBench {
     return existsSync(path) ? readFileSync(path, 'utf8') : '';
   }
 
-  /** By how many bytes the node's memory grew at its worst while this was done. */
+  /** Returns the peak growth of the node's memory during `work`, in bytes. */
   async growthDuring(work: () => Promise<void>): Promise<number> {
-    // The kernel forgets the highest mark so far.
+    // Resets the peak memory of the process.
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5');
     const before = this.#memory('VmRSS');
     await work();

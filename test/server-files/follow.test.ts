@@ -1,4 +1,4 @@
-/** Logs as they grow: no byte is missed or told twice, also when the node goes and comes back, or the log reaches its cap. */
+/** Log streams: no byte is missed or sent twice, even when the node restarts or the log reaches its size limit. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const holds =
   ({ data }: Message) =>
     (data['text'] as string | undefined)?.includes(words) === true;
 
-/** Scripts wait for files of this folder, so that the tests say when they go on. */
+/** Scripts wait for files in this directory, so that the tests control their progress. */
 const go = (name: string): void => writeFileSync(join(bench.home, name), '');
 const waitFor = (name: string): string => `while [ ! -e "${bench.home}/${name}" ]; do sleep 0.02; done`;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await bench.start();
 });
 
-it('text comes as it is printed, whole characters at a time, and the end with how it ended', async () => {
+it('text is streamed as it is printed, in whole characters, and the end has the exit status', async () => {
   await bench.add('nobody', 'before', {});
   const reader = await bench.read(events(await bench.add('steps', 'steps')));
   await reader.next(holds('one'));
@@ -47,7 +47,7 @@ it('text comes as it is printed, whole characters at a time, and the end with ho
     () => bench.log('steps').length,
     (length) => length > 8,
   );
-  // The first half of a character is in the log by now, and is not told before its rest.
+  // The first half of a character is in the log, but is not sent before the second half.
   const second = await bench.read(events('steps'));
   expect((await second.next(({ event }) => event === 'text')).data).toMatchObject({ text: 'one\ntwo\n', to: 8 });
   go('four');
@@ -57,7 +57,7 @@ it('text comes as it is printed, whole characters at a time, and the end with ho
   for (const { messages } of [reader, second]) expect(textOf(messages)).toBe('one\ntwo\n\u00e9t\u00e9\n');
 });
 
-it('who comes back with the last id gets the rest, and who comes late gets it all', async () => {
+it('a reader that resumes with the last id gets the rest, and a late reader gets everything', async () => {
   const reader = await bench.read(events('steps'), { 'last-event-id': '4' });
   await reader.next(isEnd);
   expect(reader.messages.map(({ data }) => data['text'] as string | undefined).join('')).toBe('two\n\u00e9t\u00e9\n');
@@ -71,7 +71,7 @@ it('who comes back with the last id gets the rest, and who comes late gets it al
   expect(await bench.ask('GET', events('nothing'))).toMatchObject({ status: 404 });
 });
 
-it('a job that has not begun is waited for', async () => {
+it('the stream waits for a job that has not started', async () => {
   await bench.add('later', 'later');
   const reader = await bench.read(events('later'));
   expect(reader.status).toBe(200);
@@ -80,7 +80,7 @@ it('a job that has not begun is waited for', async () => {
   expect(textOf(reader.messages)).toBe('here at last\n');
 });
 
-it('a log that is cut at its cap tells a reset, and what the reader has then is what is there', async () => {
+it('a log that is truncated at its limit sends a reset, after which the reader has the current content', async () => {
   const reader = await bench.read(events(await bench.add('capped', 'capped')));
   await reader.next(holds('\n20000\n'));
   expect(reader.messages.some(({ event }) => event === 'reset')).toBe(false);
@@ -88,7 +88,7 @@ it('a log that is cut at its cap tells a reset, and what the reader has then is 
   const reset = await reader.next(({ event }) => event === 'reset');
   expect(reset.data['generation']).toBeGreaterThan(0);
   expect(reset.id).toBe(`${String(reset.data['offset'])}.${String(reset.data['generation'])}`);
-  // Somebody who was away during the cut, with an id of before it.
+  // A reader that was disconnected during the truncation, with an id from before it.
   const away = await bench.read(events('capped'), { 'last-event-id': '100000' });
   expect((await away.next(() => true)).event).toBe('reset');
   const near = await bench.read(events('capped'), { 'last-event-id': '10' });
@@ -102,7 +102,7 @@ it('a log that is cut at its cap tells a reset, and what the reader has then is 
   expect(textOf(reader.messages)).toMatch(/last\n$/);
 });
 
-it('a follower goes on over a restart and a crash of the node: no line is missing, none comes twice', async () => {
+it('a follower resumes after a restart and a crash of the node: no line is missing or duplicated', async () => {
   await bench.add('ticking', 'ticking');
   const heard: Message[] = [];
   const follow = async (until: (message: Message) => boolean): Promise<void> => {
@@ -133,7 +133,7 @@ it('a shutdown ends the streams', async () => {
   await bench.start();
 });
 
-it('a reader that reads nothing costs no memory, and gets everything when it reads again', async () => {
+it('a reader that does not read uses no memory, and gets everything when it reads again', async () => {
   await bench.add('loud', 'loud');
   const path = join(bench.home, 'jobs', 'loud', 'attempts', '1', 'log');
   await eventually(

@@ -1,22 +1,22 @@
-/** A disk without room is a no with words, before a byte is asked for. */
+/** A full disk is refused with a reason before the body is requested. */
 import { request } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { AttachmentUploads } from '../../src/files/attachments/attachment-uploads.ts';
 import { Attachments } from '../../src/files/attachments/attachments.ts';
 import { openBlobs } from '../../src/files/blobs/open-blobs.ts';
-import type { NodeFace } from '../../src/server/views/context.ts';
+import type { NodeServices } from '../../src/server/views/context.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { aFolder } from '../processes/blobs-workbench.ts';
 import { startTrial } from '../server/trial-server.ts';
 
-it('an attachment for which there is no room is refused with 507, and nobody is told to go on', async () => {
+it('an attachment without disk space is refused with 507, and gets no 100 Continue', async () => {
   const store = openMemoryStore();
   const blobs = await openBlobs({ folder: await aFolder(), reserveBytes: Number.MAX_SAFE_INTEGER });
   onTestFinished(() => blobs.close());
   const attachments = new Attachments(store, blobs);
-  // What this route asks of a node, and no more.
-  const node: Partial<NodeFace> = { attachments, uploads: new AttachmentUploads(store, blobs, { attachments }) };
-  const trial = await startTrial({ store, context: { node: node as NodeFace } });
+  // Only what this route uses of a node.
+  const node: Partial<NodeServices> = { attachments, uploads: new AttachmentUploads(store, blobs, { attachments }) };
+  const trial = await startTrial({ store, context: { node: node as NodeServices } });
   await store.jobs.add([{ id: 'full', queue: 'q', data: '1', draft: true }]);
   let isToldToGoOn = false;
   const status = await new Promise<number | undefined>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The log of an attempt by HTTP: bytes, lines, searches; whatever a script prints is only ever text, and secrets are none of it. */
+/** The log of an attempt over HTTP: bytes, lines, searches. Script output is always text, and secrets are masked. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ head -c 200000 /dev/zero | tr '\\0' '\\033'`,
 describe('the lines of a log', () => {
   beforeAll(() => done('lines', 'counted'));
 
-  it('come by their number, with their place and time', async () => {
+  it('are returned by number, with offset and time', async () => {
     const page = (await bench.ask('GET', log('counted', '?line=4000&lines=3'))).json as LinesPage;
     expect(page.lines.map(({ line, text }) => [line, text])).toEqual([
       [4000, 'line 4000 of this'],
@@ -59,7 +59,7 @@ describe('the lines of a log', () => {
     expect(page.lines[0]?.at).toBeGreaterThanOrEqual(attempts[0]?.claimedAt ?? Number.NaN);
   });
 
-  it('the last of them at once, and an empty page beyond the end', async () => {
+  it('the last lines are returned directly, and a page beyond the end is empty', async () => {
     const tail = (await bench.ask('GET', log('counted', '?tail=2'))).json as LinesPage;
     expect(tail.lines.map(({ line, text }) => [line, text])).toEqual([
       [4999, 'line 4999 of this'],
@@ -79,7 +79,7 @@ describe('the lines of a log', () => {
     },
   );
 
-  it('bytes by their range, as plain text that no page is made of', async () => {
+  it('bytes are returned by range, as plain text that no browser treats as a page', async () => {
     const file = fileOf('counted');
     const whole = await bench.ask('GET', log('counted'));
     expect(whole.bytes.equals(file)).toBe(true);
@@ -97,7 +97,7 @@ describe('the lines of a log', () => {
     expect(await ask('bytes=10-19', { 'if-range': '"1-5"' })).toMatchObject({ status: 200 });
   });
 
-  it('are found by a text or by an expression, page by page', async () => {
+  it('are searched by text or by expression, page by page', async () => {
     const search = async (query: string) => (await bench.ask('GET', log('counted', `/search?${query}`))).json as Found;
     const found = await search('q=line%204999%20of');
     expect(found).toMatchObject({ matches: [{ line: 4999, text: 'line 4999 of this' }], stopped: null, next: null });
@@ -125,12 +125,12 @@ describe('the lines of a log', () => {
     '?q=x&limit=1000000',
     '?q=x&after=1',
     `?q=${'x'.repeat(2_000)}`,
-  ])('a search for %s is refused with words', async (query) => {
+  ])('a search for %s is refused with a reason', async (query) => {
     const answer = await bench.ask('GET', log('counted', `/search${query}`));
     expect(answer).toMatchObject({ status: 400, json: { code: 'bad-input' } });
   });
 
-  it('an expression that would take for ever does not hold anybody up', async () => {
+  it('an expression that would take forever does not block other requests', async () => {
     const slow = bench.ask(
       'GET',
       log('counted', `/search?regex=true&q=${encodeURIComponent('((l*i*n*e*)*)*\\1\\2zzz')}`),
@@ -143,7 +143,7 @@ describe('the lines of a log', () => {
   });
 });
 
-it('jobs, attempts and logs that are not there are 404', async () => {
+it('jobs, attempts and logs that do not exist are 404', async () => {
   await bench.add('nobody', 'idle');
   for (const path of [log('nothing'), log('idle'), '/api/jobs/nothing/attempts', '/api/jobs/counted/attempts/2/log'])
     expect({ path, ...(await bench.ask('GET', path)) }).toMatchObject({
@@ -155,7 +155,7 @@ it('jobs, attempts and logs that are not there are 404', async () => {
   expect(await bench.ask('GET', '/api/jobs/idle/attempts/0/log')).toMatchObject({ status: 400 });
 });
 
-it('an attempt tells its script, its end and what it used', async () => {
+it('an attempt has its script, its end and its resource usage', async () => {
   const { attempts } = (await bench.ask('GET', '/api/jobs/counted/attempts')).json as { attempts: object[] };
   expect(attempts).toMatchObject([
     {
@@ -169,7 +169,7 @@ it('an attempt tells its script, its end and what it used', async () => {
   ]);
 });
 
-it('secrets come out as stars whichever way a log is read, and cannot be found by guessing', async () => {
+it('secrets are masked in every way of reading a log, and cannot be found by search', async () => {
   await done('secret', 'secrets');
   const shown = 'the key is ***********, and *********** again\nhalf hush-h';
   expect((await bench.ask('GET', log('secrets'))).bytes.toString()).toBe(shown);
@@ -184,14 +184,14 @@ it('secrets come out as stars whichever way a log is read, and cannot be found b
   expect(textOf(reader.messages)).toBe(shown);
 });
 
-it('whatever a script prints is text: streams keep their frame, bytes stay what they are', async () => {
+it('script output is always text: it cannot forge stream messages, and its bytes are unchanged', async () => {
   await done('hostile', 'hostile');
   const file = fileOf('hostile');
   expect((await bench.ask('GET', log('hostile'))).bytes.equals(file)).toBe(true);
   const reader = await bench.read(log('hostile', '/events'));
   const end = await reader.next(({ event }) => event === 'end');
   expect(end.data).toMatchObject({ state: 'done', exit: 0 });
-  // The script's own "event: end" was part of a text.
+  // The "event: end" that the script printed was part of a text.
   expect(reader.messages.map(({ event }) => event).filter((event) => event !== 'text')).toEqual(['end']);
   const text = reader.messages.map(({ data }) => data['text'] as string | undefined).join('');
   expect(text).toBe(file.toString('utf8'));

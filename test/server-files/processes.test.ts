@@ -1,4 +1,4 @@
-/** The live processes of a job by HTTP: all that a cancel would end, each with what it runs, and no secret among it. */
+/** The live processes of a job over HTTP: all that a cancel would stop, each with its command, without secrets. */
 import { beforeAll, expect, it } from 'vitest';
 import type { JobProcesses } from '../../src/wire/processes.ts';
 import { eventually, FilesBench } from './files-bench.ts';
@@ -7,7 +7,7 @@ const bench = new FilesBench();
 const processesOf = async (id: string) => (await bench.ask('GET', `/api/jobs/${id}/processes`)).json as JobProcesses;
 
 beforeAll(async () => {
-  // A child, a grandchild, and one that has left the session and its parents.
+  // A child, a grandchild, and one that left the session and its parents.
   bench.queue('tree', '(setsid sleep 301 &); (sleep 302; true) & exec -a "$KEY" sleep 303', {
     grace: '2s',
     secrets: { KEY: 'hush-hush-9' },
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await bench.start();
 });
 
-it('are told while a script runs, as a tree with the grace that a stop would grant', async () => {
+it('are listed while a script runs, as a tree with the grace time of a stop', async () => {
   await bench.add('tree', 'grown');
   const seen = await eventually(
     () => processesOf('grown'),
@@ -45,7 +45,7 @@ it('are told while a script runs, as a tree with the grace that a stop would gra
   });
 });
 
-it('are none for a job that does not run, and nothing for one that is not there', async () => {
+it('are empty for a job that does not run, and 404 for an unknown job', async () => {
   await bench.add('brief', 'gone');
   await eventually(
     () => bench.stateOf('gone'),

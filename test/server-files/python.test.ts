@@ -1,4 +1,4 @@
-/** Python's standard library as a producer and as a worker: no client of ours, and nothing but HTTP. */
+/** Python's standard library as a producer and as a worker: plain HTTP without a client library. */
 import { join } from 'node:path';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { hasProgram } from '../processes/runner-workbench.ts';

@@ -1,4 +1,4 @@
-/** A reader of server-sent events, as a browser has one: messages in their order, and the id to come back with. */
+/** A reader of server-sent events, like that of a browser: messages in order, and the id with which to resume. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
 import { eventually } from '../processes/runner-workbench.ts';
@@ -12,14 +12,14 @@ export interface Message {
 export interface StreamReader {
   readonly status: number;
   readonly messages: readonly Message[];
-  /** As the last message had it that had one. */
+  /** The id of the last message that had one. */
   readonly lastId: string | null;
   readonly isOver: boolean;
-  /** The first message that fits, come already or still to come. */
-  next(fits: (message: Message) => boolean, ms?: number): Promise<Message>;
-  /** Resolved when the server has ended the stream. */
+  /** Returns the first matching message, received or future. */
+  next(matches: (message: Message) => boolean, ms?: number): Promise<Message>;
+  /** Resolves when the server has ended the stream. */
   ended(ms?: number): Promise<void>;
-  /** Reads nothing more, while the connection stays; and goes on. */
+  /** Stops reading while the connection stays open; `resume` continues. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -58,9 +58,9 @@ export async function readEvents(address: Address): Promise<StreamReader> {
     get isOver() {
       return isOver;
     },
-    async next(fits, ms = 30_000) {
+    async next(matches, ms = 30_000) {
       const found = await eventually(
-        () => messages.find(fits),
+        () => messages.find(matches),
         (message) => message !== undefined,
         ms,
       );
@@ -73,7 +73,7 @@ export async function readEvents(address: Address): Promise<StreamReader> {
   };
 }
 
-/** Null for a comment. */
+/** Returns null for a comment. */
 function parse(text: string): Message | null {
   const lines = text.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line));
   const field = (name: string) => lines.find((line) => line?.[1] === name)?.[2] ?? null;
@@ -82,7 +82,7 @@ function parse(text: string): Message | null {
   return { id: field('id'), event: field('event') ?? 'message', data: JSON.parse(data) as Message['data'] };
 }
 
-/** The text of a log as its stream has told it, by the rule for readers: a reset drops what is beyond its offset. */
+/** Assembles the text of a log from its stream messages: a reset drops everything beyond its offset. */
 export function textOf(messages: readonly Message[]): string {
   let bytes = Buffer.alloc(0);
   for (const { event, data } of messages) {

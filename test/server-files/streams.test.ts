@@ -1,4 +1,4 @@
-/** Events by HTTP: what happens comes at once and with enough to change a row; who was away gets what was missed, or is told. */
+/** Event streams over HTTP: changes arrive at once with the new row; a reader that resumes gets the missed events or a reset. */
 import { beforeAll, expect, it } from 'vitest';
 import type { JobEvent } from '../../src/wire/job-event.ts';
 import { eventually, FilesBench } from './files-bench.ts';
@@ -28,7 +28,7 @@ async function claim(queue: string): Promise<{ id: string; token: number }> {
   return { id: jobs[0]?.id ?? '', token: jobs[0]?.lease.token ?? 0 };
 }
 
-it('tells each change of a job with its row, and of a queue, as it happens', async () => {
+it('sends each change of a job with its row, and each change of a queue', async () => {
   const reader = await bench.read('/api/events');
   expect((await reader.next(isReady)).id).toMatch(/^\d+-\d+$/);
   await bench.add('told', 'told-1', { name: 'a name', tags: ['x'], priority: 3 });
@@ -65,7 +65,7 @@ it('tells each change of a job with its row, and of a queue, as it happens', asy
   expect(ids).toEqual([...ids].sort((one, other) => one - other));
 });
 
-it('tells of a job that a limit holds back that it is throttled, as the list does', async () => {
+it('shows a job that a limit holds back as throttled, like the list', async () => {
   const put = { kind: 'queue', key: 'narrow', value: JSON.stringify({ maxRunning: 1 }) };
   await bench.ask('POST', '/api/store/records/put', { json: { argument: put }, isAdmin: true });
   await bench.add('narrow', 'narrow-1');
@@ -79,7 +79,7 @@ it('tells of a job that a limit holds back that it is throttled, as the list doe
   expect(eventOf(await one.next(({ event }) => event === 'job'))).toMatchObject({ row: { label: 'throttled' } });
 });
 
-it('tells of tracked jobs alone where that is asked for: also of those marked meanwhile, until they are not', async () => {
+it('with tracked=true sends only tracked jobs, including those tracked meanwhile, until they are untracked', async () => {
   const mark = (id: string, how = 'track') => bench.ask('POST', `/api/jobs/${id}/${how}`, { json: {} });
   for (const id of ['eyed-1', 'eyed-2', 'eyed-3']) await bench.add('eyed', id);
   await mark('eyed-1');
@@ -104,7 +104,7 @@ it('tells of tracked jobs alone where that is asked for: also of those marked me
   expect(await bench.ask('GET', '/api/events?tracked=perhaps')).toMatchObject({ status: 400 });
 });
 
-it('who was away gets every change of a job that was tracked then, also when its mark was taken away meanwhile', async () => {
+it('a reader that resumes gets every change of a job that was tracked then, even if it was untracked meanwhile', async () => {
   const all = await bench.read('/api/events?queue=marked');
   await all.next(isReady);
   const mark = (how: string) => bench.ask('POST', `/api/jobs/marked-1/${how}`, { json: {} });
@@ -124,7 +124,7 @@ it('who was away gets every change of a job that was tracked then, also when its
   expect(told).toEqual([['cancelled'], ['untracked']]);
 });
 
-it('tells of one queue, or of one job beginning with how it is', async () => {
+it('streams one queue, or one job starting with its current state', async () => {
   const queue = await bench.read('/api/events?queue=mine');
   await queue.next(isReady);
   await bench.add('mine', 'mine-1');
@@ -143,7 +143,7 @@ it('tells of one queue, or of one job beginning with how it is', async () => {
   expect(await bench.ask('GET', '/api/events?queue=a%2Fb')).toMatchObject({ status: 400 });
 });
 
-it('a job that moves is told to those who watch its old queue', async () => {
+it('a job that moves is sent to the readers of its old queue', async () => {
   const reader = await bench.read('/api/events?queue=old');
   await reader.next(isReady);
   await bench.add('old', 'moves');
@@ -152,7 +152,7 @@ it('a job that moves is told to those who watch its old queue', async () => {
   expect(['old', 'new']).toContain(moved.data['queue']);
 });
 
-it('who was away gets what was missed, each once and in order', async () => {
+it('a reader that resumes gets the missed events, each once and in order', async () => {
   const before = await bench.read('/api/events');
   await before.next(isReady);
   await bench.add('away', 'away-0');
@@ -163,12 +163,12 @@ it('who was away gets what was missed, each once and in order', async () => {
   await after.next(isReady);
   await bench.add('away', 'away-last');
   await after.next(of('away-last'));
-  // The last of them may still have been gathered when it came back; then they come live.
+  // The last events may still be in the batch when it resumes; then they are sent live.
   const ids = after.messages.filter(({ event }) => event === 'job').map(({ data }) => data['id']);
   expect(ids).toEqual([...Array.from({ length: 20 }, (_, place) => `away-${place + 1}`), 'away-last']);
 });
 
-it('who was away for too long is told to begin anew: more than the ring holds, or another life of the node', async () => {
+it('a reader that resumes too late gets a reset: the ring has overflowed, or the node has restarted', async () => {
   const lastId = await (async () => {
     const reader = await bench.read('/api/events');
     await reader.next(isReady);
@@ -203,7 +203,7 @@ it('who was away for too long is told to begin anew: more than the ring holds, o
   }
 });
 
-it('a job that speaks without end is ten messages a second, and the last word is told', async () => {
+it('a job with endless progress makes ten messages a second, and the last one is sent', async () => {
   await bench.add('chatty', 'chatty');
   const { token } = await claim('chatty');
   const reader = await bench.read('/api/jobs/chatty/events');
@@ -216,7 +216,7 @@ it('a job that speaks without end is ten messages a second, and the last word is
   expect(reader.messages.length).toBeLessThan(seconds * 10 + 5);
 });
 
-it('a reader that falls behind the ring begins anew when it reads again, and the others hear everything', async () => {
+it('a reader that falls behind the ring gets a reset when it reads again, and the others get every event', async () => {
   const [slow, quick] = [await bench.read('/api/events'), await bench.read('/api/events')];
   for (const reader of [slow, quick]) await reader.next(isReady);
   slow.pause();
@@ -228,7 +228,7 @@ it('a reader that falls behind the ring begins anew when it reads again, and the
     await quick.next(of(`${prefix}-499`));
     return `${prefix}-499`;
   };
-  // More than the kernel holds for a reader, and the ring besides.
+  // More than the kernel buffers for a reader and the ring together.
   for (let number = 0; number < 32; number += 1) await round(number);
   slow.resume();
   await slow.next(({ event }) => event === 'reset');
@@ -238,14 +238,14 @@ it('a reader that falls behind the ring begins anew when it reads again, and the
   expect(quick.messages.filter(({ event }) => event === 'reset')).toEqual([]);
 });
 
-it('a row that is too long for the ring is left out', async () => {
+it('a row that is too long for the ring is omitted', async () => {
   const reader = await bench.read('/api/events?queue=long');
   await reader.next(isReady);
   await bench.add('long', 'long', { tags: Array.from({ length: 100 }, (_, number) => `${number}-${'x'.repeat(100)}`) });
   expect(eventOf(await reader.next(of('long')))).toMatchObject({ state: 'waiting', row: null });
 });
 
-it('a token that is revoked takes its open streams with it', async () => {
+it('revoking a token closes its open streams', async () => {
   const made = await bench.ask('POST', '/api/tokens', { json: { name: 'reader', role: 'read' }, isAdmin: true });
   const { id, token } = made.json as { id: string; token: string };
   await bench.add('idle', 'idle');
@@ -263,7 +263,7 @@ it('a token that is revoked takes its open streams with it', async () => {
   expect(own.isOver).toBe(false);
 });
 
-it('nodes tell how they are', async () => {
+it('nodes report their state', async () => {
   const { nodes } = (await bench.ask('GET', '/api/nodes')).json as { nodes: object[] };
   expect(nodes).toMatchObject([
     {

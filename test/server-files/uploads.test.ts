@@ -1,4 +1,4 @@
-/** Uploads that are cut, at whichever byte and by whomever, go on where they stopped; memory hardly notices how large they are. */
+/** Interrupted uploads resume where they stopped, at any byte; memory does not depend on their size. */
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { beforeAll, expect, it, vi } from 'vitest';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await bench.start();
 });
 
-/** Sends a PUT and hangs up after some bytes of its body, as a machine does that goes to sleep. */
+/** Sends a PUT and disconnects after some bytes of its body, like a machine that is suspended. */
 function cutPut(
   id: string,
   { offset, bytes, size }: { offset: number; bytes: Uint8Array; size: number },
@@ -44,7 +44,7 @@ async function offsetOf(id: string): Promise<number> {
   return status === 404 ? 0 : Number(headers['upload-offset']);
 }
 
-/** As a careful client does it: where it does not fit, from where the server says. */
+/** Uploads like a careful client: on a wrong offset, it continues at the server's offset. */
 async function sendRest(id: string, content: Buffer, from: number) {
   for (let offset = from; ; ) {
     const headers = { 'upload-offset': offset, 'upload-length': content.length };
@@ -54,7 +54,7 @@ async function sendRest(id: string, content: Buffer, from: number) {
   }
 }
 
-it('an upload that is cut at random bytes is whole in the end, and cannot be committed before', async () => {
+it('an upload that is interrupted at random bytes completes, and cannot be committed before', async () => {
   const content = bytesOf(testSize({ small: 8, full: 200 }) * MB);
   const random = openRandom();
   await bench.add('nobody', 'cut', { draft: true });
@@ -76,7 +76,7 @@ it('an upload that is cut at random bytes is whole in the end, and cannot be com
   expect(await bench.call('commit', ['cut'])).toMatchObject([{ ok: true }]);
 });
 
-it('an upload goes on after the node was killed', async () => {
+it('an upload resumes after the node was killed', async () => {
   const content = bytesOf(5 * MB, 3);
   await bench.add('nobody', 'killed', { draft: true });
   await cutPut('killed', { offset: 0, bytes: content.subarray(0, 3 * MB), size: content.length });
@@ -92,7 +92,7 @@ it('an upload goes on after the node was killed', async () => {
   expect(await sendRest('killed', content, offset)).toMatchObject({ status: 201, json: { sha256: sha256Of(content) } });
 });
 
-it('pieces that do not fit are refused with the place where they would', async () => {
+it('chunks at a wrong offset are refused with the right offset', async () => {
   const content = bytesOf(1_000, 4);
   await bench.add('nobody', 'pieces', { draft: true });
   const put = (offset: number, end: number, more = {}) =>
@@ -112,11 +112,11 @@ it('pieces that do not fit are refused with the place where they would', async (
   });
   expect(await put(400, 1_000, { 'upload-length': 700 })).toMatchObject({ status: 400 });
   expect(await put(400, 1_000)).toMatchObject({ status: 201, json: { sha256: sha256Of(content) } });
-  // The answer was lost: the same again gets the same.
+  // The answer was lost: a repeat gets the same answer.
   expect(await put(1_000, 1_000)).toMatchObject({ status: 201, json: { sha256: sha256Of(content) } });
 });
 
-it('a wrong hash at the end spoils the upload, and a new one begins at 0', async () => {
+it('a wrong hash at the end discards the upload, and a new one begins at 0', async () => {
   const content = bytesOf(1_000, 5);
   await bench.add('nobody', 'spoilt', { draft: true });
   const headers = { 'upload-offset': 0, 'upload-length': 1_000, 'x-content-sha256': sha256Of(Buffer.from('no')) };
@@ -129,7 +129,7 @@ it('a wrong hash at the end spoils the upload, and a new one begins at 0', async
   expect(await bench.ask('PUT', at('spoilt'), { bytes: content })).toMatchObject({ status: 201 });
 });
 
-it('of two who send the same file the later one has it', async () => {
+it('of two uploads of the same file, the later one wins', async () => {
   const content = bytesOf(4 * MB, 6);
   await bench.add('nobody', 'two', { draft: true });
   let go = (): void => undefined;
@@ -151,7 +151,7 @@ it('of two who send the same file the later one has it', async () => {
   expect((await bench.ask('GET', at('two'))).bytes.equals(content)).toBe(true);
 });
 
-it('what was begun and given up keeps no draft from its commit', async () => {
+it('an abandoned upload does not block the commit of a draft', async () => {
   await bench.add('nobody', 'given-up', { draft: true });
   await bench.ask('PUT', at('given-up'), {
     bytes: Buffer.from('abc'),
@@ -163,7 +163,7 @@ it('what was begun and given up keeps no draft from its commit', async () => {
 });
 
 const SIZE = testSize({ small: 100, full: 1_024 }) * MB;
-it(`${SIZE / MB} MB in and out by HTTP take no more than 64 MB of memory`, async () => {
+it(`${SIZE / MB} MB in and out over HTTP take no more than 64 MB of memory`, async () => {
   const piece = bytesOf(MB, 9);
   const hash = createHash('sha256');
   async function* content(): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Tokens, cookies and login links: who is let in by them, and for how long. */
+/** Tokens, cookies and login links: what they permit, and for how long. */
 import { describe, expect, it } from 'vitest';
 import { makeLoginCode } from '../../src/server/auth/sessions.ts';
 import { makeToken } from '../../src/server/auth/tokens.ts';
@@ -19,7 +19,7 @@ const strict = (options: TrialOptions = {}) => startTrial({ requireToken: true, 
 const cookieIn = ({ headers }: Answer): string => (headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
 
 describe('a token', () => {
-  it('is told once, has 256 bits, and only its hash is kept', async () => {
+  it('is returned once, has 256 bits, and only its hash is stored', async () => {
     const server = await strict();
     const body = { name: 'build', role: 'submit', expiresIn: '90d' };
     const made = await server.ask('POST', '/api/tokens', { over: 'socket', body });
@@ -35,7 +35,7 @@ describe('a token', () => {
     });
   });
 
-  it('holds until its end, and no longer', async () => {
+  it('is valid until it expires', async () => {
     let now = Date.now();
     const server = await strict({ access: { now: () => now } });
     const { text } = await aToken(server, 'read', now + MINUTE);
@@ -44,7 +44,7 @@ describe('a token', () => {
     expect(await server.ask('GET', '/api/me', { headers: bearer(text) })).toMatchObject({ status: 401 });
   });
 
-  it('that is revoked is refused two seconds later at the latest', async () => {
+  it('that is revoked is refused within two seconds', async () => {
     let now = Date.now();
     const server = await strict({ access: { now: () => now } });
     const { text, token } = await aToken(server);
@@ -64,7 +64,7 @@ describe('a token', () => {
     },
   );
 
-  it('with a right id and a wrong secret is wrong, and so is such a cookie and such a code', async () => {
+  it('with a valid id and a wrong secret is refused, like such a cookie and such a code', async () => {
     const server = await strict();
     const { text } = await aToken(server, 'admin');
     const cookie = cookieIn(await server.ask('POST', '/api/login', { headers: bearer(text) }));
@@ -79,7 +79,7 @@ describe('a token', () => {
     expect(await server.ask('POST', '/api/login', { headers: bearer(code) })).toMatchObject({ status: 200 });
   });
 
-  it('that is damaged in the store lets nobody in', async () => {
+  it('that is damaged in the store is refused', async () => {
     const server = await strict();
     const { text, token } = await aToken(server, 'admin');
     for (const value of ['{', '{}', '{"role":"admin","sha256":""}', 'null'])
@@ -89,7 +89,7 @@ describe('a token', () => {
       }
   });
 
-  it('that is put in the place of a session is none, and the other way round', async () => {
+  it('is not accepted as a session, nor a session as a token', async () => {
     const server = await strict();
     const { text } = await aToken(server, 'admin');
     const login = await server.ask('POST', '/api/login', { headers: bearer(text) });
@@ -100,7 +100,7 @@ describe('a token', () => {
   });
 });
 
-it('S5 of 200 wrong tokens in a minute the first 20 get 401 and the others 429, and a right one is let in throughout', async () => {
+it('S5 of 200 invalid tokens in a minute, the first 20 get 401 and the others 429; a valid one is accepted throughout', async () => {
   let now = Date.now();
   const server = await strict({ access: { now: () => now } });
   const { text } = await aToken(server);
@@ -117,7 +117,7 @@ it('S5 of 200 wrong tokens in a minute the first 20 get 401 and the others 429, 
   expect(await server.ask('GET', '/api/me', { headers: bearer(WRONG) })).toMatchObject({ status: 401 });
 });
 
-it('S6 a token in an address is refused, whatever it is called, also a right one, and stays out of every record', async () => {
+it('S6 a token in a URL is refused under any parameter name, even a valid one, and is in no record', async () => {
   const server = await startTrial();
   const { text } = await aToken(server, 'admin');
   for (const query of [`token=${text}`, `access_token=${text}`, `x=${text}`, 'token=abc', 'a=1&auth=abc', 'api_key'])
@@ -135,7 +135,7 @@ describe('S7 an open stream', () => {
     return stream;
   };
 
-  it('is closed within 5 s when its token is revoked, and so is one of a session made with it', async () => {
+  it('is closed within 5 s when its token is revoked, like that of a session made with it', async () => {
     const server = await strict();
     const { text, token } = await aToken(server);
     const other = await aToken(server);
@@ -154,8 +154,8 @@ describe('S7 an open stream', () => {
   });
 });
 
-describe('S8 the cookie of the page', () => {
-  it('is kept from scripts and other sites, and is Secure where the page came by TLS', async () => {
+describe('S8 the session cookie', () => {
+  it('is hidden from scripts and other sites, and is Secure over TLS', async () => {
     const server = await strict();
     const { text } = await aToken(server, 'operate');
     const plain = await server.ask('POST', '/api/login', { headers: bearer(text) });
@@ -168,7 +168,7 @@ describe('S8 the cookie of the page', () => {
     expect(overTls.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/);
   });
 
-  it('lets in to read, and to write only from our own page', async () => {
+  it('permits reads, and writes only from the web UI', async () => {
     const server = await strict();
     const { text } = await aToken(server, 'operate');
     const cookie = cookieIn(await server.ask('POST', '/api/login', { headers: bearer(text) }));
@@ -182,7 +182,7 @@ describe('S8 the cookie of the page', () => {
     expect(await server.ask('GET', '/api/me', { headers: { cookie } })).toMatchObject({ status: 200 });
   });
 
-  it('is worth nothing after a logout, nor after twelve hours', async () => {
+  it('is not valid after a logout, nor after twelve hours', async () => {
     let now = Date.now();
     const server = await strict({ access: { now: () => now }, context: { now: () => now } });
     const { text } = await aToken(server, 'operate');
@@ -199,7 +199,7 @@ describe('S8 the cookie of the page', () => {
 });
 
 describe('a login link', () => {
-  it('lets in once, as admin, and the page behind it is open to all', async () => {
+  it('is valid for one login as admin, and its page needs no authentication', async () => {
     const server = await strict();
     const code = await makeLoginCode(server.store.records, Date.now());
     const logIn = () => server.ask('POST', '/api/login', { headers: bearer(code) });
@@ -211,7 +211,7 @@ describe('a login link', () => {
     expect(await server.ask('GET', '/login')).toMatchObject({ status: 200 });
   });
 
-  it('is made by an admin, and is worth nothing after an hour', async () => {
+  it('is created by an admin, and expires after an hour', async () => {
     let now = Date.now();
     const server = await startTrial({ access: { now: () => now } });
     expect(await server.ask('POST', '/api/login/link')).toMatchObject({ status: 403 });
@@ -223,14 +223,14 @@ describe('a login link', () => {
     expect(made.status).toBe(201);
   });
 
-  it('needs something to log in with', async () => {
+  it('requires a credential', async () => {
     const server = await startTrial();
     expect(await server.ask('POST', '/api/login')).toMatchObject({ status: 400 });
   });
 });
 
-describe('somebody on the loopback', () => {
-  it('is an operator, and a proxy there is nobody', async () => {
+describe('a caller on the loopback', () => {
+  it('has the role operate, but a proxy there does not', async () => {
     const server = await startTrial({ access: { hosts: ['queue.example'] } });
     const status = async (headers: Record<string, string>) => (await server.ask('GET', '/api/me', { headers })).status;
     expect(await server.ask('GET', '/api/me')).toMatchObject({ json: { actor: 'loopback', role: 'operate' } });
@@ -240,7 +240,7 @@ describe('somebody on the loopback', () => {
     expect(await status({ host: 'queue.example' })).toBe(401);
   });
 
-  it('may ask for a name that was listed, with a token', async () => {
+  it('may use a listed host name with a token', async () => {
     const server = await startTrial({ access: { hosts: ['Queue.example'] } });
     const { text } = await aToken(server);
     const headers = { ...bearer(text), host: 'queue.example:8080' };
@@ -249,7 +249,7 @@ describe('somebody on the loopback', () => {
   });
 });
 
-it('a relay adds drafts, commits them, and may do nothing else', async () => {
+it('a relay can add and commit drafts, and nothing else', async () => {
   const server = await strict();
   const { text } = await aToken(server, 'relay');
   const ask = (method: string, path: string, body?: unknown) =>

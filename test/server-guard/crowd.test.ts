@@ -1,4 +1,4 @@
-/** The benchmark of HTTP at a small size: a thousand connections that only take up room, and the work goes on. */
+/** The HTTP benchmark at a small size: work continues beside a thousand idle connections. */
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * P21: no byte sequence brings the server down. What is sent is answered or hung up on, the process stays the same, and
+ * P21: no byte sequence crashes the server. Every request is answered or its connection closed, the process survives, and
  * its memory stays bounded.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,9 +31,9 @@ async function startServer() {
 }
 
 interface Memory {
-  /** What is in use after a collection: a leak shows here. */
+  /** Memory in use after a collection, which shows a leak. */
   readonly used: number;
-  /** With what the engine keeps for itself, which it gives back when it likes. */
+  /** Including memory that the engine retains and returns later. */
   readonly resident: number;
 }
 
@@ -43,7 +43,7 @@ async function memoryOf(server: Fixture): Promise<Memory> {
   return { used: (Number(heap) + Number(ext)) / MEGABYTE, resident: Number(rss) / MEGABYTE };
 }
 
-/** Resolved when the server has said something or hung up. Our own side says that nothing more will come. */
+/** Resolves when the server answers or closes. The client half-closes its side. */
 async function shout(place: Place, bytes: Buffer): Promise<void> {
   const socket = await openRaw(place);
   await new Promise<void>((resolve, reject) => {
@@ -97,7 +97,7 @@ it(`S31 ${COUNT} hostile requests over TCP and the socket are answered or closed
   expect({ seed, isBounded: isBounded || grown }).toEqual({ seed, isBounded: true });
 }, 600_000);
 
-it('S31 a request that comes byte by byte is a request', async () => {
+it('S31 a request that arrives byte by byte is answered', async () => {
   const { places } = await startServer();
   const text = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
   for (const place of places) {

@@ -1,10 +1,10 @@
-/** Requests that nobody well-meaning sends, drawn from a seed so that a bad one can be drawn again. */
+/** Hostile requests, generated from a seed so that a failure can be reproduced. */
 import { ROUTES } from '../../src/server/http/route-table.ts';
 import { pathOf } from './route-requests.ts';
 
 export type Draw = (below: number) => number;
 
-/** Numbers from a seed: the same seed, the same numbers. */
+/** Returns a deterministic random number generator. */
 export function drawFrom(seed: number): Draw {
   let state = seed >>> 0;
   return (below) => {
@@ -75,7 +75,7 @@ const TARGETS = [
   '/\u00e9',
 ];
 
-/** One request as bytes. Four in five are near to a right one: what is far from it is refused by the parser at once. */
+/** Returns one request as bytes. Four in five are nearly valid, since the parser refuses the others at once. */
 export function drawRequest(draw: Draw): Buffer {
   if (draw(10) === 0) return Buffer.from(Array.from({ length: draw(300) }, () => draw(256)));
   const whole = Buffer.from(drawText(draw), 'latin1');

@@ -1,4 +1,4 @@
-/** Limits: on bodies, time, connections, rates and load. Whoever goes beyond one is told so, and nobody else notices. */
+/** Limits on bodies, time, connections, rates and load. Excess is refused with a reason, and other callers are not affected. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -17,10 +17,10 @@ const find = { body: { argument: ['j'] } };
 const manyJobs = (count: number, queue = 'mail') =>
   Array.from({ length: count }, (_, n) => ({ id: `${queue}-${n}-${Math.random()}`, queue, data: '{}' }));
 
-describe('S32 whoever is too slow', () => {
+describe('S32 a slow client', () => {
   const count = testSize({ small: 200, full: 2_000 });
 
-  it(`with headers is closed within 15 s (${count} at once), and with a body is told after 30 s; work goes on`, async () => {
+  it(`with incomplete headers is closed within 15 s (${count} at once), and with a slow body gets 408 after 30 s; work continues`, async () => {
     const server = await startTrial();
     const { port } = server;
     const slow = await Promise.all(Array.from({ length: count }, () => openRaw({ port })));
@@ -43,7 +43,7 @@ describe('S32 whoever is too slow', () => {
     }
   });
 
-  it('to read a stream is dropped once a mebibyte waits for it', async () => {
+  it('that does not read a stream is dropped when a mebibyte is unread', async () => {
     const server = await startTrial();
     const reader = await openRaw({ port: server.port });
     reader.write('GET /api/store/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -52,7 +52,7 @@ describe('S32 whoever is too slow', () => {
     let heard = 0;
     let said = 0;
     const unsubscribe = server.store.jobs.subscribe((events) => void (said += JSON.stringify(events).length));
-    // The system keeps some megabytes of its own for each connection; the rest is ours.
+    // The kernel buffers some megabytes per connection; the rest is in the process.
     for (let round = 0; said < 24 * 1024 ** 2; round += 1) {
       await server.store.jobs.add(manyJobs(1_000, `queue-${round}`));
       await delay(0);
@@ -65,7 +65,7 @@ describe('S32 whoever is too slow', () => {
 });
 
 describe('S33 a body', () => {
-  it.each(['1048577', '1000000000000000'])('of %s bytes is refused before it comes', async (length) => {
+  it.each(['1048577', '1000000000000000'])('of %s bytes is refused before it is sent', async (length) => {
     const { port } = await startTrial();
     const head = `POST /api/jobs HTTP/1.1\r\n${JSON_HEAD}Content-Length: ${length}\r\n\r\n`;
     expect(await sayRaw({ port }, head)).toMatchObject({ status: 413, headers: { connection: 'close' } });
@@ -94,7 +94,7 @@ describe('S33 a body', () => {
     await untilClosed(socket);
   });
 
-  it('that is announced is asked for where it will be read, and refused where it will not', async () => {
+  it('with Expect gets 100 Continue only where it will be read', async () => {
     const { port } = await startTrial();
     const head = (length: number) =>
       `POST /api/store/find HTTP/1.1\r\n${JSON_HEAD}Content-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`;
@@ -110,7 +110,7 @@ describe('S33 a body', () => {
     expect(await sayRaw({ port }, nobody)).toMatchObject({ status: 421 });
   });
 
-  it('of somebody who is refused is not read on', async () => {
+  it('of a refused request is not read', async () => {
     const { port } = await startTrial({ requireToken: true });
     const socket = await openRaw({ port });
     socket.write(`POST /api/jobs HTTP/1.1\r\n${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`);
@@ -126,7 +126,7 @@ describe('S33 a body', () => {
 });
 
 describe('S34 connections', () => {
-  it('beyond the limit are told so and closed; those that are in, and the socket, go on', async () => {
+  it('beyond the limit are refused and closed; open ones and the socket are not affected', async () => {
     const server = await startTrial({ connections: { tcp: 50, socket: 5 } });
     const { port, socket: path } = server;
     const healthy = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -146,7 +146,7 @@ describe('S34 connections', () => {
     await expect.poll(async () => (await sayRaw({ port }, healthy)).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it('are never more than the files that the system grants', () => {
+  it('never exceed the file descriptor limit', () => {
     expect(connectionLimits(1_000_000)).toEqual({ tcp: 12_000, socket: 2_000 });
     const { tcp, socket } = connectionLimits(1_024);
     expect(tcp + socket).toBeLessThanOrEqual(512);
@@ -155,7 +155,7 @@ describe('S34 connections', () => {
 });
 
 describe('S35 a rate', () => {
-  it('of requests is held for each token by itself', async () => {
+  it('of requests applies to each token separately', async () => {
     let now = Date.now();
     const rates = { requestsPerSecond: 5, jobsPerSecond: null };
     const server = await startTrial({ access: { now: () => now, rates } });
@@ -172,7 +172,7 @@ describe('S35 a rate', () => {
     expect(await ask(greedy)).toMatchObject({ status: 200 });
   });
 
-  it('of jobs is held for each queue by itself, whichever way they come', async () => {
+  it('of jobs applies to each queue separately, over every route', async () => {
     let now = Date.now();
     const rates = { requestsPerSecond: null, jobsPerSecond: 10 };
     const server = await startTrial({ access: { now: () => now, rates } });
@@ -189,8 +189,8 @@ describe('S35 a rate', () => {
   });
 });
 
-describe('under more load than it can bear', () => {
-  it('the server refuses reading and new work, and lets through what workers and operators say', async () => {
+describe('under overload', () => {
+  it('the server refuses reads and new jobs, and admits workers and operators', async () => {
     const store = faultyStore(openMemoryStore());
     const server = await startTrial({ store, access: { overload: { underWay: 3 } } });
     store.break(['find'], 'hang', 3);
@@ -207,14 +207,14 @@ describe('under more load than it can bear', () => {
     expect(await server.ask('POST', '/api/store/find', find)).toMatchObject({ status: 200 });
   });
 
-  it('the server holds only so much of all bodies together', async () => {
+  it('the server bounds the memory of all bodies together', async () => {
     const server = await startTrial({ access: { overload: { heldBytes: 1_000 } } });
     const large = { body: { argument: Array.from({ length: 200 }, (_, n) => `job-${n}`) } };
     expect(await server.ask('POST', '/api/store/find', large)).toMatchObject({ status: 503 });
     expect(await server.ask('POST', '/api/store/find', find)).toMatchObject({ status: 200 });
   });
 
-  it('a loop that is late again and again counts as overloaded, and one long pause does not', () => {
+  it('an event loop that is late repeatedly counts as overload, but one long pause does not', () => {
     let now = 0;
     const load = new Overload({ lagMs: 1_000 }, () => now);
     const gone = new AbortController().signal;
@@ -226,13 +226,13 @@ describe('under more load than it can bear', () => {
         return false;
       }
     };
-    const late = () => load.look((now += 1_500));
+    const late = () => load.check((now += 1_500));
     late();
     late();
     expect(isOpen('read')).toBe(true);
     late();
     expect([isOpen('read'), isOpen('operate')]).toEqual([false, true]);
-    load.look((now += 250));
+    load.check((now += 250));
     expect(isOpen('read')).toBe(true);
     load.stop();
   });

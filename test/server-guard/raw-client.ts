@@ -1,10 +1,10 @@
-/** Requests byte by byte, for what no HTTP client would send. */
+/** Raw requests that no HTTP client would send. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 
 export interface RawAnswer {
-  /** 0 when the connection was closed without a word. */
+  /** 0 when the connection was closed without an answer. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -19,13 +19,13 @@ const DEADLINE_MS = 20_000;
 
 export async function openRaw({ port, path }: Place): Promise<Socket> {
   const socket = path === undefined ? connect(port ?? 0, '127.0.0.1') : connect(path);
-  // A server that hangs up while we still speak is what many of these tests are about.
+  // Many of these tests expect the server to close while the client still sends.
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
 }
 
-/** Sends a text and answers the head of the first answer, with as much of its body as came with it. */
+/** Sends a text and returns the head of the first answer, with the part of its body that arrived. */
 export async function sayRaw(
   place: Place,
   text: string | Buffer,
@@ -40,7 +40,7 @@ export async function sayRaw(
   }
 }
 
-/** The next answer on a connection; status 0 when it closes instead. Rejects when nothing comes in time. */
+/** Returns the next answer on a connection; status 0 if it closes. Rejects after a timeout. */
 export function hearRaw(socket: Socket, deadlineMs: number = DEADLINE_MS): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let heard = '';

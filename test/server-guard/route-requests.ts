@@ -1,4 +1,4 @@
-/** A request for each route, made from the table alone, so that a new route is tested before anybody thinks of it. */
+/** Builds a request for each route from the table, so that a new route is tested automatically. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
 import type { Route } from '../../src/server/http/route.ts';
@@ -16,7 +16,7 @@ export interface Sending {
   readonly body?: string;
 }
 
-/** Values that pass for most parameters. */
+/** Values that are valid for most parameters. */
 const PARTS: Readonly<Record<string, string>> = { n: '1', id: 'a'.repeat(16), queue: 'mail', name: 'file.txt' };
 
 export const pathOf = ({ path }: Route): string =>
@@ -25,7 +25,7 @@ export const pathOf = ({ path }: Route): string =>
 export const typeOf = ({ body }: Route): OutgoingHttpHeaders =>
   body === null ? {} : { 'content-type': body === 'bytes' ? 'application/octet-stream' : 'application/json' };
 
-/** The head of the answer, and the code of a problem; the rest of a stream is not waited for. */
+/** Returns the status of the answer and the code of a problem, without waiting for a stream. */
 export function send(route: Route, { port, socketPath, headers = {}, body }: Sending): Promise<Told> {
   const where = socketPath === undefined ? { host: '127.0.0.1', port } : { socketPath };
   return new Promise((resolve, reject) => {

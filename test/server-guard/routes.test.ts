@@ -1,5 +1,5 @@
 /**
- * Every route of the table against everybody who should not get through it. Nothing here knows a route by name, so a
+ * Every route of the table against callers that must be refused. No test knows a route by name, so a
  * new one cannot be forgotten.
  */
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const isOut = ({ status }: Told): boolean => status === 401 || status === 403;
 const lines = (routes: readonly (readonly [Route, Told])[]): string[] =>
   routes.map(([{ method, path }, { status, code }]) => `${method} ${path}: ${status} ${code ?? ''}`);
 
-/** Tells each route that does not answer as it must, all at once. */
+/** Collects the routes with an unexpected answer. */
 async function wrongOnes(
   routes: readonly Route[],
   ask: (route: Route) => Promise<Told>,
@@ -47,14 +47,14 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const mayEnter = (role: Role, route: Route): boolean => allows(role, route.role) || (role === 'relay' && route.relay);
 
 describe('the table', () => {
-  it('has no operation twice, and leaves nothing open but the signs of life and the login', () => {
+  it('has no operation twice, and requires authentication except for health, login and web UI files', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(new Set(ROUTES.map(({ name }) => name)).size).toBe(ROUTES.length);
     const open = ROUTES.filter(({ role }) => role === 'open').map(({ path }) => path);
     expect(open.filter((path) => !OPEN.has(path) && path.startsWith('/api/'))).toEqual([]);
   });
 
-  it('wants a row of the audit for every act of an operator or admin but the round of the workers', () => {
+  it('audits every operation of operators and admins except routine calls of workers', () => {
     const unaudited = writing.filter(({ role, audit }) => (role === 'operate' || role === 'admin') && !audit);
     expect(unaudited.filter(({ name }) => !/\.?(claim|heartbeat|settle|keepWorker|maintain)$/.test(name))).toEqual([]);
   });
@@ -63,13 +63,13 @@ describe('the table', () => {
 const OPEN: ReadonlySet<string> = new Set(['/healthz', '/login', '/login.js']);
 
 describe('S3 every route', () => {
-  it('lets in by the loopback whom an operator may be, without a token', async () => {
+  it('admits the loopback as operator without a token', async () => {
     const { port } = await startTrial();
     const right = (told: Told, route: Route) => isOut(told) === !allows('operate', route.role);
     expect(await wrongOnes(ROUTES, (route) => send(route, { port }), right)).toEqual([]);
   });
 
-  it('lets in whoever comes by the socket', async () => {
+  it('admits every caller over the socket', async () => {
     const { socket: socketPath } = await startTrial();
     expect(
       await wrongOnes(
@@ -80,13 +80,13 @@ describe('S3 every route', () => {
     ).toEqual([]);
   });
 
-  it('is closed without a token where one is required', async () => {
+  it('refuses callers without a token where one is required', async () => {
     const { port } = await startTrial({ requireToken: true });
     const right = ({ status, headers }: Told) => status === 401 && headers['www-authenticate'] === 'Bearer';
     expect(await wrongOnes(closed, (route) => send(route, { port }), right)).toEqual([]);
   });
 
-  it('is closed to a wrong token, on the loopback and by the socket too', async () => {
+  it('refuses an invalid token, even on the loopback and over the socket', async () => {
     let now = Date.now();
     const { port, socket: socketPath } = await startTrial({ access: { now: () => (now += 10_000) } });
     const headers = bearer(`lh_${'0'.repeat(16)}_${'A'.repeat(43)}`);
@@ -107,7 +107,7 @@ describe('S3 every route', () => {
     },
   );
 
-  it('says nothing but ok where all may ask whether it lives', async () => {
+  it('answers only ok on the health route', async () => {
     const server = await startTrial({ requireToken: true });
     expect(await server.ask('GET', '/healthz')).toMatchObject({ status: 200, text: 'ok\n' });
   });
@@ -137,7 +137,7 @@ describe('S4 every route', () => {
     expect(await wrongOnes(ROUTES, ask, ({ status }) => status === 400)).toEqual([]);
   });
 
-  it('refuses a target that names another host', async () => {
+  it('refuses a target with another host', async () => {
     const { port } = await startTrial();
     const ask = async (route: Route) => {
       const text = `${route.method} http://evil.example${pathOf(route)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
@@ -155,13 +155,13 @@ describe('S8 every route', () => {
     { origin: 'null' },
     { origin: 'http://localhost:1' },
     { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
-  ])('refuses what a page of another site sends: %o', async (headers) => {
+  ])('refuses cross-site requests: %o', async (headers) => {
     const { port } = await startTrial();
     const ask = (route: Route) => send(route, { port, headers });
     expect(await wrongOnes(ROUTES, ask, ({ status }) => status === 403)).toEqual([]);
   });
 
-  it('takes what our own page sends, and what is no page at all', async () => {
+  it('accepts requests of the web UI, and of clients that are not browsers', async () => {
     const server = await startTrial();
     const own = { host: `localhost:${server.port}`, origin: `http://localhost:${server.port}` };
     for (const headers of [own, { ...own, 'sec-fetch-site': 'same-origin' }, {}, { 'sec-fetch-site': 'none' }]) {
@@ -181,7 +181,7 @@ describe('S10 every route', () => {
     },
   );
 
-  it('that takes JSON takes no bytes, and the other way round', async () => {
+  it('accepts either JSON or bytes, not both', async () => {
     const { socket: socketPath } = await startTrial();
     const ask = (route: Route) => {
       const other = route.body === 'bytes' ? 'application/json' : 'application/octet-stream';
@@ -192,7 +192,7 @@ describe('S10 every route', () => {
 });
 
 describe('S33 every route', () => {
-  it('refuses one byte more than its limit before a byte of the body has come', async () => {
+  it('refuses a body one byte over its limit before it is sent', async () => {
     const { socket: path } = await startTrial();
     const ask = async (route: Route) => {
       const type = Object.entries(typeOf(route)).map(([name, value]) => `${name}: ${String(value)}\r\n`);

@@ -1,4 +1,4 @@
-/** All that a store holds, as far as its ports tell: jobs with their histories, counts, workers, records. */
+/** Dumps a store through its ports: jobs with their histories, counts, workers, records. */
 import type { Store } from '../../src/core/ports/store.ts';
 
 const KINDS = ['queue', 'token', 'session', 'login-code', 'audit', 'idempotency', 'attachment', 'node', 'command'];

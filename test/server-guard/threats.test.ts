@@ -1,4 +1,4 @@
-/** The list of threats, line by line, as far as HTTP is concerned. Each title begins with the line's number. */
+/** The list of threats that concern HTTP. Each title begins with the number of its threat. */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { storeDump } from './store-dump.ts';
 const reading = ROUTES.filter(({ method }) => method === 'GET' || method === 'HEAD');
 const addOne = (data: string) => ({ argument: [{ id: 'j', queue: 'mail', data }] });
 
-it('S1 a server that is told nothing else listens on the loopback alone', async () => {
+it('S1 a server listens only on the loopback by default', async () => {
   const { port } = await startTrial();
   const listening = execFileSync('ss', ['-ltnH'], { encoding: 'utf8' })
     .split('\n')
@@ -37,7 +37,7 @@ it('S9 no GET and no HEAD of the table changes the store', async () => {
 });
 
 describe('S11 a foreign page', () => {
-  it('is never told that it may read', async () => {
+  it('gets no CORS headers', async () => {
     const { port } = await startTrial();
     const allowed: string[] = [];
     for (const route of ROUTES) {
@@ -62,7 +62,7 @@ describe('S11 a foreign page', () => {
   });
 });
 
-it('S12 nothing turns one method into another', async () => {
+it('S12 no header or parameter overrides the method', async () => {
   const server = await startTrial();
   const before = await storeDump(server.store);
   const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE', 'x-http-method': 'DELETE' };
@@ -86,7 +86,7 @@ describe('S13 every answer', () => {
   const missing = (headers: Readonly<Record<string, unknown>>): string[] =>
     Object.keys(safe).filter((name) => headers[name] !== safe[name]);
 
-  it('tells browsers to guess nothing, frame nothing, keep nothing and run nothing foreign', async () => {
+  it('has headers against sniffing, framing, caching and foreign scripts', async () => {
     const { socket: socketPath, port } = await startTrial();
     for (const route of ROUTES) {
       const { headers } = await send(route, { socketPath });
@@ -97,7 +97,7 @@ describe('S13 every answer', () => {
       expect(missing((await sayRaw({ port }, `${text}\r\n\r\n`)).headers)).toEqual([]);
   });
 
-  it('that is a page has no script and no style within it', async () => {
+  it('that is a page has no inline script or style', async () => {
     const server = await startTrial();
     for (const { path } of reading.filter(({ answer }) => answer === 'text')) {
       const { headers, text } = await server.ask('GET', path, { over: 'socket' });
@@ -108,7 +108,7 @@ describe('S13 every answer', () => {
   });
 });
 
-it('S14 what stands in an address is never told back as a page', async () => {
+it('S14 the content of a URL is never reflected as HTML', async () => {
   const server = await startTrial();
   const bad = encodeURIComponent('"><img src=x onerror=alert(1)>');
   for (const path of [
@@ -124,7 +124,7 @@ it('S14 what stands in an address is never told back as a page', async () => {
   }
 });
 
-it('S15 data are sent as JSON that is not to be taken for anything else', async () => {
+it('S15 data is sent as JSON with a type that browsers do not sniff', async () => {
   const server = await startTrial();
   const data = JSON.stringify({ html: '</script><script>alert(1)</script>\u2028' });
   await server.store.jobs.add([{ id: 'j', queue: 'mail', data }]);
@@ -149,7 +149,7 @@ describe('S20 data of a job', () => {
     ['a lone surrogate', '"\\ud800"'],
     ['a huge number', '1e400'],
     ['400 digits', '1'.repeat(400)],
-  ])('with %s are refused or inert', async (_what, raw) => {
+  ])('with %s is refused or inert', async (_what, raw) => {
     const { answer, job } = await add(raw);
     expect([200, 201, 400]).toContain(answer.status);
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
@@ -157,7 +157,7 @@ describe('S20 data of a job', () => {
     else expect(() => JSON.parse(job?.data ?? '') as unknown).not.toThrow();
   });
 
-  it('that are nested 10,000 deep are refused, in the body and as a text', async () => {
+  it('that is nested 10,000 levels deep is refused, in the body and as a text', async () => {
     expect((await add(deep)).answer).toMatchObject({ status: 400, json: { code: 'bad-input' } });
     const server = await startTrial();
     const answer = await server.ask('POST', '/api/store/add', { body: addOne(deep) });
@@ -169,7 +169,7 @@ describe('S20 data of a job', () => {
 describe('S30 a query', () => {
   const paged = reading.filter(({ query }) => 'limit' in query);
 
-  it('for more than a page is cut down to one', async () => {
+  it('for more than a page is limited to one page', async () => {
     const server = await startTrial();
     const jobs = Array.from({ length: 600 }, (_, n) => ({ id: `j${n}`, queue: 'mail', data: '{}' }));
     await server.store.jobs.add(jobs);
@@ -202,7 +202,7 @@ describe('S30 a query', () => {
   });
 });
 
-it('S36 the socket is for its owner alone, whatever the umask', async () => {
+it('S36 only its owner can use the socket, whatever the umask', async () => {
   const before = process.umask(0);
   try {
     const { socket } = await startTrial();
@@ -215,11 +215,11 @@ it('S36 the socket is for its owner alone, whatever the umask', async () => {
 describe('S39 the audit', () => {
   const rowsOf = async (server: Awaited<ReturnType<typeof startTrial>>) => {
     const { json } = await server.ask('GET', '/api/audit', { over: 'socket' });
-    // The newest is the first of a page.
+    // The newest row is first.
     return (json as { rows: Readonly<Record<string, unknown>>[] }).rows.toReversed();
   };
 
-  it('has a row for each act of an operator or admin: who, from where, what, and what came of it', async () => {
+  it('has a row for each operation of an operator or admin: actor, address, action and result', async () => {
     const server = await startTrial();
     await server.store.jobs.add([{ id: 'j', queue: 'mail', data: '{}' }]);
     await server.ask('POST', '/api/store/cancel', { body: { argument: [{ id: 'j' }] } });
@@ -240,7 +240,7 @@ describe('S39 the audit', () => {
     ]);
   });
 
-  it('cannot be changed or emptied through the API, not even by an admin', async () => {
+  it('cannot be changed or deleted through the API, not even by an admin', async () => {
     const server = await startTrial();
     await server.ask('POST', '/api/login/link', { over: 'socket' });
     const [row] = await server.store.records.list({ kind: 'audit', limit: 1 });
@@ -256,13 +256,13 @@ describe('S39 the audit', () => {
     expect(row?.expiresAt).toBeGreaterThan(Date.now() + 89 * 86_400_000);
   });
 
-  it('cannot be forged by what stands in a name or an address', async () => {
+  it('cannot be forged by a name or a URL', async () => {
     const server = await startTrial();
     const name = 'x\u001b[2J\u202e';
     expect(await server.ask('POST', '/api/tokens', { over: 'socket', body: { name, role: 'admin' } })).toMatchObject({
       status: 400,
     });
-    // By a way that checks less than the route does.
+    // Through a path with fewer checks than the route.
     const odd = { name: 'a\u2028b\u202e\u009b2J', role: 'admin' as const, expiresAt: null };
     const { text: token } = await makeToken(server.store.records, odd, Date.now());
     const headers = { authorization: `Bearer ${token}` };
@@ -273,7 +273,7 @@ describe('S39 the audit', () => {
     expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202e]/);
   });
 
-  it('goes on page by page, the newest first', async () => {
+  it('is returned page by page, newest first', async () => {
     let now = Date.now();
     const server = await startTrial({ access: { now: () => (now += 1) } });
     for (let count = 0; count < 25; count += 1) await server.ask('POST', '/api/login/link', { over: 'socket' });
@@ -290,7 +290,7 @@ describe('S39 the audit', () => {
   });
 });
 
-describe('naming what a queue executes', () => {
+describe('changing which code a queue runs', () => {
   const put = (value: object, ifVersion?: number) => ({
     argument: {
       kind: 'queue',
@@ -313,7 +313,7 @@ describe('naming what a queue executes', () => {
     },
   );
 
-  it('is left as it was by an operator who changes the rest', async () => {
+  it('is not affected when an operator changes other settings', async () => {
     const server = await startTrial();
     const code = { script: '/opt/work', env: { KEY: 'secret' }, user: 'nobody' };
     await server.ask('POST', '/api/store/records/put', { over: 'socket', body: put(code) });

@@ -1,4 +1,4 @@
-/** The API's description covers the whole table, and its page is a plain one. */
+/** The API documentation covers all routes, and its page is plain HTML. */
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/server/http/route-table.ts';
 import { PROBLEMS } from '../../src/wire/problem-details.ts';
@@ -17,7 +17,7 @@ interface Document {
 }
 
 describe('the OpenAPI document', () => {
-  it('has every route with its parameters, its body and its answers, and no other', async () => {
+  it('has exactly the routes of the table, with parameters, bodies and answers', async () => {
     const server = await startTrial();
     const { paths, openapi } = (await server.ask('GET', '/openapi.json')).json as Document;
     expect(openapi).toBe('3.1.0');
@@ -33,7 +33,7 @@ describe('the OpenAPI document', () => {
     expect(count).toBe(ROUTES.length);
   });
 
-  it('names every part of an address that varies as a parameter', () => {
+  it('declares every path placeholder as a parameter', () => {
     for (const { path, params, name } of ROUTES) {
       const parts = [...path.matchAll(/\{([a-z]+)\}/gi)].map(([, part]) => part ?? '');
       expect([name, new Set(Object.keys(params))]).toEqual([name, new Set(parts)]);
@@ -41,8 +41,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the page', () => {
-  it('shows every operation and every code, without a script or a style of its own', async () => {
+describe('the documentation page', () => {
+  it('shows every operation and every error code, without inline script or style', async () => {
     const server = await startTrial();
     const page = await server.ask('GET', '/api');
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -52,7 +52,7 @@ describe('the page', () => {
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
   });
 
-  it('has its style from us', async () => {
+  it('loads its style sheet from the server', async () => {
     const server = await startTrial();
     const [, href = ''] = /<link rel="stylesheet" href="([^"]+)">/.exec((await server.ask('GET', '/api')).text) ?? [];
     expect(await server.ask('GET', `/${href}`)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Hundreds of readers of event streams that never read: their memory is bounded, and the readers that read miss nothing. */
+/** Hundreds of event stream readers that never read: their memory is bounded, and active readers miss no event. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
@@ -11,10 +11,10 @@ import { startTrial } from './trial-server.ts';
 const READERS = 200;
 const LIMIT = 4 * 1024 ** 2;
 const JOBS = 500;
-/** More than the kernel holds for a reader on the loopback. */
+/** More than the kernel buffers for a reader on the loopback. */
 const ROUNDS = 8;
 
-/** A connection that asks for a stream and reads nothing of it. */
+/** A connection that opens a stream and reads nothing. */
 async function openDeaf({ port }: TrialServer, path: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -35,7 +35,7 @@ async function addJobs({ store }: TrialServer, round: number): Promise<void> {
 it(`${READERS} readers that never read stay within the limit of all streams; the slowest are dropped first`, async () => {
   const buffers = new StreamBuffers(LIMIT);
   const server = await startTrial({ buffers });
-  // Half of them by each way: from the ring, and straight from the store.
+  // Half of them read from the ring, half directly from the store.
   for (let number = 0; number < READERS; number += 1)
     await openDeaf(server, number % 2 === 0 ? '/api/events' : '/api/store/events');
   const quick = await readEvents({ host: '127.0.0.1', port: server.port, path: '/api/events', headers: {} });

@@ -1,4 +1,4 @@
-/** What every route does with a body, a query or an address that is not what it must be. Made from the table. */
+/** Every route rejects invalid bodies, queries and paths. The cases are derived from the route table. */
 import { describe, expect, it } from 'vitest';
 import { checked } from '../../src/core/input/check.ts';
 import type { JsonSchema } from '../../src/core/input/json-schema.ts';
@@ -17,7 +17,7 @@ const pathOf = ({ path }: Route): string =>
 const pathsIn = ({ json: problem }: Answer): string[] =>
   ((problem as { problems?: { path: string }[] }).problems ?? []).map(({ path }) => path);
 const named = (routes: readonly Route[]) => routes.map((route) => [route.name, route] as const);
-/** The one object that a body is, or may be beside a list of such. */
+/** The object schema of a body, also if the body may be a list of such objects. */
 const objectIn = (schema: JsonSchema): JsonSchema =>
   schema.type === 'object' ? schema : (schema.anyOf?.[0] ?? schema);
 
@@ -27,24 +27,24 @@ describe.each(named(withBody))('%s', (_name, route) => {
   const ask = async (asked: { body?: unknown; raw?: string }) =>
     (await startTrial()).ask(route.method, pathOf(route), { over: 'socket', headers: json, ...asked });
 
-  it('has an example that it takes itself', () => {
+  it('accepts its own example', () => {
     expect(() => checked('example', example, route.body as never)).not.toThrow();
   });
 
-  it('tells of a field that it does not know', async () => {
+  it('reports an unknown field', async () => {
     const answer = await ask({ body: { ...example, unheardOf: 1 } });
     expect(answer.status).toBe(400);
     expect(pathsIn(answer)).toEqual(['unheardOf']);
   });
 
-  it('tells of every field that is missing', async () => {
+  it('reports every missing field', async () => {
     const required = schema.required ?? [];
     const answer = await ask({ body: {} });
     if (required.length > 0) expect(answer.status).toBe(400);
     if (schema.type === 'object') expect(pathsIn(answer)).toEqual(expect.arrayContaining([...required]));
   });
 
-  it('tells of every field that is of the wrong kind', async () => {
+  it('reports every field of the wrong type', async () => {
     const names = Object.keys(schema.properties ?? {}).filter((name) => !isAnything(schema.properties?.[name]));
     if (names.length === 0) return;
     const wrong = Object.fromEntries(names.map((name) => [name, { wrong: { wrong: true } }]));
@@ -53,11 +53,11 @@ describe.each(named(withBody))('%s', (_name, route) => {
     for (const name of names) expect(pathsIn(answer).some((path) => path.startsWith(name))).toBe(true);
   });
 
-  it.each(['[[]]', 'null', '"text"', '7'])('takes no %s for its body', async (raw) => {
+  it.each(['[[]]', 'null', '"text"', '7'])('rejects %s as its body', async (raw) => {
     expect((await ask({ raw })).status).toBe(400);
   });
 
-  it('takes nothing that is nested too deeply', async () => {
+  it('rejects a body that is nested too deeply', async () => {
     const answer = await ask({ raw: `{"deep":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}` });
     expect(answer.status).toBe(400);
     expect(pathsIn(answer)[0]).toMatch(/^deep\.a/);
@@ -68,7 +68,7 @@ function isAnything(schema: JsonSchema = {}): boolean {
   return schema.type === undefined && schema.enum === undefined && schema.anyOf === undefined;
 }
 
-describe('an address', () => {
+describe('a path or query', () => {
   it.each(named(ROUTES.filter(({ answer, body }) => answer !== 'events' && body !== 'bytes')))(
     'of %s takes no word in its query that it does not know',
     async (_name, route) => {
@@ -92,7 +92,7 @@ describe('an address', () => {
   );
 });
 
-describe('a job, queue or worker that is not there', () => {
+describe('a job, queue or worker that does not exist', () => {
   const own = /^(jobs|queues|workers)\.(?!list|add|count|matching|create|bulk)/;
   it.each(named(ROUTES.filter(({ name, params }) => own.test(name) && Object.keys(params).length === 1)))(
     'is not found by %s',

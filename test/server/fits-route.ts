@@ -1,4 +1,4 @@
-/** Holds every answer of a test to what the table says of its route: the status, and the check that describes it. */
+/** Validates every answer of a test against its route: the status, and the check of the answer. */
 import { checked } from '../../src/core/input/check.ts';
 import type { Route } from '../../src/server/http/route.ts';
 import { createRouteTable } from '../../src/server/http/route-table.ts';
@@ -20,11 +20,11 @@ function checkProblem(method: string, { status, headers, json }: Answer): void {
   const { code, detail, type } = json as { code: keyof typeof PROBLEMS; detail: string; type: string };
   const [right] = PROBLEMS[code];
   if (status !== right || detail === '' || type !== `/api#error-${code}`)
-    throw new Error(`problem details that are none: ${JSON.stringify(json)}`);
+    throw new Error(`malformed problem details: ${JSON.stringify(json)}`);
 }
 
 function checkAnswer({ name, answer: expected, status }: Route, answer: Answer): void {
-  // What was there already is answered as found, and not as made.
+  // An existing resource is answered with 200 and not with 201.
   if (answer.status !== status && !(status === 201 && answer.status === 200) && answer.status !== 206)
     throw new Error(`${name} answers ${answer.status}, and its route says ${status}`);
   if (typeof expected === 'function') checked(`the answer of ${name}`, answer.json, expected);

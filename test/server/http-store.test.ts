@@ -1,4 +1,4 @@
-/** The http store when the way to its server is bad: what it says of calls whose fate nobody knows, and how it comes back. */
+/** The HTTP store with a bad connection: the errors of calls with an unknown outcome, and recovery. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { followTracked, track } from '../../src/core/job/tracked-jobs.ts';
@@ -10,8 +10,8 @@ import { openTrial, startTrial } from './trial-server.ts';
 
 const aJob = { id: 'a', queue: 'q', data: '{}' };
 
-/** A store whose server has gone, and somebody else at its place who answers as told. */
-async function afterwards(answer: (socket: Socket, heard: string) => void) {
+/** Opens a store, then replaces its server with one that answers as given. */
+async function withReplacedServer(answer: (socket: Socket, received: string) => void) {
   const trial = await openTrial({});
   const store = await openHttpStore({ address: `http://127.0.0.1:${trial.port}`, callTimeoutMs: 300 });
   onTestFinished(() => store.close());
@@ -30,7 +30,7 @@ function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-const says =
+const replies =
   (status: string, body: string, type = 'application/problem+json') =>
   (socket: Socket) =>
     socket.end(
@@ -38,8 +38,8 @@ const says =
     );
 const problem = (code: string) => JSON.stringify({ code, detail: 'words', status: 400, title: '', type: '' });
 
-describe('a call over http', () => {
-  it('that finds nobody has done nothing', async () => {
+describe('a call over HTTP', () => {
+  it('without a server has no effect', async () => {
     const trial = await openTrial({});
     const store = await openHttpStore({ address: `http://127.0.0.1:${trial.port}` });
     onTestFinished(() => store.close());
@@ -54,14 +54,17 @@ describe('a call over http', () => {
   });
 
   it.each([
-    ['closes without a word', (socket: Socket) => socket.destroy()],
-    ['breaks off in the middle', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n[{"ok"')],
-    ['says nothing in time', () => undefined],
-    ['is something in between', says('502 Bad Gateway', '<html>', 'text/html')],
-    ['met a bug', says('500 Oh', problem('internal'))],
-    ['lost the answer itself', says('504 Oh', problem('outcome-unknown'))],
-  ])('to a server that %s may or may not be done, unless it was a look', async (_what, answer) => {
-    const store = await afterwards(answer);
+    ['closes without an answer', (socket: Socket) => socket.destroy()],
+    [
+      'closes in the middle of its answer',
+      (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n[{"ok"'),
+    ],
+    ['does not answer in time', () => undefined],
+    ['is a proxy in between', replies('502 Bad Gateway', '<html>', 'text/html')],
+    ['has an internal error', replies('500 Internal', problem('internal'))],
+    ['lost the answer of its store', replies('504 Timeout', problem('outcome-unknown'))],
+  ])('to a server that %s has an unknown outcome, unless it was a read', async (_what, answer) => {
+    const store = await withReplacedServer(answer);
     await expect(store.jobs.add([aJob])).rejects.toMatchObject({ code: 'outcome-unknown' });
     await expect(store.jobs.find(['a'])).rejects.toMatchObject({ code: 'store-unavailable' });
     await expect(store.records.get('queue', 'q')).rejects.toMatchObject({ code: 'store-unavailable' });
@@ -77,52 +80,52 @@ describe('a call over http', () => {
     ['too-many-requests', 'store-unavailable'],
     ['store-closed', 'store-unavailable'],
     ['no-such-address', 'store-incompatible'],
-  ])('that is refused as %s ends as %s', async (said, code) => {
-    const store = await afterwards(says('400 No', problem(said)));
+  ])('that is refused as %s ends as %s', async (received, code) => {
+    const store = await withReplacedServer(replies('400 No', problem(received)));
     await expect(store.jobs.add([aJob])).rejects.toMatchObject({ code, message: 'words' });
   });
 });
 
-describe('the http store', () => {
-  it('hears of events again after its server was away', async () => {
+describe('the HTTP store', () => {
+  it('receives events again after its server restarted', async () => {
     const store = openMemoryStore();
     const kept = { ...store, close: async () => undefined };
     const first = await openTrial({ store: kept });
     const client = await openHttpStore({ address: `http://127.0.0.1:${first.port}` });
     onTestFinished(() => client.close());
-    const heard: StoreEvent[] = [];
-    client.jobs.subscribe((events) => heard.push(...events));
+    const received: StoreEvent[] = [];
+    client.jobs.subscribe((events) => received.push(...events));
     await client.jobs.add([{ ...aJob, id: 'first' }]);
-    await expect.poll(() => heard.map(({ id }) => id), { timeout: 5_000 }).toContain('first');
+    await expect.poll(() => received.map(({ id }) => id), { timeout: 5_000 }).toContain('first');
     await first.stop();
     await startTrial({ store: kept, port: first.port });
     let count = 0;
-    const speak = async () => {
+    const addJob = async () => {
       count += 1;
       await store.jobs.add([{ ...aJob, id: `again-${count}` }]);
-      return heard.some(({ id }) => id.startsWith('again'));
+      return received.some(({ id }) => id.startsWith('again'));
     };
-    await expect.poll(speak, { timeout: 10_000, interval: 100 }).toBe(true);
+    await expect.poll(addJob, { timeout: 10_000, interval: 100 }).toBe(true);
   });
 
-  it('follows jobs that were tracked while its server was away', async () => {
+  it('follows jobs that were tracked while its server was down', async () => {
     const kept = openMemoryStore();
     onTestFinished(() => kept.close());
     const first = await openTrial({ store: { ...kept, close: async () => undefined }, role: 'admin' });
     const store = await openHttpStore({ address: `http://127.0.0.1:${first.port}` });
     onTestFinished(() => store.close());
     await kept.jobs.add([aJob]);
-    const heard: string[] = [];
-    onTestFinished(await followTracked(store, (events) => void heard.push(...events.map(({ type }) => type))));
+    const received: string[] = [];
+    onTestFinished(await followTracked(store, (events) => void received.push(...events.map(({ type }) => type))));
     await first.stop();
     await track(kept, 'a');
     await startTrial({ store: { ...kept, close: async () => undefined }, port: first.port, role: 'admin' });
-    await expect.poll(() => heard).toContain('gap');
+    await expect.poll(() => received).toContain('gap');
     await kept.jobs.cancel([{ id: 'a' }]);
-    await expect.poll(() => heard).toEqual(['gap', 'cancelled']);
+    await expect.poll(() => received).toEqual(['gap', 'cancelled']);
   });
 
-  it('is shared over TCP, where others may take a lost job, and not over the socket', async () => {
+  it('is shared over TCP, where other workers may claim a lost job, but not over the socket', async () => {
     const { port, socket } = await startTrial();
     for (const [address, isShared] of [
       [`http://localhost:${port}`, true],
@@ -134,11 +137,11 @@ describe('the http store', () => {
     }
   });
 
-  it.each(['http://', 'ftp://x', 'http://u:p@h', 'http://h/?a=1'])('is not opened at %s', async (address) => {
+  it.each(['http://', 'ftp://x', 'http://u:p@h', 'http://h/?a=1'])('rejects the address %s', async (address) => {
     await expect(openHttpStore({ address })).rejects.toMatchObject({ code: 'bad-input' });
   });
 
-  it('is what connect() opens for an address of a node', async () => {
+  it('is opened by connect() for the address of a node', async () => {
     const { port, socket } = await startTrial();
     for (const address of [`http://127.0.0.1:${port}`, `unix:${socket}`]) {
       await using longhaul = await connect(address);
@@ -146,7 +149,7 @@ describe('the http store', () => {
       queue.work(async (job) => job.data * 2);
       expect(await queue.run(21)).toBe(42);
     }
-    const unknown = connect(`http://127.0.0.1:${port}`, { token: 'nobody' });
+    const unknown = connect(`http://127.0.0.1:${port}`, { token: 'unknown' });
     await expect(unknown).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 });

@@ -1,4 +1,4 @@
-/** Statistics, trends, tags, search, tracked jobs and the meaning of settings over HTTP. */
+/** Statistics, trends, tags, search, tracked jobs and explained settings over HTTP. */
 import { describe, expect, it } from 'vitest';
 import { SETTING_WORDS } from '../../src/core/settings/setting-descriptions.ts';
 import type { DayStatistics } from '../../src/core/statistics/statistics.ts';
@@ -18,7 +18,7 @@ async function settleAll(server: TrialServer, said: object, queue = 'mail'): Pro
 }
 
 describe('statistics', () => {
-  it('tell what ran, by queue, tag and worker, and what an unknown word is', async () => {
+  it('are grouped by queue, tag and worker, and reject an unknown grouping', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'a', tags: ['big'] },
@@ -35,7 +35,7 @@ describe('statistics', () => {
     expect(await server.ask('GET', '/api/statistics?from=yesterday')).toMatchObject({ status: 400 });
   });
 
-  it('keep the trend of a failure group when its jobs are gone', async () => {
+  it('keep the trend of a failure group after its jobs were deleted', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', { queue: 'mail', id: 'a' });
     await settleAll(server, { kind: 'fail', failure: { message: 'disk 7 full' } });
@@ -48,7 +48,7 @@ describe('statistics', () => {
 });
 
 describe('storage', () => {
-  it('tells what each queue keeps, in numbers and bytes', async () => {
+  it('is returned for each queue in counts and bytes', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', { queue: 'mail', id: 'a', data: 'four' });
     await settleAll(server, { kind: 'complete', result: 17 });
@@ -60,7 +60,7 @@ describe('storage', () => {
 });
 
 describe('finding jobs', () => {
-  it('goes by id, the beginning of an id, tag, name and declared fields, each job once', async () => {
+  it('searches id, id prefix, tag, name and declared fields, and returns each job once', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail', search: ['to', 'order.id'] });
     await post(server, '/api/jobs', [
@@ -93,7 +93,7 @@ describe('finding jobs', () => {
     expect(paged).toEqual(['red', 'a', 'b', 'c', 'red-2']);
   });
 
-  it('lists the tags that most jobs have, and the jobs that are tracked', async () => {
+  it('lists the most frequent tags, and the tracked jobs', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'a', tags: ['x', 'y'] },
@@ -115,7 +115,7 @@ describe('finding jobs', () => {
   });
 });
 
-it('throughput is told by minute and by hour, and in the lines of the overview', async () => {
+it('throughput is returned by minute and by hour, and in the rows of the overview', async () => {
   const server = await startTrial();
   await post(server, '/api/jobs', [
     { queue: 'mail', id: 'a' },
@@ -139,7 +139,7 @@ it('throughput is told by minute and by hour, and in the lines of the overview',
   expect(await server.ask('GET', '/api/throughput?span=week')).toMatchObject({ status: 400 });
 });
 
-it('the overview counts the wait of the next job from when it could be claimed', async () => {
+it('the overview measures the wait of the next job from the time it became ready', async () => {
   const server = await startTrial();
   await post(server, '/api/jobs', { queue: 'prep', id: 'first' });
   await post(server, '/api/jobs', { queue: 'mail', id: 'second', dependsOn: ['first'] });
@@ -149,7 +149,7 @@ it('the overview counts the wait of the next job from when it could be claimed',
   expect(queues.find(({ name }) => name === 'mail')).toMatchObject({ oldestWaitAt: freedAt });
 });
 
-it('the settings of queues are told with their meaning and their default', async () => {
+it('the settings of queues are listed with their meaning and default', async () => {
   const { settings } = (await get(await startTrial(), '/api/settings')) as {
     settings: { name: string; default: unknown }[];
   };
@@ -158,12 +158,12 @@ it('the settings of queues are told with their meaning and their default', async
   expect(settings.find(({ name }) => name === 'statsDays')).toMatchObject({ default: 30 });
 });
 
-describe('the settings of every queue', () => {
+describe('the settings for all queues', () => {
   const settings = async (server: TrialServer) =>
     ((await get(server, '/api/settings')) as { settings: { name: string; value: unknown; from: string }[] }).settings;
   const change = (server: TrialServer, body: unknown) => server.ask('PATCH', '/api/settings', { body });
 
-  it('are set, inherited by queues that say where each of theirs comes from, and taken back', async () => {
+  it('are set, inherited by queues that report the source of each setting, and reset', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail', retries: 1, lease: '2m' });
     expect(await change(server, { retries: 5, lease: '30s', grace: '1m' })).toMatchObject({ status: 200 });
@@ -185,7 +185,7 @@ describe('the settings of every queue', () => {
     expect((await get(server, '/api/queues')) as object).toMatchObject({ queues: [{ name: 'mail' }] });
   });
 
-  it('refuse what is one queue’s alone, what would not suit a queue, and what is no setting', async () => {
+  it('refuse settings of a single queue, settings that conflict with a queue, and unknown settings', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail', retention: { done: { for: '2m' } } });
     const own = { script: '/bin/true', state: 'paused', keys: { by: 'a' }, search: ['b'] };
@@ -202,7 +202,7 @@ describe('the settings of every queue', () => {
     expect((await settings(server)).every(({ from }) => from === 'default')).toBe(true);
   });
 
-  it('let only admins say what is executed, and tell the environment by its names', async () => {
+  it('let only admins change which code runs, and show only the names of the environment', async () => {
     const server = await startTrial();
     expect(await change(server, { env: { SECRET: 'x' } })).toMatchObject({ status: 403 });
     const asAdmin = await server.ask('PATCH', '/api/settings', { over: 'socket', body: { env: { SECRET: 'x' } } });

@@ -1,4 +1,4 @@
-/** The life of jobs over HTTP, from one end to the other: what a script with curl can do. */
+/** The life of jobs over HTTP: what a script with curl can do. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ async function claimOne(server: TrialServer, body: object = {}): Promise<{ id: s
 }
 
 describe('a job', () => {
-  it('is added, seen, claimed, kept alive, settled, and remembered', async () => {
+  it('is added, read, claimed, renewed, settled, and has a history', async () => {
     const server = await startTrial();
     const added = await post(server, '/api/jobs', { queue: 'mail', id: 'a', data: { to: 'x' }, tags: ['t'] });
     expect(added).toMatchObject({ status: 201, json: { id: 'a', queue: 'mail', state: 'waiting', outcome: 'added' } });
@@ -40,7 +40,7 @@ describe('a job', () => {
     expect((history as { event: string }[]).map(({ event }) => event)).toEqual(['added', 'claimed', 'completed']);
   });
 
-  it('takes the options of an add in words', async () => {
+  it('accepts the options of add with durations as text', async () => {
     const server = await startTrial();
     const options = {
       retries: 3,
@@ -60,7 +60,7 @@ describe('a job', () => {
     });
   });
 
-  it('is one of many in a list, each with its own answer', async () => {
+  it('is added in a list with a result for each job', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'off', state: 'down' });
     const body = [
@@ -77,7 +77,7 @@ describe('a job', () => {
     ]);
   });
 
-  it('that is not what it must be is told so with every place', async () => {
+  it('that is invalid is refused with the path of every problem', async () => {
     const server = await startTrial();
     const body = [
       { queue: 'mail' },
@@ -100,7 +100,7 @@ describe('a job', () => {
     expect((await get(server, '/api/jobs')) as object).toMatchObject({ jobs: [] });
   });
 
-  it('with data that are too large or too deep is refused with the place', async () => {
+  it('with data that is too large or too deep is refused with the path', async () => {
     const server = await startTrial();
     const large = await post(server, '/api/jobs', { queue: 'mail', data: 'x'.repeat(257 * 1024) });
     expect(large).toMatchObject({ status: 400, json: { problems: [{ path: 'data' }] } });
@@ -110,7 +110,7 @@ describe('a job', () => {
     expect((answer.json as { problems: { path: string }[] }).problems[0]?.path).toMatch(/^\[0\]\.data\.a\[0\]/);
   });
 
-  it('keeps data that look like tricks as they are', async () => {
+  it('keeps suspicious data unchanged', async () => {
     const server = await startTrial();
     const raw = '{"queue":"mail","id":"a","data":{"__proto__":{"x":1},"constructor":1,"s":"\\ud800"}}';
     await server.ask('POST', '/api/jobs', { raw, headers: { 'content-type': 'application/json' } });
@@ -119,7 +119,7 @@ describe('a job', () => {
     expect(Object.prototype).not.toHaveProperty('x');
   });
 
-  it('is made once under an Idempotency-Key, however often it is asked for', async () => {
+  it('is added once under an Idempotency-Key, however often the request is repeated', async () => {
     const server = await startTrial();
     const key = { 'idempotency-key': 'order-7' };
     const first = await post(server, '/api/jobs', { queue: 'mail', data: 1 }, key);
@@ -135,7 +135,7 @@ describe('a job', () => {
     });
   });
 
-  it('is found again under its key when the answer was never kept', async () => {
+  it('is found again under its key if the answer was not stored', async () => {
     const server = await startTrial();
     const key = { 'idempotency-key': 'order-7' };
     const first = await post(server, '/api/jobs', { queue: 'mail' }, key);
@@ -146,14 +146,14 @@ describe('a job', () => {
   });
 });
 
-describe('an action', () => {
+describe('an operation', () => {
   const start = async (options: object = {}) => {
     const server = await startTrial();
     await post(server, '/api/jobs', { queue: 'mail', id: 'a', data: { n: 1 }, ...options });
     return server;
   };
 
-  it('cancels, requeues, moves and changes a job, and answers as it is then', async () => {
+  it('cancels, requeues, moves and changes a job, and returns the changed job', async () => {
     const server = await start();
     const changed = await server.ask('PATCH', '/api/jobs/a', { body: { priority: 5, data: { n: 2 }, tags: ['x'] } });
     expect(changed.json).toMatchObject({ priority: 5, data: { n: 2 }, tags: ['x'] });
@@ -169,7 +169,7 @@ describe('an action', () => {
     expect(await server.ask('GET', '/api/jobs/a')).toMatchObject({ status: 404, json: { code: 'not-found' } });
   });
 
-  it('tells asked from done for a running job', async () => {
+  it('distinguishes requested from done for a running job', async () => {
     const server = await start();
     const { id, token } = await claimOne(server);
     expect((await post(server, '/api/jobs/a/cancel')).json).toMatchObject({
@@ -182,7 +182,7 @@ describe('an action', () => {
     });
   });
 
-  it('asks a running job to pause and to go on', async () => {
+  it('asks a running job to pause and to resume', async () => {
     const server = await start();
     const { id, token } = await claimOne(server);
     await post(server, '/api/jobs/a/pause');
@@ -197,7 +197,7 @@ describe('an action', () => {
     ['run-now', {}, 'wrong-state'],
     ['commit', {}, 'ok'],
     ['requeue', { attempt: 0 }, 'moved-on'],
-  ])('%s of a job that is done says why not, in words', async (action, body, code) => {
+  ])('%s of a done job is refused with a reason', async (action, body, code) => {
     const server = await start();
     const attempt = await claimOne(server);
     await post(server, '/api/settle', { ...attempt, data: undefined, kind: 'complete' });
@@ -212,7 +212,7 @@ describe('an action', () => {
     expect((await post(server, '/api/jobs/a/commit')).json).toMatchObject({ state: 'waiting' });
   });
 
-  it('duplicates a job, with what is given changed', async () => {
+  it('duplicates a job with the given changes', async () => {
     const server = await start({ tags: ['x'], retries: 2, priority: 3, name: 'n', unique: 'k' });
     const copy = await post(server, '/api/jobs/a/duplicate', { id: 'b', priority: 1 });
     expect(copy).toMatchObject({ status: 201, json: { id: 'b', outcome: 'added' } });
@@ -225,7 +225,7 @@ describe('an action', () => {
 });
 
 describe('an attempt', () => {
-  it('under a stale token is refused, one by one and in a list', async () => {
+  it('under a stale token is refused, as a single item and in a list', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', { queue: 'mail', id: 'a' });
     const { id, token } = await claimOne(server);
@@ -236,7 +236,7 @@ describe('an attempt', () => {
     expect(await post(server, '/api/settle', { ...stale, kind: 'complete' })).toMatchObject({ status: 409 });
   });
 
-  it('that failed waits as its queue says, unless it says itself', async () => {
+  it('that failed uses the backoff of its queue, unless it gives a delay', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail', retries: 5, backoff: '1h' });
     await post(server, '/api/jobs', { queue: 'mail', id: 'a' });
@@ -252,7 +252,7 @@ describe('an attempt', () => {
     expect(await job(server, 'a')).toMatchObject({ state: 'failed', failure: { group: 'm', message: 'm' } });
   });
 
-  it('is claimed again by the same request, and not twice', async () => {
+  it('is returned again for the same request id, and not claimed twice', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'a' },
@@ -262,7 +262,7 @@ describe('an attempt', () => {
     expect(await claimOne(server, { requestId: 'r' })).toEqual(first);
   });
 
-  it('is waited for when there is none, and given as soon as there is', async () => {
+  it('is returned as soon as a job arrives, if the claim waits', async () => {
     const server = await startTrial();
     const waiting = claimOne(server, { wait: '20s' });
     const others = post(server, '/api/claim', { worker: 'v', queues: ['other'], wait: '50ms' });
@@ -273,7 +273,7 @@ describe('an attempt', () => {
     expect(performance.now() - addedAt).toBeLessThan(15_000);
   });
 
-  it('is not claimed for somebody who has gone', async () => {
+  it('is not claimed for a caller that disconnected', async () => {
     const server = await startTrial();
     const body = JSON.stringify({ worker: 'w', queues: ['mail'], wait: '20s' });
     const gone = connect(server.port, '127.0.0.1');
@@ -288,8 +288,8 @@ describe('an attempt', () => {
   });
 });
 
-describe('jobs that wait for others', () => {
-  it('are added with their parents, shown with the reason, and seen as a graph from any of them', async () => {
+describe('jobs that depend on others', () => {
+  it('are added with their parents, shown with a reason, and returned as a graph from any of them', async () => {
     const server = await startTrial();
     const jobs = [
       { id: 'a' },
@@ -319,7 +319,7 @@ describe('jobs that wait for others', () => {
     expect(await server.ask('GET', '/api/jobs/none/graph')).toMatchObject({ status: 404 });
   });
 
-  it('are changed, and are spoken of when the job they wait for is cancelled', async () => {
+  it('can be changed, and are reported when a parent is cancelled', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'a' },
@@ -345,7 +345,7 @@ describe('jobs that wait for others', () => {
     expect(await job(server, 'c')).toMatchObject({ state: 'cancelled' });
   });
 
-  it('are made by a completion that goes on to another queue', async () => {
+  it('are created by a completion that advances to another queue', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'a' },

@@ -18,14 +18,14 @@ async function failAll(server: TrialServer, message: string): Promise<void> {
 }
 
 describe('a queue', () => {
-  it('is made, changed, paused, turned off and on, and deleted', async () => {
+  it('is created, changed, paused, disabled, enabled and deleted', async () => {
     const server = await startTrial();
     const made = await post(server, '/api/queues', { name: 'mail', concurrency: 4, lease: '2m' });
     expect(made).toMatchObject({ status: 201, json: { name: 'mail', settings: { concurrency: 4, leaseMs: 120_000 } } });
     const changed = await server.ask('PATCH', '/api/queues/mail', { body: { retries: 3 } });
     expect(changed.json).toMatchObject({ settings: { concurrency: 4, retries: 3 } });
-    expect((await post(server, '/api/queues/mail/pause', { note: 'moving house' })).json).toMatchObject({
-      settings: { state: 'paused', note: 'moving house' },
+    expect((await post(server, '/api/queues/mail/pause', { note: 'maintenance' })).json).toMatchObject({
+      settings: { state: 'paused', note: 'maintenance' },
     });
     expect((await post(server, '/api/queues/mail/down')).json).toMatchObject({
       settings: { state: 'down', note: null },
@@ -40,7 +40,7 @@ describe('a queue', () => {
     expect(await server.ask('GET', '/api/queues/mail')).toMatchObject({ status: 404, json: { code: 'not-found' } });
   });
 
-  it('is gone when it is deleted with its jobs, and accepts none until it is created again', async () => {
+  it('that is deleted with its jobs accepts none until it is created again', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail', concurrency: 4 });
     await post(server, '/api/jobs', { queue: 'mail' });
@@ -59,23 +59,23 @@ describe('a queue', () => {
     expect(await post(server, '/api/jobs', { queue: 'mail' })).toMatchObject({ status: 201 });
   });
 
-  it('is not made twice', async () => {
+  it('is not created twice', async () => {
     const server = await startTrial();
     await post(server, '/api/queues', { name: 'mail' });
     expect(await post(server, '/api/queues', { name: 'mail' })).toMatchObject({
       status: 409,
-      json: { detail: 'queue mail exists already; PATCH changes it' },
+      json: { detail: 'queue mail already exists: use PATCH to change it' },
     });
   });
 
-  it('is made once under an Idempotency-Key, however often it is asked for', async () => {
+  it('is created once under an Idempotency-Key, however often the request is repeated', async () => {
     const server = await startTrial();
     const ask = () =>
       server.ask('POST', '/api/queues', { body: { name: 'mail' }, headers: { 'idempotency-key': 'k' } });
     expect([(await ask()).status, (await ask()).status]).toEqual([201, 201]);
   });
 
-  it('gets every problem of its settings told', async () => {
+  it('is refused with every problem of its settings', async () => {
     const server = await startTrial();
     const body = {
       name: 'a/b',
@@ -98,7 +98,7 @@ describe('a queue', () => {
     ]);
   });
 
-  it('has its code named by admins alone, and hides its secrets from all', async () => {
+  it('lets only admins change its code, and shows its secrets to no caller', async () => {
     const server = await startTrial();
     const code = { script: '/bin/true', env: { KEY: 'canary' } };
     expect(await post(server, '/api/queues', { name: 'mail', ...code })).toMatchObject({ status: 403 });
@@ -114,7 +114,7 @@ describe('a queue', () => {
     expect(JSON.parse(record?.value ?? '')).toMatchObject({ ...code, retries: 1 });
   });
 
-  it('keeps the secrets that somebody without a right to them writes back through the port', async () => {
+  it('keeps its secrets when a caller that cannot see them writes the settings back through the port', async () => {
     const server = await startTrial();
     await server.ask('POST', '/api/queues', { over: 'socket', body: { name: 'mail', env: { KEY: 'canary' } } });
     const argument = { kind: 'queue', key: 'mail' };
@@ -132,12 +132,12 @@ describe('a queue', () => {
     });
   });
 
-  it('with jobs is deleted with them when that is said, but never while one runs', async () => {
+  it('with jobs is deleted with them on request, but never while one runs', async () => {
     const server = await startTrial();
     await addMany(server, 3);
     expect(await server.ask('DELETE', '/api/queues/mail')).toMatchObject({
       status: 409,
-      json: { detail: 'queue mail has 3 jobs; jobs=true deletes them too' },
+      json: { detail: 'queue mail has 3 jobs: use jobs=true to delete them too' },
     });
     await post(server, '/api/claim', { worker: 'w', queues: ['mail'] });
     expect(await server.ask('DELETE', '/api/queues/mail?jobs=true')).toMatchObject({ status: 409 });
@@ -152,7 +152,7 @@ describe('a queue', () => {
 });
 
 describe('a list', () => {
-  it('comes in pages, each with the way to the next', async () => {
+  it('is returned in pages with a cursor', async () => {
     const server = await startTrial();
     await addMany(server, 25);
     const seen: string[] = [];
@@ -165,7 +165,7 @@ describe('a list', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, place) => `j${24 - place}`));
   });
 
-  it('is cut at 500 whatever is asked, and takes no nonsense', async () => {
+  it('is limited to 500 items, and rejects invalid parameters', async () => {
     const server = await startTrial();
     await addMany(server, 600);
     expect(((await get(server, '/api/jobs?limit=1000000000')) as { jobs: unknown[] }).jobs).toHaveLength(500);
@@ -185,7 +185,7 @@ describe('a list', () => {
     }
   });
 
-  it('is filtered by what is asked for, and counted', async () => {
+  it('is filtered and counted', async () => {
     const server = await startTrial();
     await addMany(server, 3, { tags: ['x'] });
     await post(server, '/api/jobs', { queue: 'other', id: 'late', delay: '1h' });
@@ -200,8 +200,8 @@ describe('a list', () => {
   });
 });
 
-describe('a call for many', () => {
-  it('is found by words of the id, the name, a tag, the failure or the data, and counted before anything is done', async () => {
+describe('a bulk call', () => {
+  it('selects jobs by text of the id, name, tag, failure or data, and counts them beforehand', async () => {
     const server = await startTrial();
     await post(server, '/api/jobs', [
       { queue: 'mail', id: 'needle-1' },
@@ -227,7 +227,7 @@ describe('a call for many', () => {
     expect(await get(server, '/api/jobs/matching?queue=mail&state=waiting')).toMatchObject({ count: 1 });
   });
 
-  it('cancels, requeues and deletes by ids and by query, and counts', async () => {
+  it('cancels, requeues and deletes by ids and by query, and returns counts', async () => {
     const server = await startTrial();
     await addMany(server, 700, { tags: ['x'] });
     const some = await post(server, '/api/jobs/cancel', { ids: ['j0', 'nobody'] });
@@ -246,12 +246,12 @@ describe('a call for many', () => {
     expect((await post(server, '/api/jobs/delete', { query: { queue: 'other' } })).json).toMatchObject({ ok: 700 });
   });
 
-  it.each([{}, { query: {} }, { ids: ['a'], query: { queue: 'q' } }])('means nobody by %o', async (body) => {
+  it.each([{}, { query: {} }, { ids: ['a'], query: { queue: 'q' } }])('rejects the selection %o', async (body) => {
     const server = await startTrial();
     expect(await post(server, '/api/jobs/delete', body)).toMatchObject({ status: 400 });
   });
 
-  it('requeues or deletes a whole group of failures', async () => {
+  it('requeues or deletes a whole failure group', async () => {
     const server = await startTrial();
     await addMany(server, 3);
     await failAll(server, 'disk 7 full');
@@ -266,7 +266,7 @@ describe('a call for many', () => {
 });
 
 describe('a worker', () => {
-  it('is listed with what it runs, and declared dead', async () => {
+  it('is listed with its jobs, and declared dead', async () => {
     const server = await startTrial();
     await addMany(server, 1);
     const beat = {

@@ -1,4 +1,4 @@
-/** A worker over HTTP whose token loses its rights while its handler runs: the outcome waits until it is let in again. */
+/** A worker over HTTP whose token loses its role while its handler runs: the outcome is kept until the token is valid again. */
 import { expect, it } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 import type { WorkEvent } from '../../src/library/work.ts';
@@ -6,13 +6,13 @@ import { makeToken, TOKEN_RECORD } from '../../src/server/auth/tokens.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { startTrial } from './trial-server.ts';
 
-/** Longer than a server believes a token without a look at the store. */
+/** Longer than a server caches a token. */
 const LATER_MS = 3_000;
 
 it.each([
   ['is revoked', null],
   ['has the role read instead', 'read'],
-])('A settlement outlasts a token that %s.', async (_what, role) => {
+])('a settlement survives a token that %s', async (_what, role) => {
   let ahead = 0;
   const store = openMemoryStore();
   const { port } = await startTrial({ store, requireToken: true, access: { now: () => Date.now() + ahead } });

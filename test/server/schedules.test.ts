@@ -1,4 +1,4 @@
-/** Schedules over HTTP: defined, looked at, paused, run by hand; and every wrong rule told with its reason. */
+/** Schedules over HTTP: set, get, pause, run now; and the problems of every invalid rule. */
 import { describe, expect, it } from 'vitest';
 import type { ScheduleView } from '../../src/wire/schedule-view.ts';
 import { startTrial, type TrialServer } from './trial-server.ts';
@@ -10,7 +10,7 @@ const post = (server: TrialServer, path: string, more: object = {}) =>
   server.ask('POST', `/api/schedules/${path}`, more);
 
 describe('a schedule', () => {
-  it('is made once, changed, listed with its next runs, and deleted', async () => {
+  it('is created once, changed, listed with its next run times, and deleted', async () => {
     const server = await startTrial();
     expect((await put(server, 'night', nightly)).json).toMatchObject({
       outcome: 'created',
@@ -30,7 +30,7 @@ describe('a schedule', () => {
     expect(await server.ask('GET', '/api/schedules/night')).toMatchObject({ status: 404 });
   });
 
-  it('is paused with a note, resumed, and run by hand, once under an Idempotency-Key', async () => {
+  it('is paused with a note, resumed, and run now, once under an Idempotency-Key', async () => {
     const server = await startTrial();
     await put(server, 'night', nightly);
     expect((await post(server, 'night/pause', { body: { note: 'not now' } })).json).toMatchObject({
@@ -64,7 +64,7 @@ describe('a schedule', () => {
       expect(await post(server, `nobody/${verb}`, verb === 'pause' ? { body: {} } : {})).toMatchObject({ status: 404 });
   });
 
-  it('has its runs of the coming day as lanes', async () => {
+  it('has a timeline of its run times in the next day', async () => {
     const server = await startTrial();
     await put(server, 'hourly', { every: '1h', queue: 'mail' });
     await put(server, 'secondly', { every: '1s', queue: 'mail' });
@@ -77,7 +77,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('has the mean of its last jobs as the length of its next ones', async () => {
+  it('has the average run time of its last jobs as the expected one', async () => {
     const server = await startTrial();
     await put(server, 'hourly', { every: '1h', queue: 'mail', overlap: 'allow' });
     const lane = async () =>
@@ -92,7 +92,7 @@ describe('a schedule', () => {
     expect((await lane())?.expectedMs).toBe(day?.run.mean);
   });
 
-  it('is refused with every reason', async () => {
+  it('is refused with every problem', async () => {
     const server = await startTrial();
     const wrong = await put(server, 'x', { cron: '0 0 30 2 *', zone: 'Nowhere', backlog: 0, queue: 'mail' });
     expect(wrong).toMatchObject({ status: 400, json: { code: 'bad-input' } });
@@ -106,7 +106,7 @@ describe('a schedule', () => {
   });
 });
 
-it('A rule is explained without being kept.', async () => {
+it('a rule is explained without being stored', async () => {
   const server = await startTrial();
   const { json } = await post(server, 'explain', { body: { cron: '*/15 9-17 * * 1-5', zone: 'America/New_York' } });
   expect(json).toMatchObject({

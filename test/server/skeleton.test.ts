@@ -1,4 +1,4 @@
-/** What every request meets before a route runs: hosts, origins, types, sizes, and what is wrong with a body. */
+/** Checks of every request before its route runs: hosts, origins, content types, sizes, bodies. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -9,12 +9,12 @@ import { ROUTES } from '../../src/server/http/route-table.ts';
 import { handlesLeftBy } from '../support/open-handles.ts';
 import { openTrial, startTrial } from './trial-server.ts';
 
-const echoBody = object({ said: anything, word: text({ max: 5 }) });
+const echoBody = object({ value: anything, word: text({ max: 5 }) });
 const echo = route({
   name: 'echo',
   method: 'POST',
   path: '/api/echo/{word}',
-  about: 'Says what it heard.',
+  about: 'Returns its input.',
   role: 'operate',
   params: { word: text({ max: 5 }) },
   query: { a: text({ max: 3 }) },
@@ -27,16 +27,16 @@ const secret = route({
   name: 'secret',
   method: 'DELETE',
   path: '/api/secret',
-  about: 'Is for admins.',
+  about: 'Requires the role admin.',
   role: 'admin',
   answer: anything,
-  handle: ({ who }) => json(who),
+  handle: ({ principal }) => json(principal),
 });
 const endless = route({
   name: 'endless',
   method: 'GET',
   path: '/api/endless',
-  about: 'Speaks until somebody goes.',
+  about: 'Streams until the reader disconnects.',
   role: 'read',
   answer: 'events',
   handle: () =>
@@ -53,21 +53,21 @@ const broken = route({
   role: 'read',
   answer: anything,
   handle: () => {
-    throw new Error('a secret of the house');
+    throw new Error('a secret of the server');
   },
 });
 const start = () => startTrial({ routes: [...ROUTES, echo, secret, endless, broken] });
 
 describe('a request', () => {
-  it('is answered when all is well, over TCP and over the socket', async () => {
+  it('is answered over TCP and over the socket', async () => {
     const server = await start();
-    const asked = { body: { said: [1], word: 'b' } };
-    const heard = { status: 200, json: { params: { word: 'a/b' }, query: { a: 'x y' }, body: asked.body } };
-    expect(await server.ask('POST', '/api/echo/a%2Fb?a=x+y', asked)).toMatchObject(heard);
-    expect(await server.ask('POST', '/api/echo/a%2Fb?a=x+y', { ...asked, over: 'socket' })).toMatchObject(heard);
+    const asked = { body: { value: [1], word: 'b' } };
+    const expected = { status: 200, json: { params: { word: 'a/b' }, query: { a: 'x y' }, body: asked.body } };
+    expect(await server.ask('POST', '/api/echo/a%2Fb?a=x+y', asked)).toMatchObject(expected);
+    expect(await server.ask('POST', '/api/echo/a%2Fb?a=x+y', { ...asked, over: 'socket' })).toMatchObject(expected);
   });
 
-  it('gets all its problems at once, each with its place', async () => {
+  it('gets all its problems together, each with its path', async () => {
     const server = await start();
     const answer = await server.ask('POST', '/api/echo/too-long?a=long&b=1', { body: { word: 5, wrod: 1 } });
     expect(answer).toMatchObject({ status: 400, headers: { 'content-type': 'application/problem+json' } });
@@ -77,11 +77,11 @@ describe('a request', () => {
   });
 
   it.each([
-    ['{"said": 1,}', 'is not valid JSON: unexpected "}" at line 1, column 12'],
-    ['{"said":\n tru', 'is not valid JSON: it ends too soon at line 2, column 5'],
+    ['{"value": 1,}', 'is not valid JSON: unexpected "}" at line 1, column 13'],
+    ['{"value":\n tru', 'is not valid JSON: unexpected end at line 2, column 5'],
     [Buffer.from([0x22, 0xff, 0x22]), 'is not valid UTF-8'],
-    [`{"said":${'['.repeat(300)}${']'.repeat(300)}}`, 'is nested deeper than 210 levels'],
-  ])('is told what is wrong with the body %s', async (raw, message) => {
+    [`{"value":${'['.repeat(300)}${']'.repeat(300)}}`, 'is nested deeper than 210 levels'],
+  ])('is refused with the problem of the body %s', async (raw, message) => {
     const server = await start();
     const answer = await server.ask('POST', '/api/echo/a', { raw, headers: { 'content-type': 'application/json' } });
     expect(answer).toMatchObject({ status: 400, json: { problems: [{ message }] } });
@@ -96,18 +96,18 @@ describe('a request', () => {
     },
   );
 
-  it('is refused when too large, before its body is read', async () => {
+  it('that is too large is refused before its body is read', async () => {
     const server = await start();
     const headers = { 'content-type': 'application/json' };
     expect(await server.ask('POST', '/api/echo/a', { raw: ' '.repeat(2_001), headers })).toMatchObject({ status: 413 });
-    const announced = await say(server.port, [
+    const announced = await sendRaw(server.port, [
       'POST /api/echo/a HTTP/1.1',
       'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 1000000000000000',
     ]);
     expect(announced).toMatch(/^HTTP\/1.1 413 /);
-    const endlessBody = await say(
+    const endlessBody = await sendRaw(
       server.port,
       ['POST /api/echo/a HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Transfer-Encoding: chunked'],
       `${'400\r\n'}${' '.repeat(1_024)}\r\n`.repeat(3),
@@ -115,12 +115,12 @@ describe('a request', () => {
     expect(endlessBody).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it('is told to go on with its body only when it may', async () => {
+  it('gets 100 Continue only if it is admitted', async () => {
     const server = await start();
     const head = ['POST /api/echo/a HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', 'Content-Length: 2'];
-    const right = await say(server.port, [...head, 'Content-Type: application/json', 'Connection: close'], '{}');
+    const right = await sendRaw(server.port, [...head, 'Content-Type: application/json', 'Connection: close'], '{}');
     expect(right).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
-    const wrong = await say(server.port, [...head, 'Content-Type: text/plain', 'Connection: close']);
+    const wrong = await sendRaw(server.port, [...head, 'Content-Type: text/plain', 'Connection: close']);
     expect(wrong).toMatch(/^HTTP\/1.1 415 /);
   });
 
@@ -135,32 +135,32 @@ describe('a request', () => {
     ['our own origin', { host: 'localhost:1', origin: 'http://localhost:1' }, 200],
     ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['a page of another port', { 'sec-fetch-site': 'same-site' }, 403],
-    ['our own page', { 'sec-fetch-site': 'same-origin' }, 200],
-  ])('from %s is let in or not', async (_what, headers, status) => {
+    ['the web UI', { 'sec-fetch-site': 'same-origin' }, 200],
+  ])('from %s is admitted or refused', async (_what, headers, status) => {
     const server = await start();
     expect((await server.ask('POST', '/api/echo/a', { headers })).status).toBe(status);
   });
 
-  it('with two hosts, or a target at another host, is refused', async () => {
+  it('with two Host headers, or a target with another host, is refused', async () => {
     const server = await start();
     const line = 'GET /healthz HTTP/1.1';
     const close = 'Connection: close';
-    expect(await say(server.port, [line, 'Host: localhost', 'Host: localhost', close])).toMatch(/^HTTP\/1.1 400 /);
+    expect(await sendRaw(server.port, [line, 'Host: localhost', 'Host: localhost', close])).toMatch(/^HTTP\/1.1 400 /);
     const foreign = 'GET http://evil.example/healthz HTTP/1.1';
-    expect(await say(server.port, [foreign, 'Host: localhost', close])).toMatch(/^HTTP\/1.1 400 /);
+    expect(await sendRaw(server.port, [foreign, 'Host: localhost', close])).toMatch(/^HTTP\/1.1 400 /);
     const own = 'GET http://localhost/healthz HTTP/1.1';
-    expect(await say(server.port, [own, 'Host: localhost', close])).toMatch(/^HTTP\/1.1 200 /);
-    expect(await say(server.port, [line, close])).toMatch(/^HTTP\/1.1 400 /);
+    expect(await sendRaw(server.port, [own, 'Host: localhost', close])).toMatch(/^HTTP\/1.1 200 /);
+    expect(await sendRaw(server.port, [line, close])).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  it('that is no HTTP, or has too much of a head, gets an answer', async () => {
+  it('that is not HTTP, or has too many headers, gets an answer', async () => {
     const server = await start();
-    expect(await say(server.port, ['what is this'])).toMatch(/^HTTP\/1.1 400 /);
+    expect(await sendRaw(server.port, ['what is this'])).toMatch(/^HTTP\/1.1 400 /);
     const head = ['GET /healthz HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(17_000)}`];
-    expect(await say(server.port, head)).toMatch(/^HTTP\/1.1 431 /);
+    expect(await sendRaw(server.port, head)).toMatch(/^HTTP\/1.1 431 /);
   });
 
-  it('to nowhere, or with a method that is not known there, is told so', async () => {
+  it('with an unknown path or an unsupported method is refused', async () => {
     const server = await start();
     expect(await server.ask('GET', '/api/nowhere')).toMatchObject({ status: 404, json: { code: 'no-such-address' } });
     expect(await server.ask('PUT', '/api/me')).toMatchObject({ status: 405, headers: { allow: 'GET' } });
@@ -171,53 +171,55 @@ describe('a request', () => {
     expect(await server.ask('HEAD', '/api/me')).toMatchObject({ status: 200, text: '' });
   });
 
-  it('needs the role of the route', async () => {
+  it('requires the role of the route', async () => {
     const server = await start();
     const refused = await server.ask('DELETE', '/api/secret');
     expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden' } });
     expect(await server.ask('DELETE', '/api/secret', { over: 'socket' })).toMatchObject({ json: { role: 'admin' } });
   });
 
-  it('that meets a bug is told nothing of it', async () => {
+  it('that causes an internal error gets only the id under which the error is logged', async () => {
     const server = await start();
     const answer = await server.ask('GET', '/api/broken');
     expect(answer).toMatchObject({ status: 500, json: { code: 'internal' } });
     expect(answer.text).not.toContain('secret');
     expect(server.troubles).toHaveLength(1);
+    const [, id] = /internal error \(id ([0-9a-f]{8})\): see the node's log/.exec(answer.text) ?? [];
+    expect(server.logged).toEqual([`internal error (id ${id})`]);
   });
 });
 
 describe('a stream', () => {
-  it('speaks, and ends when the server stops', async () => {
+  it('sends events, and ends when the server stops', async () => {
     const server = await start();
-    const said = say(server.port, ['GET /api/endless HTTP/1.1', 'Host: localhost']);
-    // The stop waits for no reader.
+    const received = sendRaw(server.port, ['GET /api/endless HTTP/1.1', 'Host: localhost']);
+    // The stop does not wait for readers.
     await server.ask('GET', '/healthz');
     await server.stop();
-    expect(await said).toContain('id: 1\nevent: word\ndata: two\ndata: lines\n\n');
+    expect(await received).toContain('id: 1\nevent: word\ndata: two\ndata: lines\n\n');
   });
 
-  it('is not for foreign pages', async () => {
+  it('is refused to foreign pages', async () => {
     const server = await start();
     const headers = { origin: 'http://evil.example' };
     expect(await server.ask('GET', '/api/endless', { headers })).toMatchObject({ status: 403 });
   });
 });
 
-/** Says these lines as they are, and answers everything heard until the connection ends. */
-function say(port: number, lines: readonly string[], body = ''): Promise<string> {
+/** Sends these lines unchanged, and returns everything received until the connection ends. */
+function sendRaw(port: number, lines: readonly string[], body = ''): Promise<string> {
   return new Promise((resolve, reject) => {
-    let heard = '';
+    let received = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`));
     socket.on('data', (chunk) => {
-      heard += chunk.toString();
+      received += chunk.toString();
     });
     socket.on('error', reject);
-    socket.on('close', () => resolve(heard));
+    socket.on('close', () => resolve(received));
   });
 }
 
-it('a server that was stopped under open requests leaves nothing open', async () => {
+it('a server that is stopped with open requests leaves no handle open', async () => {
   const left = await handlesLeftBy(async () => {
     const trial = await openTrial({});
     const sockets = await Promise.all(

@@ -1,8 +1,8 @@
-/** Throttles over HTTP: their maxima, who holds their slots, and why a job is throttled. */
+/** Throttles over HTTP: limits, holders of slots, and the wait reason of a throttled job. */
 import { expect, it } from 'vitest';
 import { startTrial } from './trial-server.ts';
 
-it('Throttles are set, listed and taken away, and a job says which of them it waits for.', async () => {
+it('throttles are set, listed and removed, and a job names the throttle it waits for', async () => {
   const server = await startTrial();
   const put = (max: unknown) => server.ask('PUT', '/api/throttles/db', { body: { max } });
   expect(await put(1)).toMatchObject({ status: 200, json: { name: 'db', max: 1 } });

@@ -1,4 +1,4 @@
-/** A server over a memory store on free ports and a socket of its own, stopped at the end of its test. */
+/** A server with a memory store, on free ports and its own socket, stopped at the end of its test. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
@@ -26,10 +26,12 @@ export interface TrialServer {
   readonly store: Store;
   readonly port: number;
   readonly socket: string;
-  /** What the server said went wrong in it. */
+  /** The errors that the server logged. */
   readonly troubles: readonly unknown[];
+  /** The messages of these errors. */
+  readonly logged: readonly string[];
   stop(): Promise<void>;
-  /** One request over TCP, or over the socket. */
+  /** Sends a request over TCP or over the socket. */
   ask(method: string, path: string, more?: Asked): Promise<Answer>;
 }
 
@@ -37,7 +39,7 @@ export interface Asked {
   readonly headers?: OutgoingHttpHeaders;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Buffer;
   readonly over?: 'tcp' | 'socket';
 }
@@ -46,7 +48,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The answer as JSON; undefined where it is none. */
+  /** The answer as JSON; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -55,14 +57,14 @@ export interface TrialOptions {
   readonly clock?: ClockSource;
   readonly routes?: readonly Route[];
   readonly context?: Partial<ServerContext>;
-  /** Everybody gets this role, whatever they came through. */
+  /** Every caller gets this role, over every listener. */
   readonly role?: Role;
   readonly requireToken?: boolean;
-  /** What else decides who may do what. */
+  /** Further access options. */
   readonly access?: Partial<AccessOptions>;
   readonly connections?: ConnectionLimits;
   readonly buffers?: StreamBuffers;
-  /** Any that is free, unless it is told. */
+  /** Default: any free port. */
   readonly port?: number;
 }
 
@@ -72,14 +74,15 @@ export async function startTrial(options: TrialOptions = {}): Promise<TrialServe
   return trial;
 }
 
-/** For whoever stops it himself. */
+/** Opens a server that the caller stops. */
 export async function openTrial({ clock = 'store', routes = ROUTES, ...options }: TrialOptions): Promise<TrialServer> {
   const store = options.store ?? openMemoryStore({ clock });
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-server-'));
   const socket = join(folder, 'node.sock');
   const troubles: unknown[] = [];
+  const logged: string[] = [];
   const settings = new SettingsCache(store);
-  const onTrouble = (_what: string, error: unknown) => void troubles.push(error);
+  const onTrouble = (message: string, error: unknown) => void (troubles.push(error), logged.push(message));
   const { requireToken = false, role } = options;
   const access = openAccess({ store, now: Date.now, requireToken, onTrouble, ...options.access });
   const server = await openServer({
@@ -111,6 +114,7 @@ export async function openTrial({ clock = 'store', routes = ROUTES, ...options }
     port,
     socket,
     troubles,
+    logged,
     async stop() {
       await server.stop();
       access.stop();
@@ -127,13 +131,13 @@ export async function openTrial({ clock = 'store', routes = ROUTES, ...options }
   };
 }
 
-/** Everybody comes in as through the socket, and then has the one role. */
+/** Admits every caller as over the socket, with the given role. */
 function withRole(guard: Guard, role: Role): Guard {
   return {
-    screen: (request, door) => guard.screen(request, door),
+    screen: (request, listener) => guard.screen(request, listener),
     async admit(request, entry) {
-      const admission = await guard.admit(request, { ...entry, door: 'socket' });
-      return { ...admission, who: { ...admission.who, role } };
+      const admission = await guard.admit(request, { ...entry, listener: 'socket' });
+      return { ...admission, principal: { ...admission.principal, role } };
     },
   };
 }

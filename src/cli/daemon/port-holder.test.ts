@@ -36,7 +36,7 @@ it('A port that was asked for is never changed, and whoever has it is named.', a
   const found = await reachableAt(listen, 0);
   await listenAt(found);
   await expect(openWhereFree({ listen, port: found.port }, found, listenAt)).rejects.toThrow(
-    'something else listens there already',
+    'another process listens there already',
   );
   await expect(reachableAt(listen, found.port)).rejects.toThrow(`process ${process.pid}`);
 });

@@ -8,7 +8,7 @@ import type { Reply } from '../../server/http/reply.ts';
 import type { Call, Route } from '../../server/http/route.ts';
 import { route } from '../../server/http/route.ts';
 import { refusedUpload } from '../../server/views/file-replies.ts';
-import { attemptElsewhere } from '../../server/views/from-other-node.ts';
+import { forwardLog } from '../../server/views/from-other-node.ts';
 import { nodeOf } from '../../server/views/node-of.ts';
 import { sendAttachment } from '../../server/views/send-attachment.ts';
 import { sendLog } from '../../server/views/send-log.ts';
@@ -137,7 +137,7 @@ async function readLog(call: Call): Promise<Reply> {
   const { id } = await jobIn(call);
   if ((call.params as { file: string }).file !== LOG)
     throw refuseRequest('not-found', `there is ${LOG} and nothing else`);
-  const elsewhere = await attemptElsewhere(call, { id, attempt: 'latest', rest: '' });
+  const elsewhere = await forwardLog(call, { id, attempt: 'latest', rest: '' });
   if (elsewhere !== null) return elsewhere;
   const found = await nodeOf(call.context).attempts.log(id, 'latest');
   return found.ok ? sendLog(found.log, call.request) : fail(found.refusal.message, 404);

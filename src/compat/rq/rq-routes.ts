@@ -34,7 +34,7 @@ export function rqRoutes(options: RqCompatOptions): readonly Route[] {
     ...options,
     fullId: ({ queue, id }) => `${options.url}q/${queue}/${id}`,
     message: (context, job) => fullMessage(options, context, job),
-    asOpen: (call) => (options.isOpen && call.who.actor === 'loopback' ? { ...call, may: () => true } : call),
+    asOpen: (call) => (options.isOpen && call.principal.actor === 'loopback' ? { ...call, may: () => true } : call),
   };
   return [...rqQueueRoutes(door), ...rqNewQueueRoutes(door), ...rqMessageRoutes(door), ...rqAttachmentRoutes(door)];
 }

@@ -1,54 +1,18 @@
 /** The attempts of a job as the API shows them: from the store's history and from this node's files. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HistoryEvent, HistoryRow } from '../../core/job/history.ts';
+import type { HistoryRow } from '../../core/job/history.ts';
 import { endingOf, shownNote } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
-import type { Phase } from '../../core/job/phase.ts';
 import { loadUsage } from '../../runner/attempt/accounting.ts';
 import { filesOf } from '../../runner/attempt/attempt-files.ts';
-import type { Usage } from '../../runner/attempt/usage.ts';
-import type { LogGap } from '../../runner/log/log-index.ts';
 import { readLogIndex } from '../../runner/log/log-index.ts';
 import { withLog } from '../../runner/log/read-log.ts';
+import type { AttemptView, LogView } from '../../wire/attempt-view.ts';
 import type { Home } from '../home.ts';
 import { attemptFolder, jobFolder } from '../home.ts';
 import type { AttemptRecord } from './attempt-record.ts';
 import { readAttemptRecord } from './attempt-record.ts';
-import type { LogShape } from './log-position.ts';
-
-export interface AttemptView {
-  readonly attempt: number;
-  readonly worker: string | null;
-  readonly claimedAt: number | null;
-  readonly isRunning: boolean;
-  /** The history event that ended it, with its time and note. */
-  readonly outcome: HistoryEvent | null;
-  readonly endedAt: number | null;
-  readonly note: string | null;
-  /** For a script that ran on this node: the script, its exit and its usage. */
-  readonly script: Pick<AttemptRecord, 'script' | 'realScript' | 'argv' | 'startedAt' | 'pausedAt' | 'pausedMs'> | null;
-  readonly end: AttemptRecord['end'] | null;
-  readonly usage: Usage | null;
-  /** Phases from its status texts, in order. */
-  readonly phases: readonly Phase[];
-  /** Null if this node has no log of it. */
-  readonly log: LogShape | null;
-  /** Periods in which the disk was full: output after their byte may be missing in the log. */
-  readonly logGaps: readonly LogGap[];
-}
-
-/** The node that has the files of an attempt. */
-export interface AttemptHolder {
-  readonly id: string;
-  /** Null for a forgotten node. */
-  readonly name: string | null;
-  /** Since when the node is away; null while it is present, or when this is not known. */
-  readonly goneAt: number | null;
-}
-
-/** An attempt with its node. `node` is null if no node has files of it, or the store is not shared. */
-export type PlacedAttempt = AttemptView & { readonly node: AttemptHolder | null };
 
 const MAX_ATTEMPTS = 100;
 
@@ -113,7 +77,7 @@ function storedOf(attempt: number, history: readonly HistoryRow[]) {
   };
 }
 
-async function shapeOf(folder: string): Promise<LogShape | null> {
+async function shapeOf(folder: string): Promise<LogView | null> {
   return withLog(folder, async ({ file, size, index: { generation, head, dropped } }) =>
     file === null ? null : { size, generation, head, dropped },
   );

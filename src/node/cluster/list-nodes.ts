@@ -2,7 +2,8 @@
 import type { Refused } from '../../core/ports/refusal.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { NodeView, ProvenEntry } from './node-entry.ts';
+import type { NodeView } from '../../wire/node-view.ts';
+import type { ProvenEntry } from './node-entry.ts';
 import { isPresent, NODE_ORDER_RECORD, NODE_RECORD, nodeOfWorker, readEntries, stateOf } from './node-entry.ts';
 
 /** Lists present nodes first, then by name. `now` is the store's time. */

@@ -4,12 +4,12 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Store } from '../../core/ports/store.ts';
+import type { NodeQueue } from '../../wire/node-view.ts';
 import { idSource } from '../../worker/loop/id-source.ts';
 import type { Home } from '../home.ts';
 import { DrainSwitch } from './drain-switch.ts';
 import type { NodeCaller } from './node-credential.ts';
 import { nodeCaller } from './node-credential.ts';
-import type { NodeQueue } from './node-entry.ts';
 import { workerIds } from './node-entry.ts';
 import type { RegistryOptions } from './node-registry.ts';
 import { NodeRegistry, nodeIdOf } from './node-registry.ts';

@@ -5,6 +5,7 @@
  *     up ⇄ draining        up, draining ──stop──▶ stopped        any ──no renewal──▶ gone ──forget, or a week──▶ not listed
  */
 import type { Store } from '../../core/ports/store.ts';
+import type { NodeEntry, NodeState } from '../../wire/node-view.ts';
 
 export const NODE_RECORD = 'node';
 export const NODE_ORDER_RECORD = 'node-order';
@@ -15,61 +16,9 @@ const GONE_AFTER_MS = 35_000;
 const LISTED_MS = 7 * 86_400_000;
 export const MOST_NODES = 500;
 
-export interface NodeQueue {
-  readonly queue: string;
-  /** Why it cannot run. */
-  readonly problem: string | null;
-  readonly slots: number;
-  readonly running: number;
-}
-
-export interface NodeEntry {
-  readonly id: string;
-  /** `name` of node.json, otherwise the host name. */
-  readonly name: string;
-  /** New for each start. */
-  readonly epoch: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly url: string;
-  /** Addresses of its API for other nodes, the most likely first. */
-  readonly addresses: readonly string[];
-  /** Boot and machine: only nodes with the same value can use a loopback address. */
-  readonly machine: string;
-  readonly version: string;
-  readonly startedAt: number;
-  /** By the store's clock. */
-  readonly seenAt: number;
-  /** Null while it runs. */
-  readonly stoppedAt: number | null;
-  readonly isDraining: boolean;
-  /** Difference of its clock to the store's; positive: ahead. */
-  readonly clockSkewMs: number;
-  readonly queues: readonly NodeQueue[];
-  readonly slots: number;
-  readonly running: number;
-  /** Load average of the machine over one, five and fifteen minutes. */
-  readonly load: readonly number[];
-  readonly memory: { readonly total: number; readonly free: number; readonly rss: number };
-  /** Disk of the data directory; null when it cannot be read. */
-  readonly disk: { readonly total: number; readonly free: number } | null;
-  /** Number of jobs with files, and of attachments; null before the first count. */
-  readonly holds: { readonly jobs: number; readonly attachments: number } | null;
-}
-
 /** Only nodes can create a proof: they share a secret (node-secret.ts). */
 export interface ProvenEntry extends NodeEntry {
   readonly proof: string;
-}
-
-export type NodeState = 'up' | 'draining' | 'stopped' | 'gone';
-
-export interface NodeView extends NodeEntry {
-  readonly state: NodeState;
-  /** Since when it is stopped or gone; null while present. */
-  readonly goneAt: number | null;
-  /** Jobs that its workers still hold. */
-  readonly held: readonly string[];
 }
 
 /** How long a node's record is kept after its last renewal. */

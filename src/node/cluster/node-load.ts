@@ -2,8 +2,8 @@
 import { readdir, statfs } from 'node:fs/promises';
 import { freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { NodeEntry, NodeQueue } from '../../wire/node-view.ts';
 import type { Home } from '../home.ts';
-import type { NodeEntry, NodeQueue } from './node-entry.ts';
 
 export async function loadOf({ root }: Home, queues: readonly NodeQueue[]) {
   const disk = await statfs(root).catch(() => null);

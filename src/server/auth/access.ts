@@ -1,5 +1,5 @@
 /**
- * All that decides who may do what, put together for a server: the guard, the audit, and the store with its rates.
+ * Access control of a server: the guard, the audit log, and the store with rate limits.
  *
  *     const access = openAccess({ store, now, hosts, requireToken, onTrouble });
  *     openServer({ context: { store: access.store, … }, guard: access.guard, onAnswer: access.onAnswer, … });
@@ -8,7 +8,7 @@ import type { Store } from '../../core/ports/store.ts';
 import type { Answered } from '../http/dispatch.ts';
 import type { OverloadLimits } from '../http/overload.ts';
 import { Overload } from '../http/overload.ts';
-import { Stays } from '../streams/open-streams.ts';
+import { OpenStreams } from '../streams/open-streams.ts';
 import { writeAudit } from './audit.ts';
 import { Callers } from './callers.ts';
 import type { Guard, GuardParts } from './guard.ts';
@@ -21,24 +21,24 @@ import { WrongTokens } from './wrong-tokens.ts';
 export interface AccessOptions {
   readonly store: Store;
   now(): number;
-  /** Names this server answers for besides those of the loopback, without a port. */
+  /** Host names that this server serves in addition to the loopback names, without a port. */
   readonly hosts?: readonly string[];
-  /** Also on the loopback. Beyond it, a token is always needed. */
+  /** Requires a token on the loopback too. Other addresses always require one. */
   readonly requireToken?: boolean;
   readonly rates?: RateLimits;
   readonly overload?: Partial<OverloadLimits>;
-  /** Knows the nodes of the store by their proofs; where there is none, no node is let in. */
+  /** Authenticates other nodes of the store; without it, no node is admitted. */
   readonly nodeBy?: GuardParts['nodeBy'];
   onTrouble(what: string, error: unknown): void;
 }
 
 export interface Access {
   readonly guard: Guard;
-  /** The store as the routes shall see it. */
+  /** The store for the routes, with rate limits. */
   readonly store: Store;
-  /** Leaves a row in the audit where the route wants one. */
+  /** Writes an audit row if the route is audited. */
   onAnswer(answered: Answered): Promise<void>;
-  /** For the link that a start prints: `/login#<code>`, good for one login as admin within the hour. */
+  /** Creates a code for the link `/login#<code>` that is printed at start: valid for one admin login within an hour. */
   loginCode(): Promise<string>;
   stop(): void;
 }
@@ -52,7 +52,7 @@ export function openAccess(options: AccessOptions): Access {
     requireToken,
     callers,
     wrong: new WrongTokens(now),
-    stays: new Stays({ isStill: (caller) => callers.isStill(caller), onTrouble }),
+    streams: new OpenStreams({ isValid: (caller) => callers.isValid(caller), onTrouble }),
     load,
     limitRequests: limitRequests(rates, now),
     nodeBy: options.nodeBy ?? (() => null),
@@ -60,10 +60,10 @@ export function openAccess(options: AccessOptions): Access {
   return {
     guard,
     store: limitAdds(store, rates, now),
-    // What was done is done: a row that cannot be written must not make it look undone.
+    // The operation has taken effect: a failure to write its row must not turn it into an error.
     onAnswer: (answered) =>
       writeAudit(store.records, answered, now()).catch((error: unknown) =>
-        onTrouble('a row of the audit could not be written', error),
+        onTrouble('cannot write an audit row', error),
       ),
     loginCode: () => makeLoginCode(store.records, now()),
     stop: () => load.stop(),

@@ -1,9 +1,9 @@
 /**
- * The audit: a row for each act of operators and admins, and what came of it. Rows are records of kind `audit` whose
- * keys fall with time, so that the newest is the first of a page; they end by themselves after 90 days.
+ * The audit log: one row for each operation of operators and admins, with its result. Rows are records of kind `audit`.
+ * Their keys decrease with time, so that a page begins with the newest row. Rows expire after 90 days.
  *
- * Invariant: no route changes or removes a row. Nothing that stands in a name becomes a line of its own or moves a
- * cursor where rows are shown.
+ * Invariant: no route changes or deletes a row. Control characters in names are escaped, so that a name cannot forge a
+ * line or move the cursor of a terminal.
  */
 import { randomBytes } from 'node:crypto';
 import type { Check } from '../../core/input/check.ts';
@@ -15,11 +15,11 @@ import type { Answered } from '../http/dispatch.ts';
 
 export const AUDIT_RECORD = 'audit';
 const KEPT_MS = 90 * 86_400_000;
-const MOST_TEXT = 500;
-/** Later than any time that will be written: what is left until then falls as time goes on. */
+const MAX_TEXT = 500;
+/** Later than any real time: the difference to it decreases with time. */
 const END_OF_TIME = 10 ** 15;
 const DIGITS = 15;
-// Control characters of both sets, line separators, and those that turn the direction of writing.
+// C0 and C1 control characters, line separators, and bidirectional formatting characters.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 export interface AuditRow {
@@ -27,7 +27,7 @@ export interface AuditRow {
   readonly actor: string;
   readonly role: Role;
   readonly from: string;
-  /** The id of the token, where one was used. */
+  /** The id of the token, if one was used. */
   readonly token: string | null;
   /** The name of the route, such as `jobs.cancel`. */
   readonly action: string;
@@ -38,7 +38,7 @@ export interface AuditRow {
   readonly result: string;
 }
 
-const word = text({ max: MOST_TEXT });
+const word = text({ max: MAX_TEXT });
 export const auditRow: Check<AuditRow> = fields({
   at: integer(0, Number.MAX_SAFE_INTEGER),
   actor: word,
@@ -51,7 +51,7 @@ export const auditRow: Check<AuditRow> = fields({
   result: word,
 });
 
-/** Rows of the same millisecond keep their order too; over processes it does not matter. */
+/** Orders rows of the same millisecond within a process. */
 const nextRow = countUp();
 
 function countUp(): () => number {
@@ -59,27 +59,27 @@ function countUp(): () => number {
   return () => (count += 1);
 }
 
-const falling = (left: number): string => String(left).padStart(DIGITS, '0');
+const sortable = (left: number): string => String(left).padStart(DIGITS, '0');
 
-/** Writes the row of an answered request, where its route leaves one. */
+/** Writes the row of an answered request, if its route is audited. */
 export async function writeAudit(records: Records, answered: Answered, now: number): Promise<void> {
   const row = rowOf(answered, now);
   if (row === null) return;
-  const key = `${falling(END_OF_TIME - now)}-${falling(END_OF_TIME - nextRow())}-${randomBytes(6).toString('hex')}`;
+  const key = `${sortable(END_OF_TIME - now)}-${sortable(END_OF_TIME - nextRow())}-${randomBytes(6).toString('hex')}`;
   await records.put({ kind: AUDIT_RECORD, key, value: JSON.stringify(row), ifVersion: 0, expiresAt: now + KEPT_MS });
 }
 
-function rowOf({ request, route, who, reply }: Answered, at: number): AuditRow | null {
-  // What nodes do among themselves is nobody's act: a row for every copy would bury those of people.
-  if (route === null || who === null || !route.audit || who.node !== undefined) return null;
+function rowOf({ request, route, principal, reply }: Answered, at: number): AuditRow | null {
+  // Calls between nodes are not audited: a row for every copy would bury the operators' rows.
+  if (route === null || principal === null || !route.audit || principal.node !== undefined) return null;
   return {
     at,
-    actor: shown(who.actor),
-    role: who.role,
-    from: shown(who.from),
-    token: who.token,
+    actor: escaped(principal.actor),
+    role: principal.role,
+    from: escaped(principal.from),
+    token: principal.token,
     action: route.name,
-    target: shown(`${request.method ?? ''} ${withoutQuery(request.url ?? '')}`),
+    target: escaped(`${request.method ?? ''} ${withoutQuery(request.url ?? '')}`),
     status: reply.status,
     result: resultOf(reply),
   };
@@ -87,13 +87,13 @@ function rowOf({ request, route, who, reply }: Answered, at: number): AuditRow |
 
 function resultOf({ status, body }: Answered['reply']): string {
   const code = body.kind === 'json' && typeof body.value === 'object' && body.value !== null ? body.value : {};
-  return status < 400 || !('code' in code) ? (status < 400 ? 'ok' : String(status)) : shown(String(code.code));
+  return status < 400 || !('code' in code) ? (status < 400 ? 'ok' : String(status)) : escaped(String(code.code));
 }
 
 const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '');
 
-/** As it may stand in a line: unsafe characters as their escapes, and not without end. */
-export function shown(given: string): string {
+/** Escapes unsafe characters and truncates the text, for display in one line. */
+export function escaped(given: string): string {
   const safe = given.replace(UNSAFE, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return safe.length <= MOST_TEXT ? safe : `${safe.slice(0, MOST_TEXT - 1)}…`;
+  return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1)}…`;
 }

@@ -1,9 +1,9 @@
 /**
- * Rates held by key: each key may use so much a second, and save up ten seconds' worth. A single call may overdraw what
- * is there and then waits until that is made good, so that a large batch is slowed and not refused for ever.
+ * Token buckets by key: each key has a rate per second and a burst of ten seconds. One call may overdraw its bucket; the
+ * key then waits until the bucket refills. So a large batch is delayed, and not refused forever.
  */
-const SAVED_SECONDS = 10;
-const MOST_KEYS = 10_000;
+const BURST_SECONDS = 10;
+const MAX_KEYS = 10_000;
 
 interface Bucket {
   level: number;
@@ -20,7 +20,7 @@ export class Buckets {
     this.#now = now;
   }
 
-  /** How long until the key may go on; 0 when it may now. */
+  /** Returns how long the key must wait; 0 if it need not. */
   waitMs(key: string): number {
     const { level } = this.#filled(key);
     return level > 0 ? 0 : Math.ceil(((1 - level) / this.#perSecond) * 1_000);
@@ -30,15 +30,15 @@ export class Buckets {
     const bucket = this.#filled(key);
     bucket.level -= amount;
     this.#buckets.delete(key);
-    // The key that was quiet longest has filled up by now, or is the price of a bounded memory.
-    if (this.#buckets.size >= MOST_KEYS) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
+    // Evicts the least recently used key, whose bucket is most likely full. This bounds the memory.
+    if (this.#buckets.size >= MAX_KEYS) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
     this.#buckets.set(key, bucket);
   }
 
   #filled(key: string): Bucket {
-    const most = this.#perSecond * SAVED_SECONDS;
+    const capacity = this.#perSecond * BURST_SECONDS;
     const now = this.#now();
-    const { level, at } = this.#buckets.get(key) ?? { level: most, at: now };
-    return { level: Math.min(most, level + (Math.max(0, now - at) / 1_000) * this.#perSecond), at: now };
+    const { level, at } = this.#buckets.get(key) ?? { level: capacity, at: now };
+    return { level: Math.min(capacity, level + (Math.max(0, now - at) / 1_000) * this.#perSecond), at: now };
   }
 }

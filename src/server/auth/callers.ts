@@ -1,6 +1,6 @@
 /**
- * Who a credential belongs to. What the store said is believed for two seconds, so that a busy caller costs no look-up
- * a request and a revoked one is out soon after.
+ * Finds the caller of a credential. Answers of the store are cached for two seconds, so that a busy caller needs no store
+ * call per request and a revoked one is rejected soon.
  */
 import type { Records } from '../../core/ports/records.ts';
 import type { Role } from '../../wire/role.ts';
@@ -11,75 +11,75 @@ import { readToken, TOKEN_RECORD } from './tokens.ts';
 
 export interface Caller {
   readonly kind: CredentialKind;
-  /** Of the token, session or code itself. */
+  /** The id of the token, session or code. */
   readonly id: string;
   readonly actor: string;
   readonly role: Role;
-  /** The token behind it; null where there is none. */
+  /** The id of the token that a session was created with; null if there is none. */
   readonly token: string | null;
 }
 
-interface Kept {
+interface Stored {
   readonly caller: Caller;
   readonly sha256: string;
   readonly endsAt: number | null;
 }
 
-export const BELIEVED_MS = 2_000;
-const MOST_BELIEVED = 10_000;
-/** Compared with when nobody is known by an id, so that the time it takes does not tell. */
-const NOBODYS_HASH = '0'.repeat(64);
+export const CACHE_MS = 2_000;
+const MAX_CACHED = 10_000;
+/** Compared with when an id is unknown, so that the timing does not reveal whether an id exists. */
+const DUMMY_HASH = '0'.repeat(64);
 const RECORD_KINDS = { token: TOKEN_RECORD, session: SESSION_RECORD, code: CODE_RECORD } as const;
 
 export class Callers {
   readonly #records: Records;
   readonly #now: () => number;
-  readonly #believed = new Map<string, { readonly kept: Kept; readonly until: number }>();
+  readonly #cache = new Map<string, { readonly stored: Stored; readonly until: number }>();
 
   constructor(records: Records, now: () => number) {
     this.#records = records;
     this.#now = now;
   }
 
-  /** Null: nobody is known by it. */
+  /** Returns the caller of a token or session; null if the credential is not valid. */
   async find(text: string): Promise<Caller | null> {
     const read = readCredential(text);
     if (read === null || read.kind === 'code') return null;
-    const kept = await this.#known(read.kind, read.id);
-    const isRight = isCredential(text, kept?.sha256 ?? NOBODYS_HASH);
-    return kept !== null && isRight ? kept.caller : null;
+    const stored = await this.#find(read.kind, read.id);
+    const isMatch = isCredential(text, stored?.sha256 ?? DUMMY_HASH);
+    return stored !== null && isMatch ? stored.caller : null;
   }
 
-  /** A code lets in once, and as admin. */
+  /** Consumes a login code, which is valid for one admin login. */
   async takeCode(text: string): Promise<Caller | null> {
     const id = readCredential(text)?.id ?? '';
     if (!(await takeLoginCode(this.#records, text))) return null;
     return { kind: 'code', id, actor: 'login-link', role: 'admin', token: null };
   }
 
-  /** Asks the store anew. */
-  async isStill({ kind, id }: Caller): Promise<boolean> {
-    this.#believed.delete(`${kind}/${id}`);
-    return (await this.#known(kind, id)) !== null;
+  /** Returns whether the credential is still valid, without the cache. */
+  async isValid({ kind, id }: Caller): Promise<boolean> {
+    this.#cache.delete(`${kind}/${id}`);
+    return (await this.#find(kind, id)) !== null;
   }
 
-  async #known(kind: CredentialKind, id: string): Promise<Kept | null> {
+  async #find(kind: CredentialKind, id: string): Promise<Stored | null> {
     const now = this.#now();
-    const place = `${kind}/${id}`;
-    const believed = this.#believed.get(place);
-    if (believed !== undefined && believed.until > now) return this.#unlessEnded(believed.kept);
-    const kept = await this.#read(kind, id);
-    if (this.#believed.size >= MOST_BELIEVED) this.#believed.clear();
-    if (kept === null) this.#believed.delete(place);
-    else this.#believed.set(place, { kept, until: now + BELIEVED_MS });
-    return kept === null ? null : this.#unlessEnded(kept);
+    const key = `${kind}/${id}`;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && cached.until > now) return this.#unlessExpired(cached.stored);
+    const stored = await this.#read(kind, id);
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    if (stored === null) this.#cache.delete(key);
+    else this.#cache.set(key, { stored, until: now + CACHE_MS });
+    return stored === null ? null : this.#unlessExpired(stored);
   }
 
-  #unlessEnded(kept: Kept): Kept | null {
-    return kept.endsAt === null || kept.endsAt > this.#now() ? kept : null;
+  #unlessExpired(stored: Stored): Stored | null {
+    return stored.endsAt === null || stored.endsAt > this.#now() ? stored : null;
   }
 
-  async #read(kind: CredentialKind, id: string): Promise<Kept | null> {
+  async #read(kind: CredentialKind, id: string): Promise<Stored | null> {
     const record = await this.#records.get(RECORD_KINDS[kind], id);
     if (record === null) return null;
     if (kind === 'token') {
@@ -91,7 +91,7 @@ export class Callers {
     const session = readSession(record);
     if (session === null) return null;
     const { actor, role, token, sha256 } = session;
-    const isOver = token !== null && (await this.#known('token', token)) === null;
-    return isOver ? null : { caller: { kind, id, actor, role, token }, sha256, endsAt: record.expiresAt };
+    const isRevoked = token !== null && (await this.#find('token', token)) === null;
+    return isRevoked ? null : { caller: { kind, id, actor, role, token }, sha256, endsAt: record.expiresAt };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The cookie of the page. Scripts cannot read it, no other site can have it sent, and over TLS it goes no other way.
+ * The session cookie of the web UI: HttpOnly, SameSite=Strict, and Secure over TLS.
  *
- * Cookies know no ports: two nodes of one host would overwrite each other's, hence the port in its name.
+ * Cookies are not separated by port: two nodes on one host would overwrite each other's. Hence the port in the name.
  */
 import type { IncomingMessage } from 'node:http';
 import { SESSION_MS } from './sessions.ts';
@@ -21,7 +21,7 @@ export function clearCookie(request: IncomingMessage): string {
 }
 
 function cookie({ headers, socket }: IncomingMessage, value: string, seconds: number): string {
-  // TLS ends before us, where there is any; the page's own address, which its browser sends, tells.
+  // A proxy terminates TLS, if there is any; the Origin header shows whether the browser uses https.
   const secure = headers.origin?.toLowerCase().startsWith('https://') ? '; Secure' : '';
   return `${nameAt(socket.localPort)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -1,8 +1,9 @@
 /**
- * Secrets that say who somebody is: tokens for programs, sessions for the page, and codes that are good for one login.
+ * Credentials: tokens for programs, sessions for the web UI, and codes for one login.
  *
- * As a text: `lh_<id>_<secret>`. The id finds the record; the secret has 256 bits. Invariant: only the SHA-256 of the
- * text is ever kept, and comparing takes as long for a near miss as for a wild guess.
+ * The text is `lh_<id>_<secret>`. The id finds the record; the secret has 256 bits.
+ *
+ * Invariant: only the SHA-256 of the text is stored, and the comparison takes constant time.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -11,7 +12,7 @@ export type CredentialKind = keyof typeof PREFIXES;
 
 export interface NewCredential {
   readonly id: string;
-  /** To be shown once and kept nowhere. */
+  /** Shown once and never stored. */
   readonly text: string;
   readonly sha256: string;
 }
@@ -28,7 +29,7 @@ export function newCredential(kind: CredentialKind): NewCredential {
   return { id, text, sha256: hashOf(text) };
 }
 
-/** Which record a credential speaks of; null for what is none. Says nothing of whether it is right. */
+/** Parses kind and id of a credential; null if malformed. It does not check the secret. */
 export function readCredential(text: string): { readonly kind: CredentialKind; readonly id: string } | null {
   const [, prefix, id = ''] = WHOLE.exec(text) ?? [];
   const [kind] = (Object.keys(PREFIXES) as CredentialKind[]).filter((each) => PREFIXES[each] === prefix);

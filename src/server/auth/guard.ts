@@ -1,125 +1,135 @@
 /**
- * Who may come in. `screen` looks at every request before anything is looked up; `admit` says who asks and whether
- * the route is open to them. Both throw what they refuse.
+ * Authentication and authorization. `screen` checks the headers of every request; `admit` authenticates the caller and
+ * checks the role of the route. Both throw a refusal.
  *
- *     Bearer token ──▶ the token's role       cookie ──▶ the role it was made with, from our own page alone
- *     Node proof ──▶ another node of the store: the routes for nodes, and no others
- *     neither ──▶ socket: admin · loopback: operate, unless a token is required · anybody else: nobody
+ *     Bearer token ──▶ the token's role       cookie ──▶ the role of the session, only from the web UI's own origin
+ *     Node proof ──▶ another node of the store: only the routes for nodes
+ *     neither ──▶ socket: admin · loopback: operate, unless a token is required · other addresses: refused
  *
- * Invariant: a credential that is given and wrong is refused, also where none would have been needed.
+ * Invariant: an invalid credential is refused even where none is required.
  */
 import type { IncomingMessage } from 'node:http';
 import type { NodeCaller } from '../../node/cluster/node-credential.ts';
 import { NODE_SCHEME, PROOF_HEADER } from '../../node/cluster/node-credential.ts';
 import { allows } from '../../wire/role.ts';
-import type { Hold, Overload } from '../http/overload.ts';
+import type { Overload, ReserveBytes } from '../http/overload.ts';
 import { refuseRequest } from '../http/problem.ts';
-import type { Route, Who } from '../http/route.ts';
+import type { Principal, Route } from '../http/route.ts';
 import { isStream } from '../http/route.ts';
-import type { Stays } from '../streams/open-streams.ts';
+import type { OpenStreams } from '../streams/open-streams.ts';
 import type { Caller, Callers } from './callers.ts';
 import { cookieOf } from './cookie.ts';
-import { checkHostForm, checkHostName, checkNoSecret, checkOwnPage, checkSite, isFromHere } from './request-origin.ts';
+import { checkHostForm, checkHostName, checkNoSecret, checkOrigin, checkSite, isLocal } from './request-origin.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
 
-/** Which listener a request came through. */
-export type Door = 'socket' | 'tcp';
+/** The kind of listener that accepted a request. */
+export type ListenerKind = 'socket' | 'tcp';
 
 export interface Entry {
   readonly route: Route;
-  readonly door: Door;
-  /** Aborted when the answer is out or the caller has gone. */
+  readonly listener: ListenerKind;
+  /** Aborted when the answer was sent or the caller disconnected. */
   readonly gone: AbortSignal;
 }
 
 export interface Admission {
-  readonly who: Who;
-  /** Aborted when a stream must end because its credential holds no more. */
+  readonly principal: Principal;
+  /** Aborted when a stream must end because its credential is no longer valid. */
   readonly revoked: AbortSignal | null;
-  /** To be told of what is held of the body. */
-  readonly hold: Hold;
-  /** Headers of the answer, whatever it says. */
+  /** Reserves memory for the body. */
+  readonly reserve: ReserveBytes;
+  /** Headers for the answer, whatever its status. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Guard {
-  screen(request: IncomingMessage, door: Door): void;
+  screen(request: IncomingMessage, listener: ListenerKind): void;
   admit(request: IncomingMessage, entry: Entry): Promise<Admission>;
 }
 
 export interface GuardParts {
-  /** Names this server answers for besides those of the loopback, without a port. */
+  /** Host names that this server serves in addition to the loopback names, without a port. */
   readonly hosts: ReadonlySet<string>;
   readonly requireToken: boolean;
   readonly callers: Callers;
   readonly wrong: WrongTokens;
-  readonly stays: Stays;
+  readonly streams: OpenStreams;
   readonly load: Overload;
-  /** Which node of the store proves itself so; null for none. */
+  /** Verifies the proof of another node of the store; null if it is invalid. */
   nodeBy(authorization: string, request: IncomingMessage): NodeCaller | null;
-  limitRequests(who: Who): void;
+  limitRequests(principal: Principal): void;
 }
 
-/** The one route that takes a login code, which is used up by it. */
+/** The only route that accepts a login code, and consumes it. */
 export const LOGIN_ROUTE = 'login';
 
-/** Whoever is not known sees what is open to all, and is asked for nothing there. */
-const NOBODY: Who = { actor: 'nobody', role: 'read', from: '', token: null };
+/** The principal of open routes, which do not authenticate. */
+const ANONYMOUS: Principal = { actor: 'anonymous', role: 'read', from: '', token: null };
 
 export function createGuard(parts: GuardParts): Guard {
   return {
-    screen(request, door) {
+    screen(request, listener) {
       checkHostForm(request);
-      if (door === 'tcp') checkHostName(request, parts.hosts);
+      if (listener === 'tcp') checkHostName(request, parts.hosts);
       checkSite(request);
       checkNoSecret(request);
     },
     async admit(request, entry) {
       const { route, gone } = entry;
-      if (route.role === 'open') return { who: NOBODY, revoked: null, hold: () => undefined };
+      if (route.role === 'open') return { principal: ANONYMOUS, revoked: null, reserve: () => undefined };
       if (request.headers.authorization?.startsWith(`${NODE_SCHEME} `)) return admitNode(parts, request, entry);
       const caller = await callerOf(parts, request, route);
-      const who = caller === null ? whoWithout(parts, request, entry.door) : whoOf(caller, request);
-      if (who === null) throw unknown('give a token: Authorization: Bearer …');
-      if (!allows(who.role, route.role) && !(who.role === 'relay' && route.relay)) {
-        throw refuseRequest('forbidden', `${route.name} needs the role ${route.role}; ${who.actor} has ${who.role}`);
+      const principal =
+        caller === null ? withoutCredential(parts, request, entry.listener) : principalOf(caller, request);
+      if (principal === null) throw unauthenticated('a token is required: send Authorization: Bearer <token>');
+      const { role, actor } = principal;
+      if (!allows(role, route.role) && !(role === 'relay' && route.relay)) {
+        throw refuseRequest(
+          'forbidden',
+          `${route.name} requires the role ${route.role}; ${actor} has the role ${role}`,
+        );
       }
-      parts.limitRequests(who);
-      const hold = parts.load.enter(route, gone);
-      return { who, hold, revoked: caller !== null && staysOpen(route) ? parts.stays.add(caller, gone) : null };
+      parts.limitRequests(principal);
+      const reserve = parts.load.enter(route, gone);
+      const revoked = caller !== null && staysOpen(route) ? parts.streams.add(caller, gone) : null;
+      return { principal, reserve, revoked };
     },
   };
 }
 
-/** A node asks for its own caller, whom it has let in itself; it may see files, whatever else that caller may. */
+/** Admits another node, which forwards a request of a caller that it has authorized itself. */
 function admitNode(parts: GuardParts, request: IncomingMessage, { route, gone }: Entry): Admission {
   const node = parts.nodeBy(request.headers.authorization ?? '', request);
-  if (node === null) throw wrongCredential(parts, request);
-  if (!route.nodes) throw refuseRequest('forbidden', `${route.name} is not for nodes`);
+  if (node === null) throw invalidCredential(parts, request);
+  if (!route.nodes) throw refuseRequest('forbidden', `${route.name} cannot be called by other nodes`);
   const from = request.socket.remoteAddress ?? 'socket';
-  const who: Who = { actor: `node:${node.id}`, role: 'read', token: null, from, node: node.id };
-  return { who, revoked: null, hold: parts.load.enter(route, gone), headers: { [PROOF_HEADER]: node.answer } };
+  const principal: Principal = { actor: `node:${node.id}`, role: 'read', token: null, from, node: node.id };
+  const reserve = parts.load.enter(route, gone);
+  return { principal, revoked: null, reserve, headers: { [PROOF_HEADER]: node.answer } };
 }
 
-/** Null: none was given, or a cookie that says nothing any more. */
+/** Returns null without a credential, or with an expired cookie. */
 async function callerOf(parts: GuardParts, request: IncomingMessage, route: Route): Promise<Caller | null> {
   const { authorization } = request.headers;
   if (authorization === undefined) return callerByCookie(parts, request);
   const text = /^Bearer +([^ ]+)$/i.exec(authorization)?.[1];
   const { callers } = parts;
-  const caller = text === undefined ? null : ((await callers.find(text)) ?? (await codeFor(route, callers, text)));
+  const caller = text === undefined ? null : ((await callers.find(text)) ?? (await takeCode(route, callers, text)));
   if (caller !== null && caller.kind !== 'session') return caller;
-  throw wrongCredential(parts, request);
+  throw invalidCredential(parts, request);
 }
 
-function wrongCredential(parts: GuardParts, request: IncomingMessage): Error {
+function invalidCredential(parts: GuardParts, request: IncomingMessage): Error {
   if (parts.wrong.isTooMany(request.socket.remoteAddress ?? '')) {
-    return refuseRequest('too-many-requests', 'too many wrong tokens came from there; a right one is let in');
+    return refuseRequest(
+      'too-many-requests',
+      'too many invalid tokens from this address; a valid token is still accepted',
+    );
   }
-  return unknown('nobody is known by this token');
+  return unauthenticated('the token is not valid');
 }
 
-async function codeFor(route: Route, callers: Callers, text: string): Promise<Caller | null> {
+async function takeCode(route: Route, callers: Callers, text: string): Promise<Caller | null> {
   return route.name === LOGIN_ROUTE ? callers.takeCode(text) : null;
 }
 
@@ -127,22 +137,26 @@ async function callerByCookie({ callers }: GuardParts, request: IncomingMessage)
   const cookie = cookieOf(request);
   const caller = cookie === null ? null : await callers.find(cookie);
   if (caller?.kind !== 'session') return null;
-  checkOwnPage(request);
+  checkOrigin(request);
   return caller;
 }
 
-function whoOf({ actor, role, token }: Caller, { socket }: IncomingMessage): Who {
+function principalOf({ actor, role, token }: Caller, { socket }: IncomingMessage): Principal {
   return { actor, role, token, from: socket.remoteAddress ?? 'socket' };
 }
 
-function whoWithout({ requireToken }: GuardParts, request: IncomingMessage, door: Door): Who | null {
-  if (door === 'socket') return { actor: 'socket', role: 'admin', from: 'socket', token: null };
-  if (requireToken || !isFromHere(request)) return null;
+function withoutCredential(
+  { requireToken }: GuardParts,
+  request: IncomingMessage,
+  listener: ListenerKind,
+): Principal | null {
+  if (listener === 'socket') return { actor: 'socket', role: 'admin', from: 'socket', token: null };
+  if (requireToken || !isLocal(request)) return null;
   return { actor: 'loopback', role: 'operate', from: request.socket.remoteAddress ?? '', token: null };
 }
 
-function unknown(words: string): Error {
-  return refuseRequest('unauthenticated', words, { headers: { 'www-authenticate': 'Bearer' } });
+function unauthenticated(detail: string): Error {
+  return refuseRequest('unauthenticated', detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
 function staysOpen({ answer, body }: Route): boolean {

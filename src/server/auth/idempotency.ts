@@ -1,9 +1,9 @@
 /**
- * Idempotency-Key: a POST that makes something can be repeated with the same key, and gets the first one's answer again
- * for 24 hours.
+ * Idempotency-Key: a POST that creates something can be repeated with the same key. For 24 hours, the repeat gets the
+ * answer of the first request.
  *
- * Invariant: what is made under a key has ids worked out from it. So a repeat of a request whose answer was never kept (a
- * crash in between) finds what the first one made, and makes nothing twice.
+ * Invariant: ids of things created under a key are derived from the key. After a crash between creation and storing the
+ * answer, a repeat finds what the first request created and creates nothing twice.
  */
 import { createHash } from 'node:crypto';
 import { badInput } from '../../core/ports/errors.ts';
@@ -16,8 +16,8 @@ export const IDEMPOTENCY_RECORD = 'idempotency';
 const KEEP_MS = 24 * 3_600_000;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-interface Kept {
-  /** What was asked, as a hash. */
+interface StoredAnswer {
+  /** The hash of the request. */
   readonly asked: string;
   readonly status: number;
   readonly value: unknown;
@@ -27,37 +27,37 @@ type Work = (newId: () => string) => Promise<Reply>;
 
 export async function idempotent(call: Call, work: Work): Promise<Reply> {
   const given = call.request.headers['idempotency-key'];
-  const { context, request, who, body } = call;
+  const { context, request, principal, body } = call;
   if (given === undefined) return work(() => context.newId());
   if (typeof given !== 'string' || !KEY.test(given))
     throw badInput('request', [{ path: 'Idempotency-Key', message: 'must be 1 to 255 visible characters' }]);
   const asked = hash([request.method, request.url, body]);
-  // Of whoever asks: nobody can learn from a guessed key what another one made.
-  const key = hash([who.actor, who.token, given]);
-  const kept = await context.store.records.get(IDEMPOTENCY_RECORD, key);
-  if (kept !== null) return again(JSON.parse(kept.value) as Kept, asked);
+  // Bound to the caller: a guessed key does not reveal what another caller created.
+  const key = hash([principal.actor, principal.token, given]);
+  const stored = await context.store.records.get(IDEMPOTENCY_RECORD, key);
+  if (stored !== null) return replay(JSON.parse(stored.value) as StoredAnswer, asked);
   const reply = await work(idsFrom(key));
-  await keep(call, key, { asked, status: reply.status, value: reply.body.kind === 'json' ? reply.body.value : null });
+  await store(call, key, { asked, status: reply.status, value: reply.body.kind === 'json' ? reply.body.value : null });
   return reply;
 }
 
-function again(kept: Kept, asked: string): Reply {
-  if (kept.asked !== asked)
-    throw refuseRequest('idempotency-key-reused', 'this Idempotency-Key came with another request before');
-  return { ...json(kept.value, kept.status), headers: { 'idempotency-replayed': 'true' } };
+function replay(stored: StoredAnswer, asked: string): Reply {
+  if (stored.asked !== asked)
+    throw refuseRequest('idempotency-key-reused', 'this Idempotency-Key was used for another request');
+  return { ...json(stored.value, stored.status), headers: { 'idempotency-replayed': 'true' } };
 }
 
-async function keep({ context }: Call, key: string, kept: Kept): Promise<void> {
-  const value = JSON.stringify(kept);
+async function store({ context }: Call, key: string, answer: StoredAnswer): Promise<void> {
+  const value = JSON.stringify(answer);
   const expiresAt = context.now() + KEEP_MS;
   await context.store.records.put({ kind: IDEMPOTENCY_RECORD, key, value, ifVersion: 0, expiresAt });
 }
 
 function idsFrom(key: string): () => string {
-  let place = 0;
+  let index = 0;
   return () => {
-    place += 1;
-    return hash([key, place]).slice(0, 32);
+    index += 1;
+    return hash([key, index]).slice(0, 32);
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * The page of the login: a field for a token, and a script of its own that sends it. No inline script or style, since
- * the policy of every answer forbids them; nothing of a request is ever put into it. Addresses are relative, so that it works
- * behind any sub-path.
+ * The login page: a field for a token, and a script that sends it. It has no inline script or style, since the content
+ * security policy forbids them, and contains nothing of the request. URLs are relative, so that it works behind a
+ * sub-path.
  */
 export const LOGIN_PAGE = `<!doctype html>
 <html lang="en">
@@ -14,23 +14,23 @@ export const LOGIN_PAGE = `<!doctype html>
 <input id="token" type="password" size="72" required>
 <button>Log in</button>
 </form>
-<p id="said" role="status"></p>
-<p>A token is made by <code>longhaul token</code>. A node prints a link that logs in once when it starts.</p>
+<p id="status" role="status"></p>
+<p>Create a token with <code>longhaul token</code>. A node prints a one-time login link when it starts.</p>
 <script src="login.js"></script>
 </html>
 `;
 
 export const LOGIN_SCRIPT = `'use strict';
-const said = document.getElementById('said');
+const status = document.getElementById('status');
 async function logIn(secret) {
-  said.textContent = 'Logging in …';
+  status.textContent = 'Logging in …';
   try {
     const headers = { authorization: 'Bearer ' + secret };
     const answer = await fetch('api/login', { method: 'POST', headers });
     if (answer.ok) location.replace('./');
-    else said.textContent = (await answer.json()).detail;
+    else status.textContent = (await answer.json()).detail;
   } catch {
-    said.textContent = 'The node cannot be reached.';
+    status.textContent = 'The node cannot be reached.';
   }
 }
 document.getElementById('login').addEventListener('submit', (event) => {

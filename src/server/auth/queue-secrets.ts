@@ -1,6 +1,6 @@
 /**
- * The environment of a queue's script holds secrets: whoever is no admin is not shown it, and what they write back without
- * it leaves it as it was.
+ * The environment of a queue's script contains secrets. Callers below admin do not see it; settings that they write back
+ * without it keep the stored environment.
  */
 import type { QueueSettings } from '../../core/settings/settings.ts';
 

@@ -1,8 +1,7 @@
 /**
- * Rights that depend on what a request says, beyond the role of its route. Naming a script, what stands before it, its
- * environment or its user is code execution, and so is every record by which a node believes such things: admin.
+ * Permissions that depend on the content of a request, beyond the role of its route. Setting the script of a queue, its
+ * exec prefix, environment or user is code execution, and so is writing the records behind them: both require admin.
  */
-
 import { THROTTLE_RECORD } from '../../core/limits/throttle.ts';
 import { STORE_RECORD } from '../../core/ports/records.ts';
 import { SCHEDULE_RECORD } from '../../core/schedules/schedule.ts';
@@ -15,13 +14,13 @@ import { refuseRequest } from '../http/problem.ts';
 import { AUDIT_RECORD } from './audit.ts';
 import { CODE_RECORD, SESSION_RECORD } from './sessions.ts';
 
-/** Settings of a queue that decide what is executed, and as whom. */
+/** Queue settings that decide which code runs, and as which user. */
 export const CODE_SETTINGS = ['script', 'execPrefix', 'env', 'user'] as const;
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The role that a change of a queue's settings needs: both are whole records. A value that stays as it was changes
- * nothing; one that is there before and not after is taken away, which matters as much (whom a script runs as).
+ * Returns the role that a change of queue settings requires. Both arguments are complete records. Removing a value counts
+ * as a change too: it can change the user of a script.
  */
 export function roleForSettings(before: Values, after: Values): Role {
   return CODE_SETTINGS.every((name) => isSame(before[name], after[name])) ? 'operate' : 'admin';
@@ -30,12 +29,12 @@ export function roleForSettings(before: Values, after: Values): Role {
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Never written through the ports, whoever asks: rows of the audit come of acts alone, sessions of logins, and the
- * secret by which nodes know each other of the first of them. (Tokens are an admin's to make, by whichever way.)
+ * Never written through the ports, by any role: only operations create audit rows, only logins create sessions, and only
+ * the first node creates the secret of the nodes. (Tokens are not listed: an admin may create them either way.)
  */
 const OWN_RECORDS: ReadonlySet<string> = new Set([AUDIT_RECORD, SESSION_RECORD, CODE_RECORD, NODE_SECRET_RECORD]);
 
-/** What operators set up: queues, throttles and schedules, and the record by which schedules learn what time it is for the store. */
+/** Records that operators write: queues, throttles, schedules, the store clock for schedules, and drain orders. */
 const OPERATED_RECORDS: ReadonlySet<string> = new Set([
   QUEUE_RECORD,
   THROTTLE_RECORD,
@@ -44,25 +43,25 @@ const OPERATED_RECORDS: ReadonlySet<string> = new Set([
   NODE_ORDER_RECORD,
 ]);
 
-/** Workers keep the identity of the store with the settlements that they could not deliver. */
+/** Includes the identity of the store: workers keep it in their outcome journal. */
 const READ_RECORDS: ReadonlySet<string> = new Set([...OPERATED_RECORDS, NODE_RECORD, STORE_RECORD]);
 
-/** The role that reading records of a kind needs, or null where nobody may. */
+/** Returns the role that reading records of a kind requires; null if no role may. */
 export function roleToReadRecords(kind: string): Role | null {
   if (kind === NODE_SECRET_RECORD) return null;
   return READ_RECORDS.has(kind) ? 'read' : 'admin';
 }
 
 /**
- * The role that writing a record needs, or null where nobody may. Of a queue's settings this is the least: see
- * `roleForSettings` for what the change itself needs.
+ * Returns the role that writing records of a kind requires; null if no role may. For queue settings this is the minimum:
+ * `roleForSettings` returns what the change itself requires.
  */
 export function roleToWriteRecords(kind: string): Role | null {
   if (OWN_RECORDS.has(kind)) return null;
   return OPERATED_RECORDS.has(kind) ? 'operate' : 'admin';
 }
 
-/** A relay hands over whole jobs: it makes drafts, sends their files and commits them, and starts nothing by itself. */
+/** Refuses jobs of a relay that are not drafts: a relay adds a draft, sends its files and then commits it. */
 export function mustBeDrafts(jobs: readonly { readonly draft?: boolean | undefined }[]): void {
-  if (jobs.some(({ draft }) => draft !== true)) throw refuseRequest('forbidden', 'a relay may add drafts alone');
+  if (jobs.some(({ draft }) => draft !== true)) throw refuseRequest('forbidden', 'the role relay may add only drafts');
 }

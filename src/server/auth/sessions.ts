@@ -1,6 +1,6 @@
 /**
- * What the page in a browser holds: a session, made by a login with a token or with a code that is good once. Both are
- * records with an end, so that a restart of the node logs nobody out and a used code stays used.
+ * Sessions of the web UI, created by a login with a token or with a one-time code. Both are records with an expiry, so
+ * that sessions survive a restart of the node and a used code stays used.
  */
 import { fields, integer, oneOf, orNull, text } from '../../core/input/check.ts';
 import { shownName } from '../../core/job/names.ts';
@@ -18,7 +18,7 @@ const CODE_MS = 3_600_000;
 export interface Session {
   readonly actor: string;
   readonly role: Role;
-  /** The token it was made with, with which it ends; null for a login by code. */
+  /** The token of the login; the session ends with it. Null for a login by code. */
   readonly token: string | null;
   readonly sha256: string;
   readonly createdAt: number;
@@ -32,7 +32,7 @@ const stored = fields({
   createdAt: integer(0, Number.MAX_SAFE_INTEGER),
 });
 
-/** Answers the text of the cookie. */
+/** Creates a session and returns the text for the cookie. */
 export async function makeSession(
   records: Records,
   { actor, role, token }: Pick<Session, 'actor' | 'role' | 'token'>,
@@ -48,7 +48,7 @@ export function readSession({ value }: StoredRecord): Session | null {
   return readValue(value, stored);
 }
 
-/** A code for `/login#…`: good for one login as admin, within the hour. */
+/** Creates a code for `/login#…`: valid for one admin login within an hour. */
 export async function makeLoginCode(records: Records, now: number): Promise<string> {
   const { id, text: secret, sha256 } = newCredential('code');
   const value = JSON.stringify({ sha256 });
@@ -56,12 +56,12 @@ export async function makeLoginCode(records: Records, now: number): Promise<stri
   return secret;
 }
 
-/** Whether the code was good; it no longer is. Of two who come at once, the delete lets one through. */
+/** Consumes a code and returns whether it was valid. Of two concurrent logins, the conditional delete admits one. */
 export async function takeLoginCode(records: Records, code: string): Promise<boolean> {
   const read = readCredential(code);
   const record = read?.kind === 'code' ? await records.get(CODE_RECORD, read.id) : null;
   if (record === null) return false;
-  const kept = readValue(record.value, fields({ sha256: sha256Text }));
-  if (kept === null || !isCredential(code, kept.sha256)) return false;
+  const value = readValue(record.value, fields({ sha256: sha256Text }));
+  if (value === null || !isCredential(code, value.sha256)) return false;
   return (await records.delete(CODE_RECORD, record.key, { ifVersion: record.version })).ok;
 }

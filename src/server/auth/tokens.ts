@@ -1,6 +1,6 @@
 /**
- * Tokens for programs, kept among the records: kind `token`, the key is the id. What a token may never changes; whoever
- * wants another makes another.
+ * Tokens for programs, stored as records of kind `token`; the key is the id. The role of a token never changes: create
+ * another token instead.
  */
 import type { Check } from '../../core/input/check.ts';
 import { fields, integer, oneOf, orNull, text } from '../../core/input/check.ts';
@@ -17,7 +17,7 @@ export interface Token {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** Null: until it is revoked. */
+  /** Null: valid until revoked. */
   readonly expiresAt: number | null;
 }
 
@@ -39,7 +39,7 @@ const stored = fields({
   expiresAt: orNull(at),
 });
 
-/** The text is for the one who asked, and is seen this once. */
+/** Creates a token. The text is returned only here and never stored. */
 export async function makeToken(
   records: Records,
   { name, role, expiresAt }: TokenInput,
@@ -52,17 +52,17 @@ export async function makeToken(
   return { token: { id, name, role, createdAt: now, expiresAt }, text: secret };
 }
 
-/** Null for a record that is no token as we write them: whatever is unclear lets nobody in. */
+/** Parses a token record; null if malformed, so that a damaged record admits no caller. */
 export function readToken({ key, value }: StoredRecord): StoredToken | null {
   const read = readValue(value, stored);
   return read === null ? null : { id: key, ...read };
 }
 
-/** The value of a record when it passes its check. */
+/** Parses the value of a record; null if it fails its check. */
 export function readValue<T>(json: string, check: Check<T>): T | null {
-  let isRight = true;
-  const read = check(parsed(json), () => void (isRight = false), '');
-  return isRight ? read : null;
+  let isValid = true;
+  const read = check(parsed(json), () => void (isValid = false), '');
+  return isValid ? read : null;
 }
 
 function parsed(json: string): unknown {

@@ -1,41 +1,41 @@
 /**
- * Counts wrong credentials by where they come from. Guessing is hopeless against 256 bits; this keeps the log and the
- * store from being flooded, and never stands in the way of a right one.
+ * Counts invalid credentials per network. Guessing 256 bits is hopeless; the limit protects the log and the store from
+ * floods, and never blocks a valid credential.
  */
 import { isIPv6 } from 'node:net';
 
 const WINDOW_MS = 60_000;
-export const MOST_WRONG = 20;
-const MOST_PLACES = 10_000;
+export const MAX_WRONG = 20;
+const MAX_NETWORKS = 10_000;
 
 export class WrongTokens {
   readonly #now: () => number;
-  readonly #places = new Map<string, { readonly since: number; count: number }>();
+  readonly #networks = new Map<string, { readonly since: number; count: number }>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Counts one more, and answers whether that is too many for now. */
+  /** Counts one invalid credential and returns whether the network exceeds its limit. */
   isTooMany(address: string): boolean {
-    const place = networkOf(address);
+    const network = networkOf(address);
     const now = this.#now();
-    const before = this.#places.get(place);
+    const before = this.#networks.get(network);
     const entry = before !== undefined && now - before.since < WINDOW_MS ? before : { since: now, count: 0 };
     entry.count += 1;
-    if (entry !== before) this.#keep(place, entry);
-    return entry.count > MOST_WRONG;
+    if (entry !== before) this.#add(network, entry);
+    return entry.count > MAX_WRONG;
   }
 
-  /** The one that began longest ago makes room. */
-  #keep(place: string, entry: { readonly since: number; count: number }): void {
-    this.#places.delete(place);
-    if (this.#places.size >= MOST_PLACES) this.#places.delete(this.#places.keys().next().value ?? '');
-    this.#places.set(place, entry);
+  /** Adds an entry and evicts the oldest one. */
+  #add(network: string, entry: { readonly since: number; count: number }): void {
+    this.#networks.delete(network);
+    if (this.#networks.size >= MAX_NETWORKS) this.#networks.delete(this.#networks.keys().next().value ?? '');
+    this.#networks.set(network, entry);
   }
 }
 
-/** Whoever has one IPv6 address usually has 2^64 of them: they count as one place. */
+/** A host with one IPv6 address usually has a /64 network: its addresses count as one. */
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

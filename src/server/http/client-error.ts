@@ -1,6 +1,6 @@
 /**
- * Answers to connections on which no request could be read: what came is no HTTP, too large, too slow, or one too many.
- * They are told so in HTTP all the same, and closed at once, whether or not the other side closes too.
+ * Answers connections without a readable request: malformed HTTP, too large, too slow, or too many connections. They get
+ * an HTTP error and are closed at once, even if the client keeps its side open.
  */
 import type { Socket } from 'node:net';
 import type { ProblemCode } from '../../wire/problem-details.ts';
@@ -11,7 +11,7 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers-too-large', `the headers may have at most ${MAX_HEADER_BYTES} bytes`],
-  ERR_HTTP_REQUEST_TIMEOUT: ['too-slow', 'the headers did not come in time'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['too-slow', 'the headers did not arrive in time'],
 };
 
 export function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -19,17 +19,17 @@ export function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void
     socket.destroy();
     return;
   }
-  const [code, detail] = CLIENT_ERRORS[error.code ?? ''] ?? ['bad-request', 'this is not HTTP as it is written'];
+  const [code, detail] = CLIENT_ERRORS[error.code ?? ''] ?? ['bad-request', 'the request is not valid HTTP'];
   closeWith(socket, code, detail);
 }
 
-/** Says the problem and closes: half a connection would be a whole file. */
+/** Sends the problem and closes the connection: a half-open one would still use a file descriptor. */
 export function closeWith(socket: Socket, code: ProblemCode, detail: string): void {
   const { status, headers, body } = problemReply(code, detail);
   const content = body.kind === 'json' ? JSON.stringify(body.value) : '';
   const all = { ...SAFE_HEADERS, ...headers, 'content-length': Buffer.byteLength(content), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  // A reset by the other side meanwhile is no news.
+  // The client may reset the connection meanwhile.
   socket.on('error', () => undefined);
   socket.write([`HTTP/1.1 ${status} ${code}`, ...lines, '', content].join('\r\n'));
   socket.destroySoon();

@@ -1,49 +1,49 @@
 /**
- * How many may be connected at once, over all listeners that share the room. One too many is told so and closed, so that
- * the process never runs out of files and those who are in are not disturbed.
+ * Limits the number of connections over all listeners that share a limiter. Excess connections get an error and are
+ * closed, so that the process never runs out of file descriptors and open connections are not affected.
  */
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { closeWith } from './client-error.ts';
 
 export interface ConnectionLimits {
-  /** Over TCP, all addresses together. */
+  /** TCP connections over all addresses. */
   readonly tcp: number;
-  /** The socket has room of its own, so that the machine's own workers always get in. */
+  /** Connections over the unix socket; a separate limit, so that local workers can always connect. */
   readonly socket: number;
 }
 
-const MOST: ConnectionLimits = { tcp: 12_000, socket: 2_000 };
-/** Files that the store, the logs, the runner and the attachments need. */
+const MAX: ConnectionLimits = { tcp: 12_000, socket: 2_000 };
+/** File descriptors for the store, the logs, the runner and the attachments. */
 const OTHER_FILES = 512;
 
-/** As many as we want, or as the number of open files that the system grants this process leaves room for. */
-export function connectionLimits(openFiles: number = grantedFiles()): ConnectionLimits {
-  const share = Math.min(1, Math.max(0.01, (openFiles - OTHER_FILES) / (MOST.tcp + MOST.socket)));
-  return { tcp: Math.floor(MOST.tcp * share), socket: Math.floor(MOST.socket * share) };
+/** Returns the limits, scaled down if the file descriptor limit of the process requires it. */
+export function connectionLimits(openFiles: number = maxOpenFiles()): ConnectionLimits {
+  const share = Math.min(1, Math.max(0.01, (openFiles - OTHER_FILES) / (MAX.tcp + MAX.socket)));
+  return { tcp: Math.floor(MAX.tcp * share), socket: Math.floor(MAX.socket * share) };
 }
 
-/** Where the system does not tell, it is taken to be enough. */
-function grantedFiles(): number {
+/** Returns infinity if the limit cannot be read. */
+function maxOpenFiles(): number {
   try {
-    const granted = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return granted === undefined ? Number.POSITIVE_INFINITY : Number(granted);
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
   } catch {
     return Number.POSITIVE_INFINITY;
   }
 }
 
-export class ConnectionRoom {
-  readonly #most: number;
+export class ConnectionLimiter {
+  readonly #max: number;
   #count = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  enter(socket: Socket): void {
-    if (this.#count >= this.#most) {
-      closeWith(socket, 'overloaded', `${this.#most} are connected already`);
+  add(socket: Socket): void {
+    if (this.#count >= this.#max) {
+      closeWith(socket, 'overloaded', `the limit of ${this.#max} connections is reached`);
       return;
     }
     this.#count += 1;

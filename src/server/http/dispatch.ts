@@ -1,13 +1,14 @@
 /**
- * One request, from its head to its answer:
+ * Handles one request, from its head to its answer:
  *
  *     screen ──▶ match ──▶ admit ──▶ read and check ──▶ handle ──▶ write
  *
- * Nothing of a route runs before the guard has let the request in and every check has passed.
+ * No code of a route runs before the guard has admitted the request and every check has passed.
  */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../../wire/role.ts';
-import type { Door, Guard } from '../auth/guard.ts';
+import type { Guard, ListenerKind } from '../auth/guard.ts';
 import type { StreamBuffers } from '../streams/stream-buffers.ts';
 import type { ServerContext } from '../views/context.ts';
 import { problemReply, refuseRequest, replyOfError } from './problem.ts';
@@ -15,15 +16,15 @@ import type { Exchange } from './read-body.ts';
 import { openBytes } from './read-body.ts';
 import { readParts, targetOf } from './read-request.ts';
 import type { Reply } from './reply.ts';
-import type { Call, Route, Who } from './route.ts';
+import type { Call, Principal, Route } from './route.ts';
 import type { Match, RouteTable } from './route-table.ts';
 import { writeReply } from './write-reply.ts';
 
-/** A request that has been answered, for the log and the audit. `route` and `who` are null where it never got so far. */
+/** An answered request, for the log and the audit. `route` and `principal` are null if it failed before that step. */
 export interface Answered {
   readonly request: IncomingMessage;
   readonly route: Route | null;
-  readonly who: Who | null;
+  readonly principal: Principal | null;
   readonly call: Call | null;
   readonly reply: Reply;
 }
@@ -32,68 +33,68 @@ export interface DispatchOptions {
   readonly context: ServerContext;
   readonly table: RouteTable;
   readonly guard: Guard;
-  /** Counts what the readers of event streams leave unread. */
+  /** Bounds the unread bytes of all event streams. */
   readonly buffers: StreamBuffers;
-  /** Before the answer goes out, and awaited: what is done must be in the audit before it is told. */
+  /** Called and awaited before the answer is sent: an operation must be in the audit log before its caller knows of it. */
   onAnswer?(answered: Answered): void | Promise<void>;
-  /** What nobody foresaw. The caller is told only that it happened. */
+  /** Logs an unexpected error. The caller gets only its id. */
   onTrouble(what: string, error: unknown): void;
 }
 
-export type Dispatch = (exchange: Exchange, door: Door, stopping: AbortSignal) => Promise<void>;
+export type Dispatch = (exchange: Exchange, listener: ListenerKind, stopping: AbortSignal) => Promise<void>;
 
-/** How far a request has come. */
+/** The steps that a request has passed. */
 interface Progress {
   route: Route | null;
-  who: Who | null;
+  principal: Principal | null;
   call: Call | null;
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  return async (exchange, door, stopping) => {
+  return async (exchange, listener, stopping) => {
     const { request, response } = exchange;
     const signal = goneSignal(response, stopping);
-    const progress: Progress = { route: null, who: null, call: null };
-    const reply = await answer(options, { ...exchange, door, signal, progress }).catch((error: unknown) =>
+    const progress: Progress = { route: null, principal: null, call: null };
+    const reply = await answer(options, { ...exchange, listener, signal, progress }).catch((error: unknown) =>
       replyTo(options, error, { request, stopping }),
     );
     try {
       await options.onAnswer?.({ request, ...progress, reply });
-      // Whoever is refused while still sending could go on for ever.
+      // A refused client that is still sending could go on forever.
       if (!request.complete && reply.status >= 400) response.setHeader('connection', 'close');
       await writeReply(response, reply, { isHead: request.method === 'HEAD', signal, buffers: options.buffers });
     } catch (error) {
-      if (!signal.aborted) options.onTrouble('an answer could not be written', error);
+      if (!signal.aborted) options.onTrouble('cannot write an answer', error);
       response.destroy();
     }
   };
 }
 
-interface Asked extends Exchange {
-  readonly door: Door;
+interface Incoming extends Exchange {
+  readonly listener: ListenerKind;
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
 
-async function answer({ context, table, guard }: DispatchOptions, asked: Asked): Promise<Reply> {
-  const { request, response, door, signal, progress } = asked;
-  guard.screen(request, door);
+async function answer({ context, table, guard }: DispatchOptions, incoming: Incoming): Promise<Reply> {
+  const { request, response, listener, signal, progress } = incoming;
+  guard.screen(request, listener);
   const { path, query } = targetOf(request.url ?? '');
   const { route, params } = found(table.match(request.method ?? '', path, query));
   progress.route = route;
-  const { who, revoked, hold, headers = {} } = await guard.admit(request, { route, door, gone: signal });
-  progress.who = who;
+  const { principal, revoked, reserve, headers = {} } = await guard.admit(request, { route, listener, gone: signal });
+  progress.principal = principal;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   revoked?.addEventListener('abort', () => response.destroy(), { once: true });
-  const exchange = { request, response, hold };
+  const exchange = { request, response, reserve };
   const parts = await readParts(exchange, route, { params, query });
   const call: Call = {
     ...parts,
-    who,
+    principal,
     context,
     request,
     signal,
-    may: (role) => allows(who.role, role),
+    may: (role) => allows(principal.role, role),
     bytes: () => openBytes(exchange, route.limits.bodyBytes),
   };
   progress.call = call;
@@ -104,11 +105,11 @@ function found(match: Match): Match & { kind: 'route' } {
   switch (match.kind) {
     case 'route':
       return match;
-    case 'nothing':
-      throw refuseRequest('no-such-address', 'there is nothing at this address; /api lists what there is');
+    case 'not-found':
+      throw refuseRequest('no-such-address', 'no route has this path; GET /api lists all routes');
     case 'wrong-method': {
       const allow = match.allowed.join(', ');
-      throw refuseRequest('method-not-allowed', `this address takes ${allow}`, { headers: { allow } });
+      throw refuseRequest('method-not-allowed', `this path supports ${allow}`, { headers: { allow } });
     }
   }
 }
@@ -123,17 +124,25 @@ function replyTo(options: DispatchOptions, error: unknown, { request, stopping }
   const reply = replyOfError(error);
   if (reply !== null) return reply;
   if (stopping.aborted && isAbort(error)) return problemReply('overloaded', 'the node is stopping');
-  // Whoever hangs up while still sending is no trouble of ours, and must not fill the log.
-  if (!complete && destroyed) return problemReply('bad-request', 'the request broke off');
-  options.onTrouble('a request could not be answered', error);
-  return problemReply('internal', 'this was not foreseen; the log of the server has it');
+  // A client that disconnects while it sends is not an error of this server and must not fill the log.
+  if (!complete && destroyed) return problemReply('bad-request', 'the request ended early');
+  return internalError(options, error);
 }
+
+/** Logs an unexpected error under an id. The answer has only the id: the error may contain paths or secrets. */
+function internalError({ onTrouble }: DispatchOptions, error: unknown): Reply {
+  const id = randomBytes(ERROR_ID_BYTES).toString('hex');
+  onTrouble(`internal error (id ${id})`, error);
+  return problemReply('internal', `internal error (id ${id}): see the node's log`);
+}
+
+const ERROR_ID_BYTES = 4;
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 /**
- * Aborted when the connection closes, whether or not the answer was whole, or when the server stops. Tied by hand: what
- * AbortSignal.any makes of a signal that lives as long as the server is kept as long, some kilobytes a request.
+ * Returns a signal that aborts when the connection closes or the server stops. It does not use AbortSignal.any, which
+ * would retain some kilobytes per request as long as `stopping` lives.
  */
 function goneSignal(response: ServerResponse, stopping: AbortSignal): AbortSignal {
   const gone = new AbortController();

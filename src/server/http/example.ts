@@ -1,24 +1,24 @@
-/** An example of each operation for people to paste: its address and body made up from the descriptions of its checks. */
+/** Builds a curl example for each operation from the schemas of its checks. */
 import type { JsonSchema } from '../../core/input/json-schema.ts';
 import { schemaOf } from '../../core/input/json-schema.ts';
 import type { Route } from './route.ts';
 import { isStream } from './route.ts';
 
-/** What certain names look like in life. */
-const WORDS: Readonly<Record<string, unknown>> = {
+/** Realistic values for known names. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
   id: 'job-1',
   ids: ['job-1', 'job-2'],
   queue: 'mail',
   queues: ['mail'],
-  data: { to: 'somebody' },
+  data: { to: 'user@example.com' },
   name: 'mail',
   cron: '30 3 * * *',
   worker: 'worker-1',
   token: 1,
   group: 'exit 1',
-  message: 'it broke',
+  message: 'exit status 1',
   kind: 'complete',
-  note: 'until tomorrow',
+  note: 'maintenance',
   setting: 'retries',
   n: 'latest',
 };
@@ -45,30 +45,30 @@ export function exampleBody(schema: JsonSchema): unknown {
 }
 
 function exampleOf(name: string, schema: JsonSchema): unknown {
-  if (schema.contentMediaType !== undefined) return JSON.stringify(WORDS[name] ?? {});
-  return schema.enum === undefined && Object.hasOwn(WORDS, name) ? WORDS[name] : exampleBody(schema);
+  if (schema.contentMediaType !== undefined) return JSON.stringify(SAMPLES[name] ?? {});
+  return schema.enum === undefined && Object.hasOwn(SAMPLES, name) ? SAMPLES[name] : exampleBody(schema);
 }
 
-/** Not needed, but an example without them says little. */
-const TELLING: ReadonlySet<string> = new Set(['data', 'ids', 'cron']);
+/** Optional fields that make an example useful. */
+const SHOWN: ReadonlySet<string> = new Set(['data', 'ids', 'cron']);
 
 function neededOf({ required = [], properties = {} }: JsonSchema): readonly string[] {
-  return [...required, ...Object.keys(properties).filter((name) => TELLING.has(name) && !required.includes(name))];
+  return [...required, ...Object.keys(properties).filter((name) => SHOWN.has(name) && !required.includes(name))];
 }
 
-/** A line for a shell. */
+/** Returns a command line for a shell. */
 export function curlOf(route: Route, origin: string): string {
   const path = route.path.replace(/\{([a-z]+)\}/gi, (_whole, name: string) => exampleParam(name));
   const method = route.method === 'GET' ? [] : route.method === 'HEAD' ? ['-I'] : ['-X', route.method];
-  return ['curl', ...method, ...bodyWords(route), `${origin}${path}`].join(' ');
+  return ['curl', ...method, ...bodyArguments(route), `${origin}${path}`].join(' ');
 }
 
 export function exampleParam(name: string): string {
-  const word = WORDS[name];
-  return typeof word === 'string' ? word : name;
+  const sample = SAMPLES[name];
+  return typeof sample === 'string' ? sample : name;
 }
 
-function bodyWords({ body }: Route): readonly string[] {
+function bodyArguments({ body }: Route): readonly string[] {
   if (body === null) return [];
   if (isStream(body)) return ['-H', "'Content-Type: application/octet-stream'", '--data-binary', '@file'];
   const text = JSON.stringify(exampleBody(schemaOf(body))).replaceAll("'", "'\\''");

@@ -1,4 +1,4 @@
-/** Starting to listen, with words for people when that cannot be. */
+/** Starts listening on TCP addresses and unix sockets, with clear error messages. */
 import { chmod, rm, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect, Server as NetServer } from 'node:net';
@@ -6,50 +6,50 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 
 export function listenOnTcp(server: Server, host: string, port: number): Promise<void> {
   return listen(server, { host, port, ipv6Only: host.includes(':') }).catch((error: unknown) => {
-    throw unable(`${host} port ${port}`, error);
+    throw cannotListen(`${host} port ${port}`, error);
   });
 }
 
-/** A socket that a dead server left behind is removed; one that somebody answers on is not ours to take. */
+/** Listens on a unix socket. A stale socket file is removed; a socket on which a process answers is not. */
 export async function listenOnPath(server: Server, path: string): Promise<void> {
   try {
-    if (await isLeftBehind(path)) await rm(path, { force: true });
+    if (await isStale(path)) await rm(path, { force: true });
     await listen(server, { path });
-    // Its folder is closed to others already; this is the second lock.
+    // Its directory is private already; this is a second protection.
     await chmod(path, 0o600);
   } catch (error) {
-    throw unable(path, error);
+    throw cannotListen(path, error);
   }
 }
 
-/** A socket that was removed is made again within this time. */
+/** How often the existence of the socket file is checked. */
 export const SOCKET_CHECK_MS = 2_000;
 
-export interface KeptSocket {
-  /** Resolved when nothing of it is under way. */
+export interface SocketWatch {
+  /** Resolves when no check is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes the socket of a server again when its file was removed. Requests under way go on, and so do connections: the
- * server gives up nothing but the listening handle that has no file any more.
+ * Recreates the unix socket of a server when its file was removed. Open requests and connections are not affected: only
+ * the listening handle, which has no file any more, is replaced.
  */
-export function keepSocket(
+export function watchSocket(
   server: Server,
   path: string,
   onTrouble: (what: string, error: unknown) => void,
-): KeptSocket {
+): SocketWatch {
   let last: Promise<void> = Promise.resolve();
   let isReported = false;
   const check = async (): Promise<void> => {
     try {
-      if (await isThere(path)) return;
-      // Of `net` and not of `http`, which would close idle connections as well.
+      if (await exists(path)) return;
+      // The `close` of `net`, since the one of `http` would close idle connections too.
       if (server.listening) NetServer.prototype.close.call(server);
       await listenOnPath(server, path);
       isReported = false;
     } catch (error) {
-      if (!isReported) onTrouble(`the socket ${path} was removed and cannot be made again`, error);
+      if (!isReported) onTrouble(`the socket ${path} was removed and cannot be recreated`, error);
       isReported = true;
     }
   };
@@ -64,7 +64,7 @@ export function keepSocket(
   };
 }
 
-function isThere(path: string): Promise<boolean> {
+function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
@@ -84,7 +84,7 @@ function listen(
   });
 }
 
-function isLeftBehind(path: string): Promise<boolean> {
+function isStale(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path, () => {
       probe.destroy();
@@ -95,14 +95,14 @@ function isLeftBehind(path: string): Promise<boolean> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something else listens there already',
-  EACCES: 'this user may not listen there',
+  EADDRINUSE: 'another process listens there already',
+  EACCES: 'this user has no permission to listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
 };
 
-function unable(where: string, cause: unknown): LonghaulError {
+function cannotListen(where: string, cause: unknown): LonghaulError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  const why = REASONS[code ?? ''] ?? message;
-  const problem = { path: '', message: `cannot listen on ${where}: ${why}` };
+  const reason = REASONS[code ?? ''] ?? message;
+  const problem = { path: '', message: `cannot listen on ${where}: ${reason}` };
   return new LonghaulError('bad-input', problem.message, { cause, problems: [problem] });
 }

@@ -1,7 +1,7 @@
 /**
- * The HTTP server: one listener for each address, and one for the unix socket, all with the same routes.
+ * The HTTP server: one listener per address and one for the unix socket, all with the same routes.
  *
- * `stop()` ends the streams, answers what is under way, and is resolved when every connection is closed.
+ * `stop()` ends the streams, finishes open requests, and resolves when every connection is closed.
  */
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
@@ -12,16 +12,16 @@ import { openEventFeed } from '../streams/event-feed.ts';
 import { StreamBuffers } from '../streams/stream-buffers.ts';
 import type { GivenContext, ServerContext } from '../views/context.ts';
 import type { ConnectionLimits } from './connection-limit.ts';
-import { ConnectionRoom, connectionLimits } from './connection-limit.ts';
+import { ConnectionLimiter, connectionLimits } from './connection-limit.ts';
 import type { DispatchOptions } from './dispatch.ts';
 import { createDispatch } from './dispatch.ts';
-import type { KeptSocket } from './listen.ts';
-import { keepSocket, listenOnPath, listenOnTcp } from './listen.ts';
+import type { SocketWatch } from './listen.ts';
+import { listenOnPath, listenOnTcp, watchSocket } from './listen.ts';
 import { createListener } from './listener.ts';
 
 export interface TcpAddress {
   readonly host: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
@@ -30,50 +30,51 @@ export interface ServerOptions extends Omit<DispatchOptions, 'context' | 'buffer
   readonly tcp: readonly TcpAddress[];
   /** The path of the unix socket; null for none. */
   readonly socket: string | null;
-  /** What the machine allows, unless told. */
+  /** Default: as many as the file descriptor limit allows. */
   readonly connections?: ConnectionLimits;
-  /** Bounds the memory of all event streams together; `MAX_UNREAD_BYTES` unless given. */
+  /** Bounds the memory of all event streams; `MAX_UNREAD_BYTES` by default. */
   readonly buffers?: StreamBuffers;
 }
 
 export interface HttpServer {
-  /** Where it listens, with the ports it was given. */
+  /** The TCP addresses, with the actual ports. */
   readonly addresses: readonly TcpAddress[];
   stop(): Promise<void>;
 }
 
-/** How long an answer that is under way may take once the server stops. */
-const LAST_ANSWERS_MS = 5_000;
+/** How long open requests may take after the server begins to stop. */
+const DRAIN_MS = 5_000;
 
 export async function openServer(options: ServerOptions): Promise<HttpServer> {
   const { connections = connectionLimits(), buffers = new StreamBuffers() } = options;
   const stopping = new AbortController();
-  // Every request under way listens to it.
+  // Every open request adds a listener.
   setMaxListeners(0, stopping.signal);
   const events = openEventFeed(options.context);
-  const dispatch = createDispatch({ ...options, buffers, context: wholeContext(options.context, events) });
+  const dispatch = createDispatch({ ...options, buffers, context: serverContext(options.context, events) });
   const shared = { dispatch, stopping: stopping.signal };
-  const room = new ConnectionRoom(connections.tcp);
+  const tcpConnections = new ConnectionLimiter(connections.tcp);
   const servers: Server[] = [];
-  const sockets: KeptSocket[] = [];
+  const watches: SocketWatch[] = [];
   const stop = once(async () => {
-    for (const socket of sockets) await socket.stop();
+    for (const watch of watches) await watch.stop();
     await closeAll(servers, stopping);
     events.stop();
   });
   const addresses: TcpAddress[] = [];
   try {
     for (const { host, port } of options.tcp) {
-      const server = createListener({ ...shared, door: 'tcp', room });
+      const server = createListener({ ...shared, kind: 'tcp', connections: tcpConnections });
       servers.push(server);
       await listenOnTcp(server, host, port);
       addresses.push({ host, port: (server.address() as AddressInfo).port });
     }
     if (options.socket !== null) {
-      const server = createListener({ ...shared, door: 'socket', room: new ConnectionRoom(connections.socket) });
+      const socketConnections = new ConnectionLimiter(connections.socket);
+      const server = createListener({ ...shared, kind: 'socket', connections: socketConnections });
       servers.push(server);
       await listenOnPath(server, options.socket);
-      sockets.push(keepSocket(server, options.socket, options.onTrouble));
+      watches.push(watchSocket(server, options.socket, options.onTrouble));
     }
   } catch (error) {
     await stop();
@@ -82,8 +83,8 @@ export async function openServer(options: ServerOptions): Promise<HttpServer> {
   return { addresses, stop };
 }
 
-/** Where there are files, a draft is committed with all of them or not at all. */
-function wholeContext(given: GivenContext, events: EventFeed): ServerContext {
+/** Adds the event feed. If there are files, a draft is committed with all of them or not at all. */
+function serverContext(given: GivenContext, events: EventFeed): ServerContext {
   const { store, node } = given;
   return { ...given, events, store: node === null ? store : withWholeCommits(store, node.uploads) };
 }
@@ -100,7 +101,7 @@ async function closeAll(servers: readonly Server[], stopping: AbortController): 
 
 function closeOne(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+    const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     server.close(() => {
       clearTimeout(timer);
       resolve();

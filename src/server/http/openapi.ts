@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made of the route table: the checks that run describe themselves. */
+/** Builds the OpenAPI 3.1 document from the route table and the schemas of its checks. */
 import type { Described, JsonSchema } from '../../core/input/json-schema.ts';
 import { schemaOf } from '../../core/input/json-schema.ts';
 import { PROBLEM_TYPE, PROBLEMS } from '../../wire/problem-details.ts';
@@ -30,22 +30,22 @@ const PROBLEM: JsonSchema = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
-    type: { type: 'string', description: 'where the page of the API explains the code' },
+    type: { type: 'string', description: 'the section of the API page that explains the code' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'what happened, in words' },
+    detail: { type: 'string', description: 'what is wrong, and where' },
     code: { enum: Object.keys(PROBLEMS) },
     problems: {
       type: 'array',
-      description: 'with code bad-input: everything that is wrong, each with its place',
+      description: 'with code bad-input: every problem with its path',
       items: {
         type: 'object',
         required: ['path', 'message'],
         properties: { path: { type: 'string' }, message: { type: 'string' } },
       },
     },
-    holder: { type: 'string', description: 'the job that stands in the way, where there is one' },
-    dependents: { type: 'integer', description: 'how many jobs wait for the one that was to be cancelled' },
+    holder: { type: 'string', description: 'with code key-taken: the job that holds the unique key' },
+    dependents: { type: 'integer', description: 'with code has-dependents: how many jobs depend on the job' },
   },
 };
 
@@ -56,15 +56,15 @@ function operation(route: Route): Part {
     operationId: name,
     tags: [name.split('.')[0]],
     summary: about,
-    description: role === 'open' ? 'Open to all.' : `Needs the role ${role}.${size}`,
+    description: role === 'open' ? 'Requires no authentication.' : `Requires the role ${role}.${size}`,
     'x-role': role,
     ...(role === 'open' && { security: [] }),
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
     ...(body !== null && { requestBody: { content: contentOf(isStream(body) ? 'bytes' : body) } }),
     responses: {
-      [status]: { description: 'As asked.', ...(route.answer !== 'none' && { content: contentOf(route.answer) }) },
+      [status]: { description: 'Success.', ...(route.answer !== 'none' && { content: contentOf(route.answer) }) },
       default: {
-        description: 'Refused, or something went wrong.',
+        description: 'An error.',
         content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },

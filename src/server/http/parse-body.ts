@@ -1,7 +1,7 @@
-/** A JSON body as a value: what is malformed or nested too deeply is refused, with its place. */
+/** Parses a JSON body. A malformed or too deeply nested body is refused, with the position of the problem. */
 import { badInput } from '../../core/ports/errors.ts';
 
-/** Data may be nested 200 levels; a few more hold them. */
+/** Job data may be nested 200 levels; the envelope needs a few more. */
 const MAX_DEPTH = 210;
 const MAX_PATH = 120;
 
@@ -24,21 +24,21 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw badInput('body', [{ path: '', message: `is not valid JSON${placeOf(text, (error as Error).message)}` }]);
+    throw badInput('body', [{ path: '', message: `is not valid JSON${positionOf(text, (error as Error).message)}` }]);
   }
 }
 
-/** The engine tells the place as an offset, or that the text ended too soon. Without either there are no words for it. */
-function placeOf(text: string, message: string): string {
-  const told = /position (\d+)/.exec(message)?.[1];
-  const offset = told === undefined ? (/end of/i.test(message) ? text.length : null) : Number(told);
+/** Formats the position from the engine's message: an offset, or an early end. Empty if the message has neither. */
+function positionOf(text: string, message: string): string {
+  const position = /position (\d+)/.exec(message)?.[1];
+  const offset = position === undefined ? (/end of/i.test(message) ? text.length : null) : Number(position);
   if (offset === null) return '';
   const lines = text.slice(0, offset).split('\n');
-  const found = offset < text.length ? `unexpected ${JSON.stringify(text[offset])}` : 'it ends too soon';
+  const found = offset < text.length ? `unexpected ${JSON.stringify(text[offset])}` : 'unexpected end';
   return `: ${found} at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
-/** The path of the first place that is too deep. By a stack of its own: the depth of the input must not become ours. */
+/** Returns the path of the first value that is too deep. Uses an explicit stack, since recursion could overflow. */
 function tooDeep(value: unknown): string | null {
   const open: { readonly value: unknown; readonly path: string; readonly depth: number }[] = [
     { value, path: '', depth: 0 },

@@ -1,8 +1,8 @@
 /**
- * From what went wrong to an answer. A request that is refused as such is thrown as `RequestRefused`, from wherever that
- * is found out; an expected no of the store becomes an answer by `refusedReply`.
+ * Maps errors to answers. A refused request is thrown as `RequestRefused`, at any depth; `refusedReply` turns a refusal of
+ * the store into an answer.
  *
- * A stack trace, a path of this machine or the words of a foreign error never go out.
+ * An answer never contains a stack trace, a local path or the message of an unexpected error.
  */
 import type { Problem } from '../../core/ports/errors.ts';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -11,9 +11,9 @@ import type { ProblemCode, ProblemDetails } from '../../wire/problem-details.ts'
 import { PROBLEM_TYPE, PROBLEMS, problemType } from '../../wire/problem-details.ts';
 import type { Reply } from './reply.ts';
 
-/** When to come back, in seconds, after a no that time alone may change. */
+/** The Retry-After of temporary problems, in seconds. */
 const RETRY_AFTER = '5';
-const PASSING: ReadonlySet<ProblemCode> = new Set([
+const TEMPORARY: ReadonlySet<ProblemCode> = new Set([
   'queue-down',
   'store-moving',
   'store-unavailable',
@@ -31,7 +31,7 @@ export class RequestRefused extends Error {
   }
 }
 
-interface More {
+interface ProblemOptions {
   readonly problems?: readonly Problem[];
   readonly holder?: string;
   readonly dependents?: number;
@@ -39,16 +39,16 @@ interface More {
 }
 
 /** Ends the request with this problem: `throw refuseRequest('too-large', 'more than 1 MiB')`. */
-export function refuseRequest(code: ProblemCode, detail: string, more: More = {}): RequestRefused {
+export function refuseRequest(code: ProblemCode, detail: string, more: ProblemOptions = {}): RequestRefused {
   return new RequestRefused(problemReply(code, detail, more), detail);
 }
 
-export function problemReply(code: ProblemCode, detail: string, { headers, ...more }: More = {}): Reply {
+export function problemReply(code: ProblemCode, detail: string, { headers, ...more }: ProblemOptions = {}): Reply {
   const [status, title] = PROBLEMS[code];
   const details: ProblemDetails = { type: problemType(code), title, status, detail, code, ...more };
   return {
     status,
-    headers: { 'content-type': PROBLEM_TYPE, ...(PASSING.has(code) && { 'retry-after': RETRY_AFTER }), ...headers },
+    headers: { 'content-type': PROBLEM_TYPE, ...(TEMPORARY.has(code) && { 'retry-after': RETRY_AFTER }), ...headers },
     body: { kind: 'json', value: details },
   };
 }
@@ -57,7 +57,7 @@ export function refusedReply({ code, message, ...more }: Refusal): Reply {
   return problemReply(code, message, more);
 }
 
-/** What a thrown thing means to the caller. Null: nobody foresaw it, and only the log may say what it was. */
+/** Returns the answer for a thrown error; null for an unexpected one, whose details belong only in the log. */
 export function replyOfError(error: unknown): Reply | null {
   if (error instanceof RequestRefused) return error.reply;
   if (!(error instanceof LonghaulError)) return null;

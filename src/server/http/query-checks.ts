@@ -1,4 +1,4 @@
-/** Checks for what stands in a query, where every value is a text. */
+/** Checks for query parameters, whose values are all text. */
 import type { Check, Report } from '../../core/input/check.ts';
 import { flag, integer, oneOf, time } from '../../core/input/check.ts';
 import { described, schemaOf } from '../../core/input/json-schema.ts';
@@ -6,7 +6,7 @@ import { described, schemaOf } from '../../core/input/json-schema.ts';
 export const MAX_PAGE = 500;
 const PAGE = 50;
 
-/** A whole number as digits; what is no number stays as it is for the check to say so. */
+/** An integer in decimal digits. Other text is passed on unchanged, so that the check reports it. */
 export function queryInteger(min: number, max: number): Check<number> {
   const check = integer(min, max);
   return described(schemaOf(check), (value: unknown, report: Report, path: string) =>
@@ -14,9 +14,9 @@ export function queryInteger(min: number, max: number): Check<number> {
   );
 }
 
-/** A page's length: more than the most is cut down to it, as the API's description says. */
+/** The page size; a larger value is reduced to the maximum. */
 export const pageLimit: Check<number> = described(
-  { type: 'integer', minimum: 1, description: `entries of a page, ${PAGE} unless told; at most ${MAX_PAGE}` },
+  { type: 'integer', minimum: 1, description: `page size: default ${PAGE}, at most ${MAX_PAGE}` },
   (value: unknown, report: Report, path: string) =>
     Math.min(MAX_PAGE, integer(1, Number.MAX_SAFE_INTEGER)(numberOf(value), report, path)),
 );
@@ -26,10 +26,10 @@ export const queryTime: Check<number> = described(schemaOf(time), (value: unknow
   time(numberOf(value), report, path),
 );
 
-const words = oneOf('true', 'false');
+const trueOrFalse = oneOf('true', 'false');
 export const queryFlag: Check<boolean> = described(
   schemaOf(flag),
-  (value: unknown, report: Report, path: string) => words(value, report, path) === 'true',
+  (value: unknown, report: Report, path: string) => trueOrFalse(value, report, path) === 'true',
 );
 
 export function limitOf(query: { limit?: number }): number {

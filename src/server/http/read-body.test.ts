@@ -1,4 +1,4 @@
-/** A request that is answered before all of its body came leaves no timer behind: one would keep a node from stopping. */
+/** A request that is answered before its body is complete leaves no timer behind: a timer would keep a node from stopping. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
@@ -11,12 +11,12 @@ import { openBytes } from './read-body.ts';
 
 const LENGTH = 200 * 1024 ** 2;
 
-/** Everything that came was taken, and the reader waits for the next piece. */
+/** Resolves when all received bytes were read and the reader waits for the next chunk. */
 async function waitsForMore(request: IncomingMessage): Promise<void> {
   while (request.readableLength > 0 || request.listenerCount('readable') === 0) await nextTurn();
 }
 
-/** A server that refuses an upload while it waits for the rest of its body, and the sender of that upload. */
+/** Starts a server that refuses an upload while it waits for the rest of the body, and sends such an upload. */
 async function refuseUpload(): Promise<void> {
   const server = createServer((request, response) => {
     const bytes = openBytes({ request, response }, LENGTH);
@@ -39,6 +39,6 @@ async function refuseUpload(): Promise<void> {
   await once(server, 'close');
 }
 
-it('leaves nothing of an upload that was refused while its sender was silent', async () => {
+it('leaves no handle of an upload that was refused while its sender was silent', async () => {
   expect(await handlesLeftBy(refuseUpload)).toEqual([]);
 });

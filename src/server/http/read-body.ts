@@ -1,7 +1,7 @@
 /**
- * Reading what a caller sends: no more than the route's limit, no slower than a least pace, and of the right type.
+ * Reads request bodies: up to the limit of the route, at a minimum rate, and of the right content type.
  *
- * Invariant: a body that is too large is refused before it is read whole.
+ * Invariant: a body that is too large is refused before it is read completely.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -11,16 +11,16 @@ import { refuseRequest } from './problem.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Told of each piece that is held in memory; throws when there is no room for more. */
-  hold?(bytes: number): void;
+  /** Reserves memory for each chunk; throws when the limit is reached. */
+  reserve?(bytes: number): void;
 }
 
-/** A body must bring this many bytes in each such time, or it is given up. */
-const PACE_MS = 30_000;
-const PACE_BYTES = 1024 * (PACE_MS / 1000);
+/** A body must deliver this many bytes in each period, or the request is refused. */
+const PERIOD_MS = 30_000;
+const MIN_BYTES = 1024 * (PERIOD_MS / 1000);
 const JSON_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?\s*$/i;
 
-/** The parsed JSON; an absent body counts as an empty object, so that a plain POST needs no words. */
+/** Reads a JSON body. An absent body counts as an empty object, so that a plain POST needs none. */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   const { request } = exchange;
   const type = request.headers['content-type'];
@@ -28,25 +28,25 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   mustBe(request, JSON_TYPE, 'application/json');
   const chunks: Buffer[] = [];
   for await (const chunk of readBytes(exchange, limit)) {
-    exchange.hold?.(chunk.length);
+    exchange.reserve?.(chunk.length);
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
   return body.length === 0 ? {} : parseBody(body);
 }
 
-/** The body as it comes. Errors of the stream are RequestRefused. */
+/** Returns the body as a stream. Its errors are RequestRefused. */
 export function openBytes(exchange: Exchange, limit: number): Readable {
   return Readable.from(readBytes(exchange, limit), { objectMode: false });
 }
 
-/** What the head alone tells of a stream to come: asked before anything is opened for it. */
+/** Checks type and length of a streamed body from its headers, before any file is opened for it. */
 export function checkBytes(request: IncomingMessage, limit: number): void {
   mustBe(request, /^application\/octet-stream\s*$/i, 'application/octet-stream');
   checkLength(request, limit);
 }
 
-/** A form or a plain text is what a foreign page can have sent without asking; so it is not even taken when empty. */
+/** Refuses any body. Form and text types are refused even when empty: foreign pages can send them without a preflight. */
 export function refuseBody(request: IncomingMessage): void {
   if (request.headers['content-type'] !== undefined) mustBe(request, JSON_TYPE, 'absent, or application/json');
   if (hasBody(request)) throw refuseRequest('bad-request', 'this operation takes no body');
@@ -59,26 +59,26 @@ function hasBody({ headers }: IncomingMessage): boolean {
 function mustBe({ headers }: IncomingMessage, pattern: RegExp, name: string): void {
   const type = headers['content-type'];
   if (type !== undefined && pattern.test(type)) return;
-  throw refuseRequest('wrong-content-type', `the body must be ${name}, not ${type ?? 'of no named type'}`);
+  throw refuseRequest('wrong-content-type', `the content type must be ${name}, not ${type ?? 'absent'}`);
 }
 
 async function* readBytes({ request, response }: Exchange, limit: number): AsyncGenerator<Buffer> {
   checkLength(request, limit);
   if (request.headers.expect !== undefined) response.writeContinue();
-  // A request that is given up must live long enough to be told why: to destroy it is to hang up.
+  // A refused request must stay open for its answer: destroying it closes the connection.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  const pace = watchPace(request, response);
+  const rate = watchRate(request, response);
   let bytes = 0;
   try {
     for (;;) {
-      const { done, value } = await pace.during(chunks.next());
+      const { done, value } = await rate.during(chunks.next());
       if (done === true) return;
       bytes += value.length;
       if (bytes > limit) throw tooLarge(limit);
       yield value;
     }
   } finally {
-    pace.stop();
+    rate.stop();
   }
 }
 
@@ -90,32 +90,32 @@ function tooLarge(limit: number): Error {
   return refuseRequest('too-large', `the body may have at most ${limit} bytes`, CLOSING);
 }
 
-/** The rest of the body stays unread, so the connection cannot carry another request. */
+/** The rest of the body is not read, so the connection cannot carry another request. */
 const CLOSING = { headers: { connection: 'close' } };
 
-interface Pace {
-  /** Rejects when the pace is lost before this comes. */
+interface RateWatch {
+  /** Rejects when the rate falls below the minimum before `next` resolves. */
   during(next: Promise<IteratorResult<Buffer>>): Promise<IteratorResult<Buffer>>;
   stop(): void;
 }
 
 /**
- * Ends with the answer at the latest. A request that was answered before all of its body came is destroyed by nothing: its
- * next piece would be waited for without end, and the timer would keep a node from stopping.
+ * Watches the rate until the answer was sent. A request that is answered before its body is complete is not destroyed:
+ * without this, its next chunk would be awaited forever, and the timer would keep a node from stopping.
  */
-function watchPace(request: IncomingMessage, response: ServerResponse): Pace {
+function watchRate(request: IncomingMessage, response: ServerResponse): RateWatch {
   let taken = 0;
   let giveUp: (error: Error) => void = () => undefined;
   const answered = (): void => {
     clearInterval(timer);
-    giveUp(refuseRequest('bad-request', 'the request was answered before all of it came', CLOSING));
+    giveUp(refuseRequest('bad-request', 'the request was answered before its body was complete', CLOSING));
   };
   const timer = setInterval(() => {
-    // A reader that is slow itself leaves the rest waiting in the request: that is not the caller's fault.
-    if (taken < PACE_BYTES && request.readableLength === 0 && !request.readableEnded)
-      giveUp(refuseRequest('too-slow', `less than ${PACE_BYTES} bytes came in ${PACE_MS / 1000} s`, CLOSING));
+    // Buffered bytes mean that the reader is slow, and not the caller.
+    if (taken < MIN_BYTES && request.readableLength === 0 && !request.readableEnded)
+      giveUp(refuseRequest('too-slow', `less than ${MIN_BYTES} bytes arrived in ${PERIOD_MS / 1000} s`, CLOSING));
     taken = 0;
-  }, PACE_MS);
+  }, PERIOD_MS);
   response.once('close', answered);
   return {
     during: (next) =>

@@ -1,17 +1,17 @@
-/** What another node answers as JSON, held to a most size: a node is believed, and still nothing it sends may fill the memory. */
+/** Reads the JSON answer of another node, up to a maximum size: even a trusted node must not exhaust the memory. */
 import type { Readable } from 'node:stream';
 
-/** Null: it went away in the middle of its answer, or said too much. */
-export async function jsonIn(body: Readable, mostBytes: number): Promise<unknown> {
-  const pieces: Buffer[] = [];
+/** Returns null if the answer is incomplete, malformed or too large. */
+export async function jsonIn(body: Readable, maxBytes: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > mostBytes) return null;
-      pieces.push(piece);
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return null;
+      chunks.push(chunk);
     }
-    return JSON.parse(Buffer.concat(pieces).toString()) as unknown;
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
   } catch {
     return null;
   }

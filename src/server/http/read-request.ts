@@ -1,4 +1,4 @@
-/** From a request to the parts that a route's checks look at. All problems of a request are told at once. */
+/** Reads and checks the parts of a request: path parameters, query and body. All problems are reported together. */
 import type { Shape } from '../../core/input/check.ts';
 import { fields, object } from '../../core/input/check.ts';
 import type { Problem } from '../../core/ports/errors.ts';
@@ -9,12 +9,12 @@ import { checkBytes, readJson, refuseBody } from './read-body.ts';
 import type { Route } from './route.ts';
 
 export interface Target {
-  /** Still encoded: a slash within a part must not become one between parts. */
+  /** Still percent-encoded: an encoded slash must not separate segments. */
   readonly path: string;
   readonly query: string;
 }
 
-/** The path and query of a request; the host of an absolute target has been looked at by the guard. */
+/** Splits a request target into path and query. The guard has checked the host of an absolute target. */
 export function targetOf(url: string): Target {
   const [, path = '', query = ''] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
   return { path: path === '' ? '/' : path, query };
@@ -55,14 +55,14 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw refuseRequest('bad-request', 'the address has a % that encodes nothing');
+    throw refuseRequest('bad-request', 'the path has an invalid percent-encoding');
   }
 }
 
-/** A name that comes twice has a list as its value, which no check for one value takes. */
+/** Parses the query. A repeated parameter becomes a list, which a check for a single value rejects. */
 function queryOf(query: string, shape: Shape): Readonly<Record<string, unknown>> {
   const given = new URLSearchParams(query);
-  if (given.size > MAX_QUERY) throw refuseRequest('bad-request', `a query may have at most ${MAX_QUERY} values`);
+  if (given.size > MAX_QUERY) throw refuseRequest('bad-request', `the query may have at most ${MAX_QUERY} parameters`);
   const names = [...new Set(given.keys())];
   return Object.fromEntries(names.map((name) => [name, valueOf(given.getAll(name), shape[name])]));
 }

@@ -1,4 +1,4 @@
-/** What a route answers, as data; dispatch.ts writes it. */
+/** The answer of a route, as data; write-reply.ts sends it. */
 import type { Readable } from 'node:stream';
 import type { EventStream } from '../streams/event-stream.ts';
 
@@ -7,7 +7,7 @@ export type ReplyBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly stream: Readable }
-  /** Server-sent events: `run` speaks until it resolves or the stream's signal aborts. */
+  /** Server-sent events: `run` sends them until it resolves or the signal of the stream aborts. */
   | { readonly kind: 'events'; readonly run: (stream: EventStream) => void | Promise<void> };
 
 export interface Reply {

@@ -1,9 +1,7 @@
 /**
- * All routes, and which of them a request means. A literal part of a path goes before a placeholder, so that
- * `/api/jobs/count` is never the job named count.
+ * All routes, and the matching of requests to them. A literal path segment has precedence over a placeholder, so that
+ * `/api/jobs/count` is never the job with the id count.
  */
-
-import { aboutRoutes } from '../routes/about.ts';
 import { attachmentRoutes } from '../routes/attachments.ts';
 import { attemptRoutes } from '../routes/attempts.ts';
 import { auditRoutes } from '../routes/audit.ts';
@@ -29,13 +27,12 @@ import { settingsRoutes } from '../routes/settings.ts';
 import { streamRoutes } from '../routes/streams.ts';
 import { throttleRoutes } from '../routes/throttles.ts';
 import { tokenRoutes } from '../routes/tokens.ts';
-import { pageRoutes } from '../routes/web-ui.ts';
+import { webUiRoutes } from '../routes/web-ui.ts';
 import { workerRoutes } from '../routes/workers.ts';
 import type { Method, Route } from './route.ts';
 import { METHODS } from './route.ts';
 
 const OWN: readonly Route[] = [
-  ...aboutRoutes,
   ...bulkRoutes,
   ...jobActionRoutes,
   ...jobRoutes,
@@ -61,7 +58,7 @@ const OWN: readonly Route[] = [
   ...copyRoutes,
   ...relayRoutes,
   ...streamRoutes,
-  ...pageRoutes,
+  ...webUiRoutes,
 ];
 
 export const ROUTES: readonly Route[] = withDescription(OWN);
@@ -69,17 +66,17 @@ export const ROUTES: readonly Route[] = withDescription(OWN);
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong-method'; readonly allowed: readonly Method[] }
-  | { readonly kind: 'nothing' };
+  | { readonly kind: 'not-found' };
 
 export interface RouteTable {
-  /** `query` decides only between routes that share an address. */
+  /** `query` distinguishes only routes that share a path. */
   match(method: string, path: string, query?: string): Match;
 }
 
 interface Step {
   readonly literals: Map<string, Step>;
-  /** `{queue}.json`: a placeholder with an end of its own. */
-  readonly endings: Map<string, Step>;
+  /** `{queue}.json`: a placeholder with a suffix. */
+  readonly suffixes: Map<string, Step>;
   any: { readonly step: Step } | null;
   readonly routes: Map<string, Route>;
 }
@@ -96,7 +93,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
 }
 
 function newStep(): Step {
-  return { literals: new Map(), endings: new Map(), any: null, routes: new Map() };
+  return { literals: new Map(), suffixes: new Map(), any: null, routes: new Map() };
 }
 
 const keyOf = (method: string, onlyWith: string | null): string =>
@@ -107,21 +104,21 @@ function partsOf(path: string): string[] {
 }
 
 function stepInto(step: Step, part: string): Step {
-  const [, ending] = /^\{[a-z]+\}(.*)$/i.exec(part) ?? [];
-  if (ending === '') {
+  const [, suffix] = /^\{[a-z]+\}(.*)$/i.exec(part) ?? [];
+  if (suffix === '') {
     step.any ??= { step: newStep() };
     return step.any.step;
   }
-  const [among, key] = ending === undefined ? [step.literals, part] : [step.endings, ending];
-  const next = among.get(key) ?? newStep();
-  among.set(key, next);
+  const [children, key] = suffix === undefined ? [step.literals, part] : [step.suffixes, suffix];
+  const next = children.get(key) ?? newStep();
+  children.set(key, next);
   return next;
 }
 
-/** Both ways are tried where a literal and a placeholder fit: `/api/jobs/cancel` may be a bulk call or a job's address. */
+/** Tries both a literal and a placeholder where both match: `/api/jobs/cancel` can be a bulk call or a job. */
 function match(root: Step, method: string, { path, query }: { path: string; query: string }): Match {
   const found = ends(root, partsOf(path), []);
-  if (found.length === 0) return { kind: 'nothing' };
+  if (found.length === 0) return { kind: 'not-found' };
   for (const { step, values } of found) {
     const route = routeAt(step, method, query) ?? (method === 'HEAD' ? routeAt(step, 'GET', query) : undefined);
     if (route !== undefined) return { kind: 'route', route, params: named(route, values) };
@@ -131,8 +128,8 @@ function match(root: Step, method: string, { path, query }: { path: string; quer
 }
 
 function routeAt({ routes }: Step, method: string, query: string): Route | undefined {
-  const words = query === '' ? [] : [...new URLSearchParams(query).keys()];
-  const [special] = words.flatMap((word) => routes.get(keyOf(method, word)) ?? []);
+  const names = query === '' ? [] : [...new URLSearchParams(query).keys()];
+  const [special] = names.flatMap((name) => routes.get(keyOf(method, name)) ?? []);
   return special ?? routes.get(method);
 }
 
@@ -147,14 +144,14 @@ function ends(step: Step, parts: readonly string[], values: readonly string[]): 
   const literal = step.literals.get(part);
   return [
     ...(literal === undefined ? [] : ends(literal, rest, values)),
-    ...[...step.endings]
-      .filter(([ending]) => part.endsWith(ending) && part.length > ending.length)
-      .flatMap(([ending, next]) => ends(next, rest, [...values, part.slice(0, -ending.length)])),
+    ...[...step.suffixes]
+      .filter(([suffix]) => part.endsWith(suffix) && part.length > suffix.length)
+      .flatMap(([suffix, next]) => ends(next, rest, [...values, part.slice(0, -suffix.length)])),
     ...(step.any === null || part === '' ? [] : ends(step.any.step, rest, [...values, part])),
   ];
 }
 
 function named(route: Route, values: readonly string[]): Readonly<Record<string, string>> {
   const names = [...route.path.matchAll(/\{([a-z]+)\}/gi)].map(([, name]) => name ?? '');
-  return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']));
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
 }

@@ -1,25 +1,25 @@
 /**
- * A route: one operation of the API, as data. Role, limits, checks and description stand in the table, so that the
- * guard, the OpenAPI document and the tests of every route are made from it.
+ * A route: one operation of the API, as data. The guard, the OpenAPI document and the tests of every route are derived
+ * from its role, limits, checks and description.
  *
- * How to add one: write it in `routes/<resource>.ts` as an entry of that file's exported array,
+ * To add one, write an entry of the exported array in `routes/<resource>.ts`,
  *
  *     export const jobRoutes: readonly Route[] = [
  *       route({
  *         name: 'jobs.cancel', method: 'POST', path: '/api/jobs/{id}/cancel', role: 'operate',
- *         about: 'Ends a job for good; a running one is asked to stop.',
+ *         about: 'Cancels a job; a running job is asked to stop.',
  *         params: { id: jobId }, body: targetBody, answer: cancelAnswer,
  *         handle: async ({ params, body, context }) => json(…),
  *       }),
  *     ];
  *
- * and name the array in route-table.ts. Name the checks of body and query as consts above (TypeScript infers nothing from
- * calls that are written in place). `params` and `query` are checks by name (a query value arrives as text; see
- * query-checks.ts), `body` is one check for the whole JSON body, 'bytes' for a stream (`call.bytes()`), or 'any' for a
- * stream whose type the route looks at itself. All
- * problems of a request are told at once, before `handle` runs. `handle` answers a Reply (reply.ts), returns
- * `refusedReply(refusal)` for a no of the store, and throws `refuseRequest(code, words)` for a no of its own.
- * Streams: answer `events(run)` (event-stream.ts). Never write to the response by hand.
+ * and list the array in route-table.ts. Declare the checks of body and query as constants (TypeScript does not infer types
+ * from inline calls). `params` and `query` are checks by name; query values are text (see query-checks.ts). `body` is one
+ * check for the JSON body, 'bytes' for a stream (`call.bytes()`), or 'any' for a stream whose type the route checks itself.
+ * All problems of a request are reported together, before `handle` runs.
+ *
+ * `handle` returns a Reply (reply.ts), `refusedReply(refusal)` for a refusal of the store, or `events(run)` for a stream
+ * (event-stream.ts). It throws `refuseRequest(code, detail)` for a refusal of its own. It never writes to the response.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -31,16 +31,16 @@ import type { Reply } from './reply.ts';
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** Who asks: as the guard found out. */
-export interface Who {
-  /** For the audit: `socket`, `loopback`, `login-link`, or `token:` and the name of a token. */
+/** The authenticated caller of a request. */
+export interface Principal {
+  /** The name for the audit: `socket`, `loopback`, `login-link`, or `token:` and the name of a token. */
   readonly actor: string;
   readonly role: Role;
-  /** The address it came from. */
+  /** The remote address. */
   readonly from: string;
-  /** The id of the token, where there is one. */
+  /** The id of the token, if there is one. */
   readonly token: string | null;
-  /** The id of the node that asks for its own caller. What it asks for is answered from here alone, and never passed on. */
+  /** The id of the node that forwards a request. Such a request is answered locally and never forwarded again. */
   readonly node?: string;
 }
 
@@ -48,14 +48,14 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly who: Who;
+  readonly principal: Principal;
   readonly context: ServerContext;
   readonly request: IncomingMessage;
-  /** Aborted when the caller has gone or the server stops. */
+  /** Aborted when the caller disconnects or the server stops. */
   readonly signal: AbortSignal;
-  /** Whether who asks may also do what needs this role. */
+  /** Returns whether the caller's role includes this one. */
   may(role: Role): boolean;
-  /** The body as a stream, for routes with body 'bytes'; held to the route's limit and to a least pace. */
+  /** Returns the body as a stream, for routes with body 'bytes'; size and minimum rate are enforced. */
   bytes(): Readable;
 }
 
@@ -67,21 +67,21 @@ interface Description {
   /** The operation's id, such as `jobs.cancel`. */
   readonly name: string;
   readonly method: Method;
-  /** With `{name}` for a part that varies. */
+  /** With `{name}` for parameters. */
   readonly path: string;
-  /** One sentence for people. */
+  /** The summary in the API documentation, in the third person: "Lists jobs." */
   readonly about: string;
   readonly role: Role | 'open';
-  /** What a good answer is made of. */
+  /** The content of a successful answer. */
   readonly answer: Check<unknown> | 'bytes' | 'events' | 'text' | 'none';
-  /** Status of a good answer. */
+  /** The status of a successful answer. */
   readonly status: number;
   readonly limits: Limits;
-  /** Whether a call leaves a row in the audit. */
+  /** Whether calls are written to the audit log. */
   readonly audit: boolean;
-  /** Whether relays may call it too: to make a draft, send its files and commit it, and for nothing else. */
+  /** Whether the role relay may call it: only to add a draft, send its files and commit it. */
   readonly relay: boolean;
-  /** Whether other nodes of the store may call it: for files that this one holds, and for nothing else. */
+  /** Whether other nodes of the store may call it: only for files that this node holds. */
   readonly nodes: boolean;
 }
 
@@ -89,12 +89,12 @@ export interface Route extends Description {
   readonly params: Shape;
   readonly query: Shape;
   readonly body: Check<unknown> | 'bytes' | 'any' | null;
-  /** Meant only when the query has this word: two operations may share an address by it. */
+  /** Matches only if the query has this parameter, so that two operations can share a path. */
   readonly onlyWith: string | null;
   handle(call: Call): Promise<Reply>;
 }
 
-/** Whether the route reads its body itself, as it comes. */
+/** Returns whether the route reads its body as a stream. */
 export function isStream(body: Route['body']): body is 'bytes' | 'any' {
   return body === 'bytes' || body === 'any';
 }
@@ -110,11 +110,11 @@ interface RouteInput<Params extends Shape, Query extends Shape, Body>
   handle(call: Call<CheckedWith<Params, Record<never, never>>, Checked<Query>, Body>): Promise<Reply> | Reply;
 }
 
-/** JSON bodies are at most 1 MiB unless a route says otherwise. */
+/** The default limit of JSON bodies. */
 export const JSON_LIMIT = 1024 * 1024;
 const AUDITED: ReadonlySet<Role | 'open'> = new Set(['operate', 'admin']);
 
-/** Fills in what is usual, and lets `handle` know the types of what it is given. */
+/** Defines a route: fills in defaults, and gives `handle` the types of its parameters. */
 export function route<
   Params extends Shape = Record<never, never>,
   Query extends Shape = Record<never, never>,
@@ -134,7 +134,7 @@ export function route<
     params,
     query,
     body,
-    // The dispatcher has run these very checks over the call.
+    // The dispatcher has applied these checks to the call.
     handle: async (call) => handle(call as never),
   };
 }

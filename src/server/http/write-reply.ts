@@ -1,10 +1,9 @@
-/** Writes a reply to the wire. Every answer says that it is not to be guessed at, framed, kept or read by other sites. */
+/** Sends a reply. Every answer has headers against content sniffing, framing, caching and cross-site reads. */
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { openEventStream } from '../streams/event-stream.ts';
 import type { StreamBuffers } from '../streams/stream-buffers.ts';
 import type { Reply, ReplyBody } from './reply.ts';
-import { dropWhenStalled } from './stalled-reader.ts';
 
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
@@ -18,9 +17,9 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 
 interface Writing {
   readonly isHead: boolean;
-  /** Aborted when the caller has gone or the server stops. */
+  /** Aborted when the caller disconnects or the server stops. */
   readonly signal: AbortSignal;
-  /** Counts what the readers of event streams leave unread. */
+  /** Bounds the unread bytes of all event streams. */
   readonly buffers: StreamBuffers;
 }
 
@@ -46,7 +45,7 @@ export async function writeReply(response: ServerResponse, reply: Reply, writing
   if (body.kind === 'events') await runEvents(response, body.run, writing);
 }
 
-/** What is at hand at once, with its length; null for streams. */
+/** Returns the complete content; null for streams. */
 function contentOf(body: ReplyBody): Buffer | null {
   switch (body.kind) {
     case 'none':
@@ -68,4 +67,26 @@ async function runEvents(
   response.flushHeaders();
   await run(openEventStream(response, signal, buffers));
   response.end();
+}
+
+const STALL_CHECK_MS = 30_000;
+
+/**
+ * Closes the connection of a reader that takes no byte between two checks while there are bytes to take. Without this, a
+ * client that does not read would hold a connection, a file and a buffer forever.
+ */
+function dropWhenStalled(response: ServerResponse): void {
+  let before = takenOf(response);
+  const timer = setInterval(() => {
+    const taken = takenOf(response);
+    if (taken === before && response.writableLength > 0) response.destroy();
+    before = taken;
+  }, STALL_CHECK_MS);
+  timer.unref();
+  response.once('close', () => clearInterval(timer));
+}
+
+/** Returns the bytes that have left this process. */
+function takenOf({ socket }: ServerResponse): number {
+  return socket === null ? 0 : socket.bytesWritten - socket.writableLength;
 }

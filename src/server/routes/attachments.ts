@@ -1,7 +1,7 @@
 /**
- * The files of a job: sent in pieces that can be gone on with, checked by their hash, read whole or in part.
+ * The attachments of a job: resumable uploads with hash verification, and downloads with ranges.
  *
- * Nothing is held in memory, and nothing is shown as a page: whatever the name says, it is bytes to be saved.
+ * Files are streamed and never held in memory. They are served as downloads, never as pages, whatever their name.
  */
 import { fields, integer, listOf, oneOf, text } from '../../core/input/check.ts';
 import { jobId } from '../../core/job/names.ts';
@@ -18,7 +18,7 @@ import { sendAttachment } from '../views/send-attachment.ts';
 
 const PATH = '/api/jobs/{id}/attachments/{name}';
 const MAX_BYTES = 10 * 1024 ** 3;
-const MOST_LISTED = 2_000;
+const MAX_LISTED = 2_000;
 const ACCEPTED = 202;
 const CREATED = 201;
 
@@ -30,7 +30,7 @@ const attachment = fields({
   direction,
 });
 
-interface Named {
+interface FileParams {
   readonly id: string;
   readonly name: string;
 }
@@ -40,17 +40,17 @@ export const attachmentRoutes: readonly Route[] = [
     name: 'attachments.list',
     method: 'GET',
     path: '/api/jobs/{id}/attachments',
-    about: 'The files that a job was given (in) and that its attempts made (out).',
+    about: 'Lists the attachments of a job: input (in) and output of its attempts (out).',
     role: 'read',
     params: { id: jobId },
-    answer: fields({ attachments: listOf(attachment, MOST_LISTED) }),
+    answer: fields({ attachments: listOf(attachment, MAX_LISTED) }),
     handle: (call) => list(call),
   }),
   route({
     name: 'attachments.get',
     method: 'GET',
     path: PATH,
-    about: 'The bytes of a file, whole (and checked) or a Range of it. What was made goes before what was given.',
+    about: 'Downloads an attachment, complete (and verified) or a Range. Output has precedence over input.',
     role: 'read',
     params: { id: jobId, name: attachedName },
     query: { direction },
@@ -63,7 +63,7 @@ export const attachmentRoutes: readonly Route[] = [
     method: 'HEAD',
     path: PATH,
     relay: true,
-    about: 'How far a file has come: Upload-Offset, and Upload-Length once that is known.',
+    about: 'Returns the state of an upload: Upload-Offset, and Upload-Length if known.',
     role: 'read',
     params: { id: jobId, name: attachedName },
     answer: 'none',
@@ -74,7 +74,7 @@ export const attachmentRoutes: readonly Route[] = [
     method: 'PUT',
     path: PATH,
     about:
-      'Sends a file to a draft, or as output with the Lease-Token of the running job. Upload-Offset goes on where an earlier one was cut, Upload-Length says that more will come, X-Content-Sha256 or Repr-Digest is checked.',
+      'Uploads a file to a draft, or an output with the Lease-Token of a running job. Upload-Offset resumes an upload, Upload-Length gives the total size of a partial one, X-Content-Sha256 or Repr-Digest is verified.',
     role: 'submit',
     relay: true,
     params: { id: jobId, name: sentName },
@@ -87,7 +87,7 @@ export const attachmentRoutes: readonly Route[] = [
     name: 'attachments.delete',
     method: 'DELETE',
     path: PATH,
-    about: 'Removes a file from a draft, also one that is still on its way.',
+    about: 'Deletes an attachment of a draft, or an incomplete upload.',
     role: 'submit',
     params: { id: jobId, name: attachedName },
     answer: 'none',
@@ -102,7 +102,7 @@ async function list({ params, context }: Call<{ readonly id: string }>): Promise
   return json({ attachments: await nodeOf(context).attachments.list(params.id) });
 }
 
-async function head({ params, context }: Call<Named>): Promise<Reply> {
+async function head({ params, context }: Call<FileParams>): Promise<Reply> {
   const { attachments, uploads } = nodeOf(context);
   const [found, upload] = [await attachments.get(params.id, params.name), await uploads.state(params.id, params.name)];
   if (found === null && upload === null) return notFound(`attachment ${params.name} of job ${params.id}`);
@@ -112,13 +112,14 @@ async function head({ params, context }: Call<Named>): Promise<Reply> {
   return { status: 200, headers: { ...length, ...tag, ...progress(offset, size) }, body: { kind: 'none' } };
 }
 
-async function put(call: Call<Named>): Promise<Reply> {
+async function put(call: Call<FileParams>): Promise<Reply> {
   const { params, context, request, signal } = call;
-  const said = uploadHeaders(request);
-  if (said.lease !== null && !call.may('operate')) throw refuseRequest('forbidden', 'outputs need the role operate');
+  const upload = uploadHeaders(request);
+  if (upload.lease !== null && !call.may('operate'))
+    throw refuseRequest('forbidden', 'uploading outputs requires the role operate');
   const bytes = call.bytes();
   try {
-    const file = { ...params, ...said, signal, now: context.now(), source: () => bytes };
+    const file = { ...params, ...upload, signal, now: context.now(), source: () => bytes };
     const answer = await nodeOf(context).uploads.put(file);
     if (!answer.ok) return refusedUpload(answer);
     if (answer.attachment === null)
@@ -133,7 +134,7 @@ async function put(call: Call<Named>): Promise<Reply> {
   }
 }
 
-async function remove({ params, context }: Call<Named>): Promise<Reply> {
+async function remove({ params, context }: Call<FileParams>): Promise<Reply> {
   const answer = await nodeOf(context).uploads.remove(params.id, params.name);
   return answer.ok ? { status: 204, body: { kind: 'none' } } : refusedReply(answer.refusal);
 }

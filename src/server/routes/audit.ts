@@ -1,4 +1,4 @@
-/** The audit, page by page. There is no route that writes it: rows come of acts alone. */
+/** Pages of the audit log. No route writes it: only audited operations do. */
 import { fields, listOf, orNull, text } from '../../core/input/check.ts';
 import type { AuditRow } from '../auth/audit.ts';
 import { AUDIT_RECORD, auditRow } from '../auth/audit.ts';
@@ -7,17 +7,18 @@ import { limitOf, pageLimit } from '../http/query-checks.ts';
 import { json } from '../http/reply.ts';
 import { type Route, route } from '../http/route.ts';
 
-const place = text({ max: 50, pattern: /^[0-9a-f-]{1,50}$/, must: 'must be the `next` of a page before' });
+const cursor = text({ max: 50, pattern: /^[0-9a-f-]{1,50}$/, must: 'must be the `next` of the previous page' });
 
 export const auditRoutes: readonly Route[] = [
   route({
     name: 'audit.list',
     method: 'GET',
     path: '/api/audit',
-    about: 'What operators and admins did, newest first, for 90 days. Go on with `after` = the `next` of a page.',
+    about:
+      'Lists the operations of operators and admins of the last 90 days, newest first. `next` is the next `after`.',
     role: 'admin',
-    query: { after: place, limit: pageLimit },
-    answer: fields({ rows: listOf(auditRow, 500), next: orNull(place) }),
+    query: { after: cursor, limit: pageLimit },
+    answer: fields({ rows: listOf(auditRow, 500), next: orNull(cursor) }),
     handle: async ({ query, context }) => {
       const limit = limitOf(query);
       const after = query.after === undefined ? {} : { after: query.after };

@@ -1,4 +1,4 @@
-/** Many jobs at once: by their ids or by a query, and whole groups of failures. */
+/** Bulk operations on jobs, by ids or by a query, and on failure groups. */
 import type { Check, Report } from '../../core/input/check.ts';
 import { duration, fields, listOf, object, oneOf, text } from '../../core/input/check.ts';
 import { described, schemaOf } from '../../core/input/json-schema.ts';
@@ -12,21 +12,22 @@ import type { BulkAction } from '../views/bulk.ts';
 import { bulk } from '../views/bulk.ts';
 import { jobFilter } from './jobs.ts';
 
-const MOST_IDS = 1_000;
+const MAX_IDS = 1_000;
 const filter = object(jobFilter);
-const shape = { ids: listOf(jobId, MOST_IDS), query: filter };
-const deleteBody = oneWay(object(shape));
-const cancelBody = oneWay(object({ ...shape, dependents: oneOf('cancel', 'leave') }));
-const requeueBody = oneWay(object({ ...shape, queue: queueName, delay: duration() }));
+const shape = { ids: listOf(jobId, MAX_IDS), query: filter };
+const deleteBody = idsOrQuery(object(shape));
+const cancelBody = idsOrQuery(object({ ...shape, dependents: oneOf('cancel', 'leave') }));
+const requeueBody = idsOrQuery(object({ ...shape, queue: queueName, delay: duration() }));
 const groupBody = fields({ queue: queueName, group: text({ max: 1_024 }) });
 
-/** All jobs of a store are never meant by leaving something out. */
-function oneWay<T extends { ids?: unknown; query?: object }>(check: Check<T>): Check<T> {
+/** Requires either ids or a query with at least one filter: an empty request must not select all jobs. */
+function idsOrQuery<T extends { ids?: unknown; query?: object }>(check: Check<T>): Check<T> {
   return described(schemaOf(check), (value: unknown, report: Report, path: string): T => {
     const body = check(value, report, path);
     if (body === undefined) return body;
-    if ((body.ids === undefined) === (body.query === undefined)) report('ids', 'or query must be given, and not both');
-    else if (body.query !== undefined && Object.keys(body.query).length === 0) report('query', 'must name something');
+    if ((body.ids === undefined) === (body.query === undefined)) report('ids', 'or query is required, but not both');
+    else if (body.query !== undefined && Object.keys(body.query).length === 0)
+      report('query', 'must have at least one filter');
     return body;
   });
 }
@@ -36,7 +37,7 @@ const cancelRoute = route({
   method: 'POST',
   path: '/api/jobs/cancel',
   about:
-    'Cancels jobs by ids or by a query; running ones are asked to stop. Those that others wait for need `dependents`.',
+    'Cancels jobs by ids or by a query; running jobs are asked to stop. Jobs that others depend on require `dependents`.',
   role: 'operate',
   body: cancelBody,
   answer: bulkResult,
@@ -52,7 +53,7 @@ const deleteRoute = route({
   name: 'jobs.bulk-delete',
   method: 'POST',
   path: '/api/jobs/delete',
-  about: 'Forgets jobs by ids or by a query, but running ones.',
+  about: 'Deletes jobs by ids or by a query, except running jobs.',
   role: 'operate',
   body: deleteBody,
   answer: bulkResult,
@@ -63,7 +64,7 @@ const requeueRoute = route({
   name: 'jobs.bulk-requeue',
   method: 'POST',
   path: '/api/jobs/requeue',
-  about: 'Makes ended jobs wait again, by ids or by a query.',
+  about: 'Requeues ended jobs by ids or by a query.',
   role: 'operate',
   body: requeueBody,
   answer: bulkResult,
@@ -84,8 +85,7 @@ const failureRoutes = (['requeue', 'delete'] as const).map((kind) =>
     name: `failures.${kind}`,
     method: 'POST',
     path: `/api/failures/${kind}`,
-    about:
-      kind === 'requeue' ? 'Makes every job of a failure group wait again.' : 'Forgets every job of a failure group.',
+    about: kind === 'requeue' ? 'Requeues every job of a failure group.' : 'Deletes every job of a failure group.',
     role: 'operate',
     body: groupBody,
     answer: bulkResult,
@@ -103,7 +103,7 @@ export const bulkRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/failures',
     about:
-      'Failed jobs by what went wrong: count, first and last seen, a sample, how many a day; with `past=true` also what has no failed job left.',
+      'Lists failure groups: count, first and last time, a sample job, failures per day. `past=true` includes groups without failed jobs.',
     role: 'read',
     query: failureQuery,
     answer: groups,

@@ -1,4 +1,4 @@
-/** Second copies, from node to node: one offers what it has, the other fetches it. Nobody else has any use for these. */
+/** Second copies of files: a node offers a copy, and the other node fetches it. Only nodes call these routes. */
 import { fields, flag, orNull, text } from '../../core/input/check.ts';
 import { jobId } from '../../core/job/names.ts';
 import { refuseRequest } from '../http/problem.ts';
@@ -17,17 +17,17 @@ export const copyRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/jobs/{id}/copies',
     about:
-      'Another node offers a copy of the files of a job, and of what one of its attempts left: it is fetched from there.',
+      'Offers a copy of the files of a job, and of one of its attempts; this node fetches them. Called by other nodes.',
     role: 'admin',
     nodes: true,
     params: { id: jobId },
     query: { attempt: queryInteger(1, Number.MAX_SAFE_INTEGER) },
     answer: fields({ copied: flag }),
-    handle: async ({ params: { id }, query, who, context }) => {
+    handle: async ({ params: { id }, query, principal, context }) => {
       const { copies } = nodeOf(context);
-      if (who.node === undefined) throw refuseRequest('wrong-state', 'only a node that has it can offer a copy');
-      const why = await copies.take({ id, attempt: query.attempt ?? null }, who.node);
-      if (why !== null) throw refuseRequest('node-away', `no copy was made of job ${id}: ${why}`);
+      if (principal.node === undefined) throw refuseRequest('wrong-state', 'only another node can offer a copy');
+      const problem = await copies.take({ id, attempt: query.attempt ?? null }, principal.node);
+      if (problem !== null) throw refuseRequest('node-away', `cannot copy the files of job ${id}: ${problem}`);
       return json({ copied: true });
     },
   }),
@@ -35,7 +35,7 @@ export const copyRoutes: readonly Route[] = [
     name: 'attempts.notes',
     method: 'GET',
     path: '/api/jobs/{id}/attempts/{attempt}/notes',
-    about: 'What a node noted of an attempt beside its log, for the node that keeps a copy.',
+    about: 'Returns the record, log index and usage of an attempt, for the node that copies it.',
     role: 'admin',
     nodes: true,
     params: { id: jobId, attempt: attemptNumber },

@@ -1,4 +1,4 @@
-/** The API's description of itself, for machines and for people. It is made of the very table that it stands in. */
+/** The API documentation, as OpenAPI and as a page. Both are built from the route table that contains these routes. */
 import { described } from '../../core/input/json-schema.ts';
 import { openApiOf } from '../http/openapi.ts';
 import { json, text } from '../http/reply.ts';
@@ -8,7 +8,7 @@ import { API_STYLE, apiPage, STYLE_ADDRESS } from '../views/api-page.ts';
 
 const document = described({ type: 'object', description: 'an OpenAPI 3.1 document' }, (value: unknown) => value);
 
-/** The routes with those that describe them. */
+/** Returns the routes, with the documentation routes added. */
 export function withDescription(routes: readonly Route[]): readonly Route[] {
   const all: Route[] = [
     ...routes,
@@ -16,7 +16,7 @@ export function withDescription(routes: readonly Route[]): readonly Route[] {
       name: 'about.openapi',
       method: 'GET',
       path: '/openapi.json',
-      about: 'This API as an OpenAPI 3.1 document.',
+      about: 'Returns the OpenAPI 3.1 document of this API.',
       role: 'read',
       answer: document,
       handle: ({ context }) => json(openApiOf(all, context.version)),
@@ -25,7 +25,7 @@ export function withDescription(routes: readonly Route[]): readonly Route[] {
       name: 'about.page',
       method: 'GET',
       path: '/api',
-      about: 'This API as a page for people.',
+      about: 'Returns the documentation of this API as a web page.',
       role: 'read',
       answer: 'text',
       handle: ({ request }) =>
@@ -35,7 +35,7 @@ export function withDescription(routes: readonly Route[]): readonly Route[] {
       name: 'about.style',
       method: 'GET',
       path: STYLE_ADDRESS,
-      about: 'How that page looks.',
+      about: 'Returns the style sheet of the documentation page.',
       role: 'read',
       answer: 'text',
       handle: () => text(API_STYLE, 'text/css; charset=utf-8'),

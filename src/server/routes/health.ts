@@ -1,4 +1,4 @@
-/** How the node is, for those who watch over it: whether it can take work, and its figures. */
+/** Liveness, readiness and metrics of the node. */
 import { METRICS_TYPE, metricsText } from '../../node/metrics-text.ts';
 import type { Reply } from '../http/reply.ts';
 import { text } from '../http/reply.ts';
@@ -7,11 +7,19 @@ import { route } from '../http/route.ts';
 
 export const healthRoutes: readonly Route[] = [
   route({
+    name: 'health',
+    method: 'GET',
+    path: '/healthz',
+    about: 'Returns ok if the server answers.',
+    role: 'open',
+    answer: 'text',
+    handle: () => text('ok\n'),
+  }),
+  route({
     name: 'ready',
     method: 'GET',
     path: '/readyz',
-    about:
-      'Whether work can be taken: the store answers, the disk has room, the runner lives. 503 with the reasons if not.',
+    about: 'Returns whether the node can take work: the store answers, the disk has space, the runner is up. Else 503.',
     role: 'read',
     answer: 'text',
     handle: (call) => ready(call),
@@ -20,7 +28,7 @@ export const healthRoutes: readonly Route[] = [
     name: 'metrics',
     method: 'GET',
     path: '/metrics',
-    about: 'The figures of the node, as Prometheus reads them.',
+    about: 'Returns the metrics of the node in Prometheus format.',
     role: 'read',
     answer: 'text',
     handle: async ({ context }) => text(metricsText((await context.health?.metrics()) ?? []), METRICS_TYPE),

@@ -1,4 +1,4 @@
-/** What can be known besides the jobs: statistics, tags, search, tracked jobs, and what the settings mean. */
+/** Insight: statistics, throughput, retention, storage, tags, search and tracked jobs. */
 import { object, text } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
 import { searchJobs } from '../../core/job/search-jobs.ts';
@@ -11,7 +11,7 @@ import {
   throughputView,
   trackedView,
 } from '../../wire/insight-views.ts';
-import { STATISTICS_WORDS, seriesSpan } from '../../wire/port-checks.ts';
+import { STATISTICS_FILTER, seriesSpan } from '../../wire/port-checks.ts';
 import { jobPage, jobView } from '../../wire/views.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import { limitOf, pageLimit } from '../http/query-checks.ts';
@@ -23,7 +23,7 @@ import { findView, viewsOf } from '../views/job-views.ts';
 import { storeNow } from '../views/node-of.ts';
 
 const params = { id: jobId };
-const nothing = object({});
+const emptyBody = object({});
 const searchQuery = { q: text({ max: 256 }), queue: queueName, after: text({ max: 1_024 }), limit: pageLimit };
 
 export const insightRoutes: readonly Route[] = [
@@ -32,9 +32,9 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/statistics',
     about:
-      'By queue and UTC day, also by tag or worker: how long jobs waited and ran, and how often attempts ended badly.',
+      'Returns statistics by UTC day and by queue, tag or worker: wait times, run times, retries, failures and interruptions.',
     role: 'read',
-    query: STATISTICS_WORDS,
+    query: STATISTICS_FILTER,
     answer: statisticsView,
     handle: async ({ query, context }) =>
       json({ days: await context.store.jobs.insight({ kind: 'statistics', ...query }) }),
@@ -44,7 +44,7 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/throughput',
     about:
-      'How many attempts were completed and how many jobs failed over time, by queue: in each minute of the last two hours (span=minute, the default) or each hour of the last sixty days (span=hour). Where nothing ended there is no point.',
+      'Returns completed attempts and failed jobs over time by queue: per minute for two hours (span=minute, the default) or per hour for sixty days (span=hour). Empty periods have no point.',
     role: 'read',
     query: { queue: queueName, span: seriesSpan },
     answer: throughputView,
@@ -58,7 +58,7 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/prunable',
     about:
-      'What retention would delete now, by queue and kind, in numbers and bytes, and whether by age, number or bytes. Deletes nothing.',
+      'Returns what retention would delete now, by queue and kind: counts by age, number and bytes. Deletes nothing.',
     role: 'read',
     query: { queue: queueName },
     answer: prunableView,
@@ -73,7 +73,7 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/storage',
     about:
-      "What each queue keeps, in numbers and bytes: ended jobs by state (data, result and checkpoint), their results, and this node's logs and attachments; null for files that nobody counted yet.",
+      "Returns the storage of each queue in counts and bytes: ended jobs by state, their results, and this node's logs and attachments (null before the first count).",
     role: 'read',
     query: { queue: queueName },
     answer: storageView,
@@ -87,7 +87,7 @@ export const insightRoutes: readonly Route[] = [
     name: 'tags',
     method: 'GET',
     path: '/api/tags',
-    about: 'The tags that most jobs have.',
+    about: 'Lists the most frequent tags.',
     role: 'read',
     query: { limit: pageLimit },
     answer: tagsView,
@@ -99,7 +99,7 @@ export const insightRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/search',
     about:
-      'Jobs by the beginning of an id, a tag, a name, or a field of the data that their queue declares as searchable. A page may be short and still have a `next`.',
+      'Searches jobs by prefix of an id, tag or name, or by a data field that the queue declares searchable. A short page may have a `next`.',
     role: 'read',
     query: searchQuery,
     answer: jobPage,
@@ -114,7 +114,7 @@ export const insightRoutes: readonly Route[] = [
     name: 'tracked',
     method: 'GET',
     path: '/api/tracked',
-    about: 'The jobs that somebody keeps an eye on, the latest mark first; null for one that is gone.',
+    about: 'Lists tracked jobs, latest first; `job` is null for a deleted one.',
     role: 'read',
     answer: trackedView,
     handle: async ({ context }) => json({ jobs: await tracked(context) }),
@@ -123,10 +123,10 @@ export const insightRoutes: readonly Route[] = [
     name: 'jobs.track',
     method: 'POST',
     path: '/api/jobs/{id}/track',
-    about: 'Marks a job as one to keep an eye on.',
+    about: 'Tracks a job.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: jobView,
     handle: async ({ params, context }) => {
       mustBeOk([await track(context.store, params.id)]);
@@ -137,10 +137,10 @@ export const insightRoutes: readonly Route[] = [
     name: 'jobs.untrack',
     method: 'POST',
     path: '/api/jobs/{id}/untrack',
-    about: 'Takes the mark away, also from a job that is gone.',
+    about: 'Stops tracking a job, even if it was deleted.',
     role: 'operate',
     params,
-    body: nothing,
+    body: emptyBody,
     answer: 'none',
     status: 204,
     handle: async ({ params, context }) => {
@@ -151,11 +151,11 @@ export const insightRoutes: readonly Route[] = [
 ];
 
 async function tracked(context: ServerContext): Promise<readonly unknown[]> {
-  const marks = await trackedJobs(context.store);
+  const entries = await trackedJobs(context.store);
   const views = await viewsOf(
     context,
-    marks.flatMap(({ job }) => (job === null ? [] : [job])),
+    entries.flatMap(({ job }) => (job === null ? [] : [job])),
   );
   const byId = new Map(views.map((view) => [view.id, view]));
-  return marks.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
+  return entries.map(({ id, trackedAt }) => ({ id, trackedAt, job: byId.get(id) ?? null }));
 }

@@ -1,4 +1,4 @@
-/** What is done to one job: each action answers the job as it is afterwards. */
+/** Operations on one job. Each returns the job after the change. */
 import { duration, fields, flag, object, oneOf } from '../../core/input/check.ts';
 import { jobId, queueName } from '../../core/job/names.ts';
 import type { JobStore, Target, TargetResult } from '../../core/ports/job-store.ts';
@@ -16,13 +16,13 @@ import { duplicateJob } from '../views/duplicate-job.ts';
 import { findView } from '../views/job-views.ts';
 
 const params = { id: jobId };
-/** With `attempt`, refused when the job has been claimed again since. */
+/** With `attempt`, the operation is refused if the job was claimed again since. */
 const targetBody = object({ attempt: count });
-/** `dependents`: what becomes of the jobs that wait for it; without a word about them the cancel is refused. */
+/** `dependents` decides about jobs that depend on the job; without it, cancelling a job with dependents is refused. */
 const cancelBody = object({ attempt: count, dependents: oneOf('cancel', 'leave') });
 const requeueBody = object({ attempt: count, queue: queueName, delay: duration() });
 const moveBody = fields({ queue: queueName }, { attempt: count, steal: flag });
-const nothing = object({});
+const emptyBody = object({});
 
 export const jobActionRoutes: readonly Route[] = [
   route({
@@ -30,7 +30,7 @@ export const jobActionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/jobs/{id}/cancel',
     about:
-      'Ends a job for good. A running one is asked to stop, and ends when its worker has stopped it. One that others wait for needs `dependents`: cancel them too, or leave them.',
+      'Cancels a job. A running job is asked to stop, and ends when its worker has stopped it. A job with dependents requires `dependents`: cancel them too, or leave them.',
     role: 'operate',
     params,
     body: cancelBody,
@@ -44,7 +44,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.requeue',
     method: 'POST',
     path: '/api/jobs/{id}/requeue',
-    about: 'Makes an ended job wait again, in another queue or after a delay if told so.',
+    about: 'Requeues an ended job, optionally in another queue or after a delay.',
     role: 'operate',
     params,
     body: requeueBody,
@@ -58,7 +58,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.move',
     method: 'POST',
     path: '/api/jobs/{id}/move',
-    about: 'Puts a job into another queue; a running one only with `steal`.',
+    about: 'Moves a job to another queue; a running job requires `steal`.',
     role: 'operate',
     params,
     body: moveBody,
@@ -69,11 +69,11 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.commit',
     method: 'POST',
     path: '/api/jobs/{id}/commit',
-    about: 'Makes a draft into a waiting job. Can be repeated.',
+    about: 'Commits a draft: it becomes a waiting job. Idempotent.',
     role: 'submit',
     relay: true,
     params,
-    body: nothing,
+    body: emptyBody,
     answer: jobView,
     handle: ({ params, context }) => act(context, params.id, (jobs) => jobs.commit([params.id])),
   }),
@@ -81,7 +81,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.run-now',
     method: 'POST',
     path: '/api/jobs/{id}/run-now',
-    about: 'Lets a scheduled job be claimed at once.',
+    about: 'Makes a scheduled job ready now.',
     role: 'operate',
     params,
     body: targetBody,
@@ -92,7 +92,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.pause',
     method: 'POST',
     path: '/api/jobs/{id}/pause',
-    about: 'Asks the worker of a running job to let it stand still.',
+    about: 'Asks the worker of a running job to pause it.',
     role: 'operate',
     params,
     body: targetBody,
@@ -103,7 +103,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.resume',
     method: 'POST',
     path: '/api/jobs/{id}/resume',
-    about: 'Asks the worker of a paused job to go on.',
+    about: 'Asks the worker of a paused job to resume it.',
     role: 'operate',
     params,
     body: targetBody,
@@ -114,7 +114,7 @@ export const jobActionRoutes: readonly Route[] = [
     name: 'jobs.duplicate',
     method: 'POST',
     path: '/api/jobs/{id}/duplicate',
-    about: 'Makes a new job with the same data, options and attachments, but for what is given here.',
+    about: 'Adds a copy of a job with the same data, options and attachments; the body overrides them.',
     role: 'submit',
     params,
     body: copyInput,
@@ -125,10 +125,10 @@ export const jobActionRoutes: readonly Route[] = [
   }),
 ];
 
-type Act = (jobs: JobStore) => Promise<readonly TargetResult[]>;
+type StoreOperation = (jobs: JobStore) => Promise<readonly TargetResult[]>;
 
-async function act(context: ServerContext, id: string, work: Act): Promise<Reply> {
-  mustBeOk(await work(context.store.jobs));
+async function act(context: ServerContext, id: string, operation: StoreOperation): Promise<Reply> {
+  mustBeOk(await operation(context.store.jobs));
   return json(await findView(context, id));
 }
 

@@ -1,4 +1,4 @@
-/** Jobs: adding, finding, listing, changing, deleting. */
+/** Jobs: add, get, list, count, change and delete. */
 import { newJobOf } from '../../core/input/add-options.ts';
 import { flag, listOf, object, oneOf, text, time } from '../../core/input/check.ts';
 import { listJobs } from '../../core/job/filter-pages.ts';
@@ -8,7 +8,7 @@ import { count, priority } from '../../core/settings/policy-input.ts';
 import type { JobInput } from '../../wire/job-input.ts';
 import { jobInputs, oneOrMany } from '../../wire/job-input.ts';
 import { jsonValue } from '../../wire/json-value.ts';
-import { JOB_WORDS, jobIds } from '../../wire/port-checks.ts';
+import { JOB_FILTER, jobIds } from '../../wire/port-checks.ts';
 import {
   added,
   jobCounts,
@@ -36,9 +36,9 @@ import { mustBeCallable } from '../views/webhook-addresses.ts';
 const id = { id: jobId };
 const GRAPH_JOBS = 100;
 
-/** Which jobs: the same names in a query of an address and in that of a bulk call. */
+/** The filters of job queries, in URLs and in bulk calls. */
 export const jobFilter = {
-  ...JOB_WORDS,
+  ...JOB_FILTER,
   text: text({ max: 256 }),
   since: queryTime,
   before: queryTime,
@@ -63,7 +63,7 @@ export const jobRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/jobs',
     about:
-      'A page of jobs, the newest first; `next` is the `after` of the next page. `text` looks into id, name, tags, failure and data; a page with it may be short and still have a `next`.',
+      'Lists jobs, newest first; `next` is the `after` of the next page. `text` searches id, name, tags, failure and data; a short page may then have a `next`.',
     role: 'read',
     query: listQuery,
     answer: jobPage,
@@ -78,7 +78,7 @@ export const jobRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/jobs',
     about:
-      'Adds a job, or a list of jobs. An id that exists changes nothing; an Idempotency-Key makes any add repeatable.',
+      'Adds a job, or a list of jobs. Adding an existing id has no effect; an Idempotency-Key makes any add repeatable.',
     role: 'submit',
     body: jobInputs,
     answer: oneOrMany(orRefusedItem(added), 1_000),
@@ -93,7 +93,7 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.count',
     method: 'GET',
     path: '/api/jobs/count',
-    about: 'How many jobs of each state each queue has.',
+    about: 'Counts the jobs of each queue by state.',
     role: 'read',
     query: { queue: queueName },
     answer: jobCounts,
@@ -104,7 +104,7 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.matching',
     method: 'GET',
     path: '/api/jobs/matching',
-    about: 'How many jobs a call for all that match would find, and how many of them others wait for.',
+    about: 'Counts the jobs that a bulk call with this query would select, and those with dependents.',
     role: 'read',
     query: jobFilter,
     answer: matching,
@@ -114,7 +114,7 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.find',
     method: 'GET',
     path: '/api/jobs/{id}',
-    about: 'One job, with its label and the reason in words.',
+    about: 'Returns a job, with its label and the reason for it.',
     role: 'read',
     params: id,
     answer: jobView,
@@ -125,7 +125,7 @@ export const jobRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/jobs/{id}',
     about:
-      'Changes priority, tags, time, name, data or dependencies of a job that waits, or asks a running one to pause.',
+      'Changes priority, tags, run time, name, data or dependencies of a waiting job, or asks a running job to pause.',
     role: 'operate',
     params: id,
     body: jobChanges,
@@ -139,7 +139,7 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.delete',
     method: 'DELETE',
     path: '/api/jobs/{id}',
-    about: 'Forgets a job in any state but running.',
+    about: 'Deletes a job that is not running.',
     role: 'operate',
     params: id,
     answer: 'none',
@@ -154,7 +154,7 @@ export const jobRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/jobs/{id}/graph',
     about:
-      'The jobs around one: what it waits for and what waits for it, directly or not, at most `limit` of them; `isWhole` says whether that is all.',
+      'Returns the dependency graph of a job: its direct and indirect parents and dependents, at most `limit`. `isWhole` is false if there are more.',
     role: 'read',
     params: id,
     query: { limit: pageLimit },
@@ -165,7 +165,7 @@ export const jobRoutes: readonly Route[] = [
     name: 'jobs.history',
     method: 'GET',
     path: '/api/jobs/{id}/history',
-    about: 'What happened to a job, the oldest first.',
+    about: 'Returns the history of a job, oldest first.',
     role: 'read',
     params: id,
     answer: jobHistory,
@@ -176,7 +176,7 @@ export const jobRoutes: readonly Route[] = [
   }),
 ];
 
-/** One job that is refused ends the request with its no; of a list each has its own answer. */
+/** A refusal of a single job ends the request; in a list, each job has its own result. */
 async function addJobs(
   context: ServerContext,
   body: JobInput | readonly JobInput[],
@@ -185,7 +185,7 @@ async function addJobs(
   const inputs = Array.isArray(body) ? (body as readonly JobInput[]) : [body as JobInput];
   for (const { hooks } of inputs) mustBeCallable(context, hooks);
   const results = await context.store.jobs.add(inputs.map((input) => toJob(input, newId)));
-  if (Array.isArray(body)) return json(results.map(shown), 201);
+  if (Array.isArray(body)) return json(results.map(itemOf), 201);
   const { ok: _ok, ...result } = mustBeOk(results);
   return json(result, result.outcome === 'added' ? 201 : 200);
 }
@@ -194,7 +194,7 @@ function toJob({ queue, data = 'null', ...options }: JobInput, newId: () => stri
   return newJobOf({ queue, data, newId }, options);
 }
 
-function shown(result: AddResult): unknown {
+function itemOf(result: AddResult): unknown {
   if (!result.ok) return result;
   const { ok: _ok, ...rest } = result;
   return rest;

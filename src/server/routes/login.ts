@@ -1,8 +1,8 @@
 /**
- * Logging in with a browser: a token, or the code of a one-time link, becomes a cookie. Both are sent as
- * `Authorization: Bearer …`, so that the guard counts wrong ones as it does everywhere.
+ * Browser login: exchanges a token, or the code of a one-time link, for a cookie. Both are sent as `Authorization: Bearer`,
+ * so that the guard counts invalid ones as on every route.
  *
- * The code stands behind the # of the link, which no browser sends: the page reads it and takes it out of the address.
+ * The code is in the fragment of the link, which browsers do not send: the page reads it and removes it from the URL.
  */
 import { fields, integer, oneOf, text } from '../../core/input/check.ts';
 import { ROLES } from '../../wire/role.ts';
@@ -24,7 +24,7 @@ export const loginRoutes: readonly Route[] = [
     name: LOGIN_ROUTE,
     method: 'POST',
     path: '/api/login',
-    about: 'Gives a browser its cookie, for a token or the code of a one-time link, sent as Authorization: Bearer.',
+    about: 'Creates a session and sets its cookie, for a token or a one-time code sent as Authorization: Bearer.',
     role: 'read',
     answer: fields({ actor: text({ max: 512 }), role: oneOf(...ROLES), version: text({ max: 64 }) }),
     audit: true,
@@ -44,7 +44,7 @@ export const loginRoutes: readonly Route[] = [
     name: 'login.link',
     method: 'POST',
     path: '/api/login/link',
-    about: 'Makes a code for /login#code: good for one login as admin, within the hour.',
+    about: 'Creates a code for /login#code, valid for one admin login within an hour.',
     role: 'admin',
     answer: fields({ code: secret, path: secret, madeAt: integer(0, Number.MAX_SAFE_INTEGER) }),
     status: 201,
@@ -58,7 +58,7 @@ export const loginRoutes: readonly Route[] = [
     name: 'login.page',
     method: 'GET',
     path: '/login',
-    about: 'The page on which a person logs in.',
+    about: 'Returns the login page.',
     role: 'open',
     answer: 'text',
     handle: () => textReply(LOGIN_PAGE, 'text/html; charset=utf-8'),
@@ -67,24 +67,24 @@ export const loginRoutes: readonly Route[] = [
     name: 'login.script',
     method: 'GET',
     path: '/login.js',
-    about: 'What the page of the login runs.',
+    about: 'Returns the script of the login page.',
     role: 'open',
     answer: 'text',
     handle: () => textReply(LOGIN_SCRIPT, 'text/javascript; charset=utf-8'),
   }),
 ];
 
-async function logIn({ who, context, request }: Pick<Call, 'who' | 'context' | 'request'>): Promise<Reply> {
+async function logIn({ principal, context, request }: Pick<Call, 'principal' | 'context' | 'request'>): Promise<Reply> {
   if (request.headers.authorization === undefined) {
-    throw refuseRequest('bad-request', 'a login needs a token or a code, sent as Authorization: Bearer …');
+    throw refuseRequest('bad-request', 'a login requires a token or a code: send Authorization: Bearer <token>');
   }
-  const { actor, role, token } = who;
+  const { actor, role, token } = principal;
   const session = await makeSession(context.store.records, { actor, role, token }, context.now());
   const answer = json({ actor, role, version: context.version });
   return { ...answer, headers: { 'set-cookie': setCookie(request, session) } };
 }
 
-/** The guard has found the session, or nobody was logged in; either way it is over now. */
+/** Deletes the session of the cookie, if there is one, and clears the cookie. */
 async function logOut({ context, request }: Pick<Call, 'context' | 'request'>): Promise<Reply> {
   const session = readCredential(cookieOf(request) ?? '');
   if (session?.kind === 'session') await context.store.records.delete(SESSION_RECORD, session.id);

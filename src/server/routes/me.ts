@@ -1,4 +1,4 @@
-/** As whom the server sees the one who asks. */
+/** The identity of the caller. */
 import { fields, oneOf, orNull, text } from '../../core/input/check.ts';
 import { ROLES } from '../../wire/role.ts';
 import { json } from '../http/reply.ts';
@@ -11,9 +11,9 @@ export const meRoutes: readonly Route[] = [
     name: 'me',
     method: 'GET',
     path: '/api/me',
-    about: 'As whom the server sees you, and what you may do.',
+    about: 'Returns the identity and role of the caller.',
     role: 'read',
     answer: fields({ actor: word, role: oneOf(...ROLES), from: word, token: orNull(word), version: word }),
-    handle: ({ who, context }) => json({ ...who, version: context.version }),
+    handle: ({ principal, context }) => json({ ...principal, version: context.version }),
   }),
 ];

@@ -1,9 +1,9 @@
-/** The machines that work for this store: who is there, who is gone with what it held, and what can be told one. */
+/** The nodes of the store: list, drain, resume and forget. */
 import { fields, listOf, object, text } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
 import { forgetNode, listNodes, orderDrain, pickNode } from '../../node/cluster/list-nodes.ts';
-import type { NodeView } from '../../node/cluster/node-entry.ts';
 import { MOST_NODES } from '../../node/cluster/node-entry.ts';
+import type { NodeView } from '../../wire/node-view.ts';
 import { mustBeOk } from '../http/one-result.ts';
 import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
@@ -20,15 +20,15 @@ const node = described(
   (value: unknown) => value,
 );
 const params = { id: text({ max: 256 }) };
-const nothing = object({});
-const told = fields({ id: text({ max: 64 }), name: text({ max: 256 }) });
+const emptyBody = object({});
+const nodeName = fields({ id: text({ max: 64 }), name: text({ max: 256 }) });
 
 export const nodeRoutes: readonly Route[] = [
   route({
     name: 'nodes.list',
     method: 'GET',
     path: '/api/nodes',
-    about: 'The nodes that share this store, those that are there first; one that is gone is shown with what it held.',
+    about: 'Lists the nodes of the store, live nodes first; a node that is gone has the jobs and files it held.',
     role: 'read',
     answer: fields({ nodes: listOf(node, MOST_NODES) }),
     handle: async ({ context }) => json({ nodes: await listNodes(context.store, storeNow(context)) }),
@@ -37,32 +37,32 @@ export const nodeRoutes: readonly Route[] = [
     name: 'nodes.drain',
     method: 'POST',
     path: '/api/nodes/{id}/drain',
-    about: 'Has a node begin nothing more: what waits goes to others, what runs ends. By its id or its name.',
+    about: 'Drains a node, by id or name: it starts no more jobs, and its running jobs end.',
     role: 'operate',
     params,
-    body: nothing,
-    answer: told,
+    body: emptyBody,
+    answer: nodeName,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: true }),
   }),
   route({
     name: 'nodes.resume',
     method: 'POST',
     path: '/api/nodes/{id}/resume',
-    about: 'Has a node that drains take work again.',
+    about: 'Resumes a draining node.',
     role: 'operate',
     params,
-    body: nothing,
-    answer: told,
+    body: emptyBody,
+    answer: nodeName,
     handle: ({ params: { id }, context }) => order(context, id, { isDraining: false }),
   }),
   route({
     name: 'nodes.forget',
     method: 'DELETE',
     path: '/api/nodes/{id}',
-    about: 'Says that a node that is gone will not come back: what it alone held is lost.',
+    about: 'Forgets a node that will not come back: files that only it held are lost.',
     role: 'admin',
     params,
-    answer: told,
+    answer: nodeName,
     handle: async ({ params: { id }, context }) => {
       const found = await find(context, id);
       mustBeOk([await forgetNode(context.store, found)]);
@@ -71,12 +71,12 @@ export const nodeRoutes: readonly Route[] = [
   }),
 ];
 
-async function order(context: ServerContext, word: string, wanted: { readonly isDraining: boolean }) {
-  const { id, name } = await find(context, word);
+async function order(context: ServerContext, idOrName: string, wanted: { readonly isDraining: boolean }) {
+  const { id, name } = await find(context, idOrName);
   await orderDrain(context.store, id, wanted);
   return json({ id, name });
 }
 
-async function find(context: ServerContext, word: string): Promise<NodeView> {
-  return mustBeOk([pickNode(await listNodes(context.store, storeNow(context)), word)]).node;
+async function find(context: ServerContext, idOrName: string): Promise<NodeView> {
+  return mustBeOk([pickNode(await listNodes(context.store, storeNow(context)), idOrName)]).node;
 }

@@ -1,4 +1,4 @@
-/** Queues: their settings and counts, and turning them off and on. Naming what a queue executes is for admins. */
+/** Queues: settings, counts, states. Changing which code a queue runs requires the role admin. */
 import { object, orNull, text } from '../../core/input/check.ts';
 import { queueName } from '../../core/job/names.ts';
 import type { SettableState } from '../../core/settings/settings.ts';
@@ -18,10 +18,10 @@ const noteBody = object({ note: orNull(text({ max: 1_000 })) });
 const deleteQuery = { jobs: queryFlag };
 
 const STATES: Readonly<Record<string, readonly [state: SettableState, about: string]>> = {
-  pause: ['paused', 'Accepts jobs and starts none.'],
-  resume: ['up', 'Starts jobs again.'],
-  down: ['down', 'Refuses new jobs too, with status 503.'],
-  up: ['up', 'Takes and starts jobs again.'],
+  pause: ['paused', 'Pauses a queue: it accepts jobs but starts none.'],
+  resume: ['up', 'Resumes a queue.'],
+  down: ['down', 'Disables a queue: it starts no jobs and refuses new ones with status 503.'],
+  up: ['up', 'Enables a queue.'],
 };
 
 const stateRoutes = Object.entries(STATES).map(([verb, [state, about]]) =>
@@ -29,7 +29,7 @@ const stateRoutes = Object.entries(STATES).map(([verb, [state, about]]) =>
     name: `queues.${verb}`,
     method: 'POST',
     path: `/api/queues/{queue}/${verb}`,
-    about: `${about} Running jobs are not touched.`,
+    about: `${about} Running jobs are not affected.`,
     role: 'operate',
     params,
     body: noteBody,
@@ -47,7 +47,7 @@ export const queueRoutes: readonly Route[] = [
     name: 'queues.list',
     method: 'GET',
     path: '/api/queues',
-    about: 'Every queue with its settings, its counts, and what keeps it from being worked.',
+    about: 'Lists all queues with their settings, counts and problems.',
     role: 'read',
     answer: queueList,
     handle: async ({ context }) => json({ queues: await allQueues(context) }),
@@ -56,7 +56,7 @@ export const queueRoutes: readonly Route[] = [
     name: 'queues.create',
     method: 'POST',
     path: '/api/queues',
-    about: 'Makes a queue with the settings that are given; the others have their defaults.',
+    about: 'Creates a queue. Settings that are not given have their defaults.',
     role: 'operate',
     body: newQueueInput,
     answer: queueView,
@@ -72,7 +72,7 @@ export const queueRoutes: readonly Route[] = [
     name: 'queues.find',
     method: 'GET',
     path: '/api/queues/{queue}',
-    about: 'One queue.',
+    about: 'Returns a queue.',
     role: 'read',
     params,
     answer: queueView,
@@ -82,7 +82,7 @@ export const queueRoutes: readonly Route[] = [
     name: 'queues.change',
     method: 'PATCH',
     path: '/api/queues/{queue}',
-    about: 'Changes the settings that are given and leaves the others. Takes effect at once, everywhere.',
+    about: 'Changes the given settings of a queue. Takes effect at once on all nodes.',
     role: 'operate',
     params,
     body: settingsInput,
@@ -97,7 +97,7 @@ export const queueRoutes: readonly Route[] = [
     name: 'queues.delete',
     method: 'DELETE',
     path: '/api/queues/{queue}',
-    about: 'Forgets a queue that has no jobs; with `jobs=true` its jobs too, but never while one runs.',
+    about: 'Deletes a queue without jobs; with `jobs=true` also its jobs, unless one is running.',
     role: 'operate',
     params,
     query: deleteQuery,

@@ -1,8 +1,8 @@
 /**
- * Relay between nodes: a job is prepared under the id that its sender chose, its files are sent, and it is committed; each
- * step can be repeated. And what has become of a job that was handed on, asked of the node that has it.
+ * Relay between nodes: the sender prepares a job under an id that it chose, sends the files, and commits it. Each step is
+ * idempotent. Other routes ask the receiving node for the state of a relayed job.
  *
- * A relay's token lets nobody see more than the jobs that came by relay.
+ * A token with the role relay gives access only to jobs that arrived by relay.
  */
 import { anything, fields, flag, integer, listOf, object, oneOf, orNull, text } from '../../core/input/check.ts';
 import type { Job } from '../../core/job/job.ts';
@@ -21,16 +21,16 @@ import { json, text as textReply } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 import type { ServerContext } from '../views/context.ts';
-import type { Asking } from '../views/from-other-node.ts';
-import { lastLinesElsewhere } from '../views/from-other-node.ts';
+import type { ForwardableCall } from '../views/from-other-node.ts';
+import { remoteLastLines } from '../views/from-other-node.ts';
 import { findJob, viewsOf } from '../views/job-views.ts';
 import { nodeOf } from '../views/node-of.ts';
 
-const MOST_FILES = 1_000;
+const MAX_FILES = 1_000;
 const LOG_LINES = 500;
 const PATH = '/api/relay/{id}';
 const params = { id: jobId };
-const words = text({ max: 64 * 1024 });
+const freeText = text({ max: 64 * 1024 });
 const address = text({ max: 4_096 });
 
 const file = fields({
@@ -43,16 +43,16 @@ const relayedJob = fields(
   { queue: queueName, data: jsonValue, source: word, origin: address, hops: integer(0, 1_000_000) },
   { job: object({ name: word, priority, tags: listOf(tag, 100), policy: policyRecord }) },
 );
-const commitBody = fields({ files: listOf(file, MOST_FILES) });
+const commitBody = fields({ files: listOf(file, MAX_FILES) });
 const committed = fields({ phase, queue: word });
 
-const remoteView = fields({ address, known: flag, reason: orNull(words), job: anything });
+const remoteView = fields({ address, known: flag, reason: orNull(freeText), job: anything });
 const relayedView = fields({
   id: word,
   queue: word,
   state,
   label: oneOf(...LABELS),
-  reason: words,
+  reason: freeText,
   attempt: whole,
   progress: anything,
   failure: anything,
@@ -65,7 +65,7 @@ export const relayRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/relay',
     about:
-      'Who this is, for a node that wants to relay to it: the version of the protocol and the identity of the store.',
+      'Returns the relay protocol version and the identity of the store, for a node that wants to relay to this one.',
     role: 'relay',
     answer: fields({ protocol: whole, version: word, store: word }),
     handle: ({ context }) =>
@@ -76,13 +76,13 @@ export const relayRoutes: readonly Route[] = [
     method: 'PUT',
     path: PATH,
     about:
-      'Prepares a job under the id that its sender chose. Answers what has come of its files, or that it was committed before.',
+      'Prepares a job under the id that its sender chose. Returns the files that arrived, or that the job is committed.',
     role: 'relay',
     params,
     body: relayedJob,
     answer: fields(
       { phase, queue: word },
-      { files: listOf(file, MOST_FILES), begun: listOf(fields({ name: word, offset: whole }), MOST_FILES) },
+      { files: listOf(file, MAX_FILES), begun: listOf(fields({ name: word, offset: whole }), MAX_FILES) },
     ),
     handle: async ({ params, body, context }) => {
       const answer = await nodeOf(context).relay.receiver.prepare(params.id, { job: {}, ...body });
@@ -93,7 +93,7 @@ export const relayRoutes: readonly Route[] = [
     name: 'relay.commit',
     method: 'POST',
     path: `${PATH}/commit`,
-    about: 'Makes a prepared job wait, with exactly these files. Can be repeated, also when the job is no more.',
+    about: 'Commits a prepared job with exactly these files. Idempotent, even after the job was deleted.',
     role: 'relay',
     params,
     body: commitBody,
@@ -105,7 +105,7 @@ export const relayRoutes: readonly Route[] = [
     name: 'relay.status',
     method: 'GET',
     path: PATH,
-    about: 'What has become of a job that came by relay.',
+    about: 'Returns the state of a job that arrived by relay.',
     role: 'relay',
     params,
     answer: relayedView,
@@ -118,7 +118,7 @@ export const relayRoutes: readonly Route[] = [
     name: 'relay.log',
     method: 'GET',
     path: `${PATH}/log`,
-    about: 'The last lines of the log of a job that came by relay.',
+    about: 'Returns the last log lines of a job that arrived by relay.',
     role: 'relay',
     params,
     answer: 'text',
@@ -131,7 +131,7 @@ export const relayRoutes: readonly Route[] = [
     name: 'jobs.remote',
     method: 'GET',
     path: '/api/jobs/{id}/remote',
-    about: 'What has become of a job that was handed on, asked of the node that has it.',
+    about: 'Returns the state of a forwarded job, from the node that received it.',
     role: 'read',
     params,
     answer: remoteView,
@@ -145,10 +145,10 @@ export const relayRoutes: readonly Route[] = [
     name: 'jobs.remote-log',
     method: 'GET',
     path: '/api/jobs/{id}/remote/log',
-    about: 'The last lines of the log of a job that was handed on, from the node that has it.',
+    about: 'Returns the last log lines of a forwarded job, from the node that received it.',
     role: 'read',
     params,
-    answer: fields({ known: flag, reason: orNull(words), text: text({ max: Number.MAX_SAFE_INTEGER }) }),
+    answer: fields({ known: flag, reason: orNull(freeText), text: text({ max: Number.MAX_SAFE_INTEGER }) }),
     handle: async ({ params, context, signal }) => {
       const job = await findJob(context, params.id);
       if (job.forwardedTo === null) return notForwarded(params.id);
@@ -173,15 +173,15 @@ async function relayedIn(context: ServerContext, id: string): Promise<Job | Repl
 
 async function viewOfRelayed(context: ServerContext, job: Job): Promise<unknown> {
   const [view] = await viewsOf(context, [job]);
-  if (view === undefined) throw new Error('a job has a view');
+  if (view === undefined) throw new Error('viewsOf must return a view for every job');
   const { id, queue, state, label, reason, attempt, progress, failure, endedAt } = view;
   return { id, queue, state, label, reason, attempt, progress, failure, endedAt };
 }
 
-/** From whichever node of the store has them. */
-async function lastLines(call: Asking, id: string): Promise<Reply> {
-  const told = await lastLinesElsewhere(call, id, LOG_LINES);
-  if (told !== null) return textReply(told.map((line) => `${line}\n`).join(''));
+/** Returns the lines from the node of the store that holds the log. */
+async function lastLines(call: ForwardableCall, id: string): Promise<Reply> {
+  const remote = await remoteLastLines(call, id, LOG_LINES);
+  if (remote !== null) return textReply(remote.map((line) => `${line}\n`).join(''));
   const found = await nodeOf(call.context).attempts.log(id, 'latest');
   if (!found.ok) return refusedReply(found.refusal);
   const { lines } = await found.log.tail(LOG_LINES);
@@ -190,5 +190,5 @@ async function lastLines(call: Asking, id: string): Promise<Reply> {
 
 function notForwarded(id: string): Reply {
   const { refusal } = refuse('wrong-state', `job ${id}`);
-  return refusedReply({ ...refusal, message: `job ${id} has not been handed on to another node` });
+  return refusedReply({ ...refusal, message: `job ${id} was not forwarded to another node` });
 }

@@ -1,4 +1,4 @@
-/** Schedules: defined by name, looked at, paused, run by hand; and what the coming hours hold. Rules are the core's. */
+/** Schedules: set, get, list, pause, resume, run now, and the run times of the next hours. The rules are in core. */
 import { object, orNull, text } from '../../core/input/check.ts';
 import { scheduleName } from '../../core/job/names.ts';
 import type { Schedule } from '../../core/schedules/schedule.ts';
@@ -16,16 +16,16 @@ import { expectedDurations } from '../../schedules/schedule-durations.ts';
 import type { Written } from '../../schedules/schedule-records.ts';
 import { findSchedule, listSchedules } from '../../schedules/schedule-records.ts';
 import { scheduleViews } from '../../schedules/schedule-views.ts';
+import { ruleWords } from '../../wire/describe-rule.ts';
 import {
-  laneList,
   ranAnswer,
   ruleAnswer,
   scheduleAnswer,
   scheduleList,
+  scheduleTimelines,
   setAnswer,
 } from '../../wire/schedule-checks.ts';
 import { upcomingRuns } from '../../wire/schedule-view.ts';
-import { ruleWords } from '../../wire/schedule-words.ts';
 import { idempotent } from '../auth/idempotency.ts';
 import { refusedReply, refuseRequest } from '../http/problem.ts';
 import { queryInteger } from '../http/query-checks.ts';
@@ -37,11 +37,11 @@ import type { ServerContext } from '../views/context.ts';
 
 const params = { schedule: scheduleName };
 const noteBody = object({ note: orNull(text({ max: 1_000 })) });
-const laneQuery = { hours: queryInteger(1, 168) };
+const timelineQuery = { hours: queryInteger(1, 168) };
 
 const HOUR_MS = 3_600_000;
-const LANE_HOURS = 24;
-const MOST_A_LANE = 1_500;
+const TIMELINE_HOURS = 24;
+const MAX_RUNS = 1_500;
 const SHOWN_UPCOMING = 5;
 
 export const scheduleRoutes: readonly Route[] = [
@@ -49,12 +49,12 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.list',
     method: 'GET',
     path: '/api/schedules',
-    about: 'Every schedule, by name, with its rule in words, its next runs and its last ones.',
+    about: 'Lists schedules by name, with their rules, next run times and last runs.',
     role: 'read',
     answer: scheduleList,
     handle: async ({ context }) => {
-      const kept = await listSchedules(context.store.records);
-      const schedules = kept.map(({ schedule }) => schedule);
+      const records = await listSchedules(context.store.records);
+      const schedules = records.map(({ schedule }) => schedule);
       return json({ schedules: await scheduleViews(context.store, schedules, context.now()) });
     },
   }),
@@ -63,17 +63,17 @@ export const scheduleRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/schedules/lanes',
     about:
-      'When each schedule runs in the coming hours, 24 unless told, and how long its jobs took on average in the last days.',
+      'Returns the run times of each schedule in the next hours (default 24), and the average run time of its jobs.',
     role: 'read',
-    query: laneQuery,
-    answer: laneList,
-    handle: async ({ context, query }) => json(await lanes(context, query.hours ?? LANE_HOURS)),
+    query: timelineQuery,
+    answer: scheduleTimelines,
+    handle: async ({ context, query }) => json(await timelines(context, query.hours ?? TIMELINE_HOURS)),
   }),
   route({
     name: 'schedules.explain',
     method: 'POST',
     path: '/api/schedules/explain',
-    about: 'What a rule means: in words, and when it would fire next. Keeps nothing.',
+    about: 'Explains a rule: its meaning and its next run times. Stores nothing.',
     role: 'read',
     body: ruleInput,
     answer: ruleAnswer,
@@ -87,14 +87,14 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.find',
     method: 'GET',
     path: '/api/schedules/{schedule}',
-    about: 'One schedule.',
+    about: 'Returns a schedule.',
     role: 'read',
     params,
     answer: scheduleAnswer,
     handle: async ({ params: { schedule }, context }) => {
-      const kept = await findSchedule(context.store.records, schedule);
-      if (kept === null) throw refuseRequest('not-found', `schedule ${schedule} does not exist`);
-      return json(await shown(context, kept.schedule));
+      const found = await findSchedule(context.store.records, schedule);
+      if (found === null) throw refuseRequest('not-found', `schedule ${schedule} does not exist`);
+      return json(await viewOf(context, found.schedule));
     },
   }),
   route({
@@ -102,7 +102,7 @@ export const scheduleRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/api/schedules/{schedule}',
     about:
-      'Makes the schedule, or changes the one of that name, which keeps its marks. The same definition again changes nothing.',
+      'Creates or changes a schedule; a changed schedule keeps its position in time. The same definition has no effect.',
     role: 'operate',
     params,
     body: scheduleInput,
@@ -110,14 +110,14 @@ export const scheduleRoutes: readonly Route[] = [
     handle: async ({ params: { schedule: name }, body, context }) => {
       const { outcome, schedule } = await setSchedule(context.store, name, body);
       context.node?.wakeSchedules();
-      return json({ ...(await shown(context, schedule)), outcome });
+      return json({ ...(await viewOf(context, schedule)), outcome });
     },
   }),
   route({
     name: 'schedules.delete',
     method: 'DELETE',
     path: '/api/schedules/{schedule}',
-    about: 'Forgets a schedule. The jobs it made stay.',
+    about: 'Deletes a schedule. Its jobs are kept.',
     role: 'operate',
     params,
     answer: 'none',
@@ -131,7 +131,7 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.pause',
     method: 'POST',
     path: '/api/schedules/{schedule}/pause',
-    about: 'Fires no more until it is resumed. What falls into the pause is not made up.',
+    about: 'Pauses a schedule. Run times during the pause are skipped.',
     role: 'operate',
     params,
     body: noteBody,
@@ -143,7 +143,7 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.resume',
     method: 'POST',
     path: '/api/schedules/{schedule}/resume',
-    about: 'Fires again, from now on.',
+    about: 'Resumes a schedule from now on.',
     role: 'operate',
     params,
     answer: scheduleAnswer,
@@ -154,7 +154,7 @@ export const scheduleRoutes: readonly Route[] = [
     name: 'schedules.run',
     method: 'POST',
     path: '/api/schedules/{schedule}/run',
-    about: 'One job of this schedule now, whatever its rule, its policy and its pause say.',
+    about: 'Adds a job of a schedule now, whatever its rule, overlap policy and pause.',
     role: 'operate',
     params,
     answer: ranAnswer,
@@ -168,7 +168,7 @@ export const scheduleRoutes: readonly Route[] = [
   }),
 ];
 
-async function shown({ store, now }: ServerContext, schedule: Schedule) {
+async function viewOf({ store, now }: ServerContext, schedule: Schedule) {
   const [view] = await scheduleViews(store, [schedule], now());
   return view;
 }
@@ -176,24 +176,24 @@ async function shown({ store, now }: ServerContext, schedule: Schedule) {
 async function written(context: ServerContext, answer: Written): Promise<Reply> {
   if (!answer.ok) return refusedReply(answer.refusal);
   context.node?.wakeSchedules();
-  return json(await shown(context, answer.schedule));
+  return json(await viewOf(context, answer.schedule));
 }
 
-async function lanes({ store, now }: ServerContext, hours: number) {
+async function timelines({ store, now }: ServerContext, hours: number) {
   const schedules = (await listSchedules(store.records)).map(({ schedule }) => schedule);
   const [from, until] = [now(), now() + hours * HOUR_MS];
   const durations = await expectedDurations(store, schedules, from);
-  const lane = (schedule: Schedule) => {
-    const runs = upcomingRuns(schedule, { after: from, until, limit: MOST_A_LANE + 1 });
+  const timeline = (schedule: Schedule) => {
+    const runs = upcomingRuns(schedule, { after: from, until, limit: MAX_RUNS + 1 });
     const { name, definition, pausedAt } = schedule;
     return {
       name,
       queue: definition.job.queue,
       isPaused: pausedAt !== null,
       expectedMs: durations.get(name) ?? null,
-      runs: runs.slice(0, MOST_A_LANE),
-      isCut: runs.length > MOST_A_LANE,
+      runs: runs.slice(0, MAX_RUNS),
+      isCut: runs.length > MAX_RUNS,
     };
   };
-  return { from, until, lanes: schedules.map(lane) };
+  return { from, until, lanes: schedules.map(timeline) };
 }

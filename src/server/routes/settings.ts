@@ -1,5 +1,4 @@
-/** Settings for every queue, which each inherits where it says nothing; and taking one back, there or of a queue. */
-
+/** Settings for all queues, which a queue inherits unless it sets its own; and resetting a setting of all or one queue. */
 import { queueName } from '../../core/job/names.ts';
 import { explainSettings, ONE_QUEUE_ALONE, settingName } from '../../core/settings/global-settings.ts';
 import { DEFAULT_SETTINGS, EVERY_QUEUE } from '../../core/settings/settings.ts';
@@ -18,7 +17,7 @@ export const settingsRoutes: readonly Route[] = [
     name: 'settings',
     method: 'GET',
     path: '/api/settings',
-    about: 'Every setting of a queue: what it means, its default, and what somebody set for every queue.',
+    about: 'Lists the settings of queues: meaning, default, and the value for all queues.',
     role: 'read',
     answer: settingsView,
     handle: async ({ context }) => json(await globalSettings(context)),
@@ -28,7 +27,7 @@ export const settingsRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/settings',
     about:
-      'Sets what is given for every queue that has not set it itself. Takes effect at once, everywhere. What is one queue’s alone is refused.',
+      'Changes settings for all queues that do not set their own. Takes effect at once on all nodes. Settings that belong to one queue are refused.',
     role: 'operate',
     body: settingsInput,
     answer: settingsView,
@@ -41,7 +40,7 @@ export const settingsRoutes: readonly Route[] = [
     name: 'settings.unset',
     method: 'DELETE',
     path: '/api/settings/{setting}',
-    about: 'Takes back what was set for every queue: the default is gone by again.',
+    about: 'Resets a setting for all queues to its default.',
     role: 'operate',
     params: { setting: settingName },
     answer: settingsView,
@@ -54,7 +53,7 @@ export const settingsRoutes: readonly Route[] = [
     name: 'queues.unset',
     method: 'DELETE',
     path: '/api/queues/{queue}/settings/{setting}',
-    about: 'Takes back what the queue set itself: it inherits that setting again.',
+    about: 'Resets a setting of a queue: the queue inherits it again.',
     role: 'operate',
     params: { queue: queueName, setting: settingName },
     answer: queueView,
@@ -67,7 +66,7 @@ export const settingsRoutes: readonly Route[] = [
   }),
 ];
 
-/** The environment is told by its names: the values are secrets. */
+/** The environment is shown as names only, since the values are secrets. */
 async function globalSettings({ settings }: ServerContext): Promise<{ readonly settings: readonly SettingView[] }> {
   const explained = explainSettings(await settings.layers(EVERY_QUEUE));
   return {

@@ -1,4 +1,4 @@
-/** What happens, as it happens: of all jobs, of a queue's, of one. The messages are described in wire/job-event.ts. */
+/** Event streams of all jobs, of one queue, or of one job. wire/job-event.ts describes the messages. */
 import { jobId, queueName } from '../../core/job/names.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import type { JobEvent } from '../../wire/job-event.ts';
@@ -12,7 +12,7 @@ import type { EventFeed } from '../streams/event-feed.ts';
 import type { RingEvent } from '../streams/event-ring.ts';
 import type { EventStream } from '../streams/event-stream.ts';
 
-/** Something was lost on the way: that concerns every reader. */
+/** Events were lost: every reader gets this message. */
 const RESET = 'reset';
 
 export const streamRoutes: readonly Route[] = [
@@ -21,7 +21,7 @@ export const streamRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/events',
     about:
-      'Every change of a job or a queue as it happens, of all or of one queue; with tracked=true only of jobs that are tracked. Goes on from Last-Event-ID.',
+      'Streams changes of jobs and queues, of all queues or of one; with tracked=true only of tracked jobs. Resumes at Last-Event-ID.',
     role: 'read',
     query: { queue: queueName, tracked: queryFlag },
     answer: 'events',
@@ -30,24 +30,24 @@ export const streamRoutes: readonly Route[] = [
       const lastId = lastIdOf(request) ?? feed.lastId;
       const wants = ({ event, queues, isTracked }: RingEvent): boolean =>
         event === RESET || ((isTracked || tracked !== true) && (queue === undefined || queues.includes(queue)));
-      return events((stream) => tell(stream, feed, { lastId, wants }));
+      return events((stream) => streamEvents(stream, feed, { lastId, wants }));
     },
   }),
   route({
     name: 'events.job',
     method: 'GET',
     path: '/api/jobs/{id}/events',
-    about: 'Every change of one job as it happens, beginning with how it is now. Goes on from Last-Event-ID.',
+    about: 'Streams changes of one job, starting with its current state. Resumes at Last-Event-ID.',
     role: 'read',
     params: { id: jobId },
     answer: 'events',
-    handle: (call) => ofJob(call),
+    handle: (call) => streamJob(call),
   }),
 ];
 
-async function ofJob({ params: { id }, context, request }: Call<{ readonly id: string }>): Promise<Reply> {
+async function streamJob({ params: { id }, context, request }: Call<{ readonly id: string }>): Promise<Reply> {
   const { events: feed, store } = context;
-  // Before the look: what happens after it is heard of by this id.
+  // Taken before the read: events after the read have later ids.
   const before = feed.lastId;
   const [job] = await store.jobs.find([id]);
   if (job === null || job === undefined) return refusedReply(refuse('not-found', `job ${id}`).refusal);
@@ -56,7 +56,7 @@ async function ofJob({ params: { id }, context, request }: Call<{ readonly id: s
   const wants = (event: RingEvent): boolean => event.job === id || event.event === RESET;
   return events((stream) => {
     stream.send({ event: 'job', data: JSON.stringify(now) });
-    return tell(stream, feed, { lastId: lastIdOf(request) ?? before, wants });
+    return streamEvents(stream, feed, { lastId: lastIdOf(request) ?? before, wants });
   });
 }
 
@@ -65,8 +65,8 @@ function lastIdOf({ headers }: Call['request']): string | null {
   return typeof last === 'string' && last !== '' ? last : null;
 }
 
-/** Events that one write carries. */
-const MOST_AT_ONCE = 64;
+/** The limit of events in one write. */
+const BATCH_SIZE = 64;
 
 interface Reader {
   readonly lastId: string | null;
@@ -74,35 +74,35 @@ interface Reader {
 }
 
 /**
- * Sends what was missed, then `ready`, then everything that comes, no faster than the reader takes it: a slow reader leaves
- * its events in the ring and not in memory of its own. One that falls behind the ring gets `reset`.
+ * Sends missed events, then `ready`, then live events, no faster than the reader takes them: events of a slow reader stay in
+ * the ring and use no memory of their own. A reader that falls behind the ring gets `reset`.
  */
-async function tell(stream: EventStream, feed: EventFeed, { lastId, wants }: Reader): Promise<void> {
+async function streamEvents(stream: EventStream, feed: EventFeed, { lastId, wants }: Reader): Promise<void> {
   const { signal } = stream;
   let at = lastId ?? feed.lastId;
   let isReady = false;
-  const more = followFeed(feed, signal);
+  const wakeups = followFeed(feed, signal);
   while (!signal.aborted) {
-    const events = feed.since(at, MOST_AT_ONCE);
+    const events = feed.since(at, BATCH_SIZE);
     if (events === null) stream.send({ event: 'reset', id: (at = feed.lastId), data: '{}' });
     else if (events.length > 0) {
       at = events.at(-1)?.id ?? at;
       sendAll(stream, events.filter(wants));
-    } else if (isReady) await more.next();
+    } else if (isReady) await wakeups.next();
     else {
       stream.send({ event: 'ready', id: at, data: '{}' });
       isReady = true;
     }
     await stream.drained();
   }
-  more.stop();
+  wakeups.stop();
 }
 
 function sendAll(stream: EventStream, events: readonly RingEvent[]): void {
   if (events.length > 0) stream.write(events.map(({ text }) => text).join(''));
 }
 
-/** Wakes one reader when the feed has more for it. */
+/** Wakes one reader when the feed has new events. */
 function followFeed(feed: EventFeed, signal: AbortSignal): { next(): Promise<void>; stop(): void } {
   let wake = (): void => undefined;
   const stop = feed.listen(() => wake());

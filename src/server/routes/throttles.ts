@@ -1,4 +1,4 @@
-/** Throttles: their maxima, who holds their slots, and how many wait for one. */
+/** Throttles: their limits, the jobs that hold their slots, and the number of waiting jobs. */
 import { fields, listOf, orNull } from '../../core/input/check.ts';
 import { listThrottles, setThrottle } from '../../core/limits/throttle-views.ts';
 import { slotCount, throttleName } from '../../core/settings/limit-input.ts';
@@ -7,7 +7,7 @@ import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 
-const MOST = 100_000;
+const MAX_ITEMS = 100_000;
 const params = { name: throttleName };
 const throttleView = fields({
   name: orNull(word),
@@ -16,7 +16,7 @@ const throttleView = fields({
   max: orNull(whole),
   held: whole,
   waiting: whole,
-  holders: listOf(word, MOST),
+  holders: listOf(word, MAX_ITEMS),
 });
 const maxBody = fields({ max: slotCount });
 const maximum = fields({ name: word, max: orNull(whole) });
@@ -26,16 +26,16 @@ export const throttleRoutes: readonly Route[] = [
     name: 'throttles.list',
     method: 'GET',
     path: '/api/throttles',
-    about: 'Every throttle that has a maximum or is in use, and the keys in use, with the jobs that hold their slots.',
+    about: 'Lists throttles that have a limit or are in use, and keys in use, with the jobs that hold their slots.',
     role: 'read',
-    answer: fields({ throttles: listOf(throttleView, MOST) }),
+    answer: fields({ throttles: listOf(throttleView, MAX_ITEMS) }),
     handle: async ({ context }) => json({ throttles: await listThrottles(context.store) }),
   }),
   route({
     name: 'throttles.set',
     method: 'PUT',
     path: '/api/throttles/{name}',
-    about: 'Sets how many jobs may hold a slot of it at once. A lower one lets those that run finish.',
+    about: 'Sets the number of slots of a throttle. A lower number does not affect running jobs.',
     role: 'operate',
     params,
     body: maxBody,
@@ -50,7 +50,7 @@ export const throttleRoutes: readonly Route[] = [
     name: 'throttles.delete',
     method: 'DELETE',
     path: '/api/throttles/{name}',
-    about: 'Takes its maximum away: it holds nobody back.',
+    about: 'Removes the limit of a throttle.',
     role: 'operate',
     params,
     answer: maximum,

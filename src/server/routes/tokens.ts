@@ -1,4 +1,4 @@
-/** Tokens: made, listed and revoked by admins. The secret itself is answered once, to the one who made it. */
+/** Tokens: create, list and revoke, for admins. Only the answer to the creation contains the secret. */
 import { duration, fields, integer, listOf, oneOf, orNull, text } from '../../core/input/check.ts';
 import type { Records } from '../../core/ports/records.ts';
 import { ROLES } from '../../wire/role.ts';
@@ -25,7 +25,7 @@ export const tokenRoutes: readonly Route[] = [
     name: 'tokens.list',
     method: 'GET',
     path: '/api/tokens',
-    about: 'The tokens there are, by id; never their secrets.',
+    about: 'Lists tokens by id, without their secrets.',
     role: 'admin',
     query: { after: tokenId, limit: pageLimit },
     answer: fields({ tokens: listOf(fields(view), 500), next: orNull(tokenId) }),
@@ -35,7 +35,7 @@ export const tokenRoutes: readonly Route[] = [
     name: 'tokens.make',
     method: 'POST',
     path: '/api/tokens',
-    about: 'Makes a token. Its text stands in this answer and nowhere else.',
+    about: 'Creates a token. Only this answer contains its text.',
     role: 'admin',
     body: wanted,
     answer: fields({ ...view, token: text({ max: 100 }) }),
@@ -52,7 +52,7 @@ export const tokenRoutes: readonly Route[] = [
     name: 'tokens.revoke',
     method: 'DELETE',
     path: '/api/tokens/{id}',
-    about: 'Revokes a token: it is refused within two seconds, and its open streams and sessions end within five.',
+    about: 'Revokes a token. It is refused within two seconds; its streams and sessions end within five.',
     role: 'admin',
     params: { id: tokenId },
     answer: 'none',

@@ -1,6 +1,6 @@
 /**
- * The page for people. It holds nothing of anybody's: what it shows it asks of the API, where the guard stands. So it is
- * open, and can ask for a token itself.
+ * The files of the web UI. They contain no data: the web UI reads everything through the API, which authenticates. So these
+ * routes are open, and the web UI can ask for a token itself.
  */
 import { Readable } from 'node:stream';
 import { text as textCheck } from '../../core/input/check.ts';
@@ -10,8 +10,8 @@ import { text } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 
-/** As the page itself knows them: web/src/app.tsx. */
-const ADDRESSES = [
+/** The same paths as in web/src/app.tsx. */
+const PATHS = [
   '/',
   '/queues',
   '/q/{queue}',
@@ -25,19 +25,19 @@ const ADDRESSES = [
   '/compare',
 ];
 const part = textCheck({ max: 512 });
-/** What the page keeps in its address: filters, the place in a list, the attempt, the words of a search, what is compared. */
+/** The query parameters of the web UI: filters, the position in a list, the attempt, the search text, the comparison. */
 const FILTERS = ['state', 'label', 'text', 'tag', 'name', 'worker', 'group', 'since', 'before', 'after'];
 const QUERY = [...FILTERS, 'attempt', 'for', 'a', 'aAttempt', 'b', 'bAttempt'];
-const words = textCheck({ max: 4_096 });
-const query = Object.fromEntries(QUERY.map((name) => [name, words]));
+const queryText = textCheck({ max: 4_096 });
+const query = Object.fromEntries(QUERY.map((name) => [name, queryText]));
 const HASHED = 'public, max-age=31536000, immutable';
 
-const pages = ADDRESSES.map((path) =>
+const pages = PATHS.map((path) =>
   route({
     name: `page${path.replace(/[{}]/g, '').replaceAll('/', '.')}`,
     method: 'GET',
     path,
-    about: 'The page for people.',
+    about: 'Returns the web UI.',
     role: 'open',
     params: Object.fromEntries([...path.matchAll(/\{([a-z]+)\}/g)].map(([, name]) => [name ?? '', part])),
     query,
@@ -46,13 +46,13 @@ const pages = ADDRESSES.map((path) =>
   }),
 );
 
-export const pageRoutes: readonly Route[] = [
+export const webUiRoutes: readonly Route[] = [
   ...pages,
   route({
     name: 'page.file',
     method: 'GET',
     path: '/assets/{file}',
-    about: 'Scripts and styles of the page.',
+    about: 'Returns a script or style sheet of the web UI.',
     role: 'open',
     params: { file: part },
     answer: 'bytes',
@@ -62,7 +62,7 @@ export const pageRoutes: readonly Route[] = [
     name: 'page.icon',
     method: 'GET',
     path: '/icon.svg',
-    about: 'The mark of the page.',
+    about: 'Returns the icon of the web UI.',
     role: 'open',
     answer: 'bytes',
     handle: ({ context, request }) => file(context, 'icon.svg', request),
@@ -71,13 +71,13 @@ export const pageRoutes: readonly Route[] = [
 
 function shell({ page }: Call['context'], depth: number): Reply {
   const html = page?.html(depth);
-  if (html === undefined) throw refuseRequest('no-such-address', 'the page was not built; `npm run build` makes it');
+  if (html === undefined) throw refuseRequest('no-such-address', 'the web UI is not built: run `npm run build`');
   return text(html, 'text/html; charset=utf-8');
 }
 
 function file({ page }: Call['context'], name: string, { headers: asked }: Call['request']): Reply {
   const found = page?.file(name);
-  if (found === undefined) throw refuseRequest('no-such-address', `the page has no file ${name}`);
+  if (found === undefined) throw refuseRequest('no-such-address', `the web UI has no file ${name}`);
   const isGzipped = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''));
   const bytes = isGzipped ? found.gzipped : found.bytes;
   const headers = {

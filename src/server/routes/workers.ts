@@ -1,4 +1,4 @@
-/** Workers: who they are, what they run, and declaring one dead. */
+/** Workers: list them with their jobs, and declare one dead. */
 import { object, text } from '../../core/input/check.ts';
 import type { WorkerRecord } from '../../core/ports/job-store.ts';
 import { returned, workerList } from '../../wire/views.ts';
@@ -7,14 +7,14 @@ import { json } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { route } from '../http/route.ts';
 
-const nothing = object({});
+const emptyBody = object({});
 
 export const workerRoutes: readonly Route[] = [
   route({
     name: 'workers.list',
     method: 'GET',
     path: '/api/workers',
-    about: 'Every worker with what it runs and when it was last heard of.',
+    about: 'Lists workers with their jobs and their last heartbeat.',
     role: 'read',
     answer: workerList,
     handle: async ({ context }) => json({ workers: (await context.store.jobs.workers()).map(shown) }),
@@ -23,10 +23,10 @@ export const workerRoutes: readonly Route[] = [
     name: 'workers.fail',
     method: 'POST',
     path: '/api/workers/{id}/fail',
-    about: 'Declares a worker dead: its jobs go back to the front of their queues at once.',
+    about: 'Declares a worker dead: its jobs return to the front of their queues at once.',
     role: 'operate',
     params: { id: text({ max: 1_024 }) },
-    body: nothing,
+    body: emptyBody,
     answer: returned,
     handle: async ({ params, context }) => {
       const result = await context.store.jobs.endWorker({ id: params.id, kind: 'fail' });

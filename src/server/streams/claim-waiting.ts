@@ -1,8 +1,8 @@
 /**
- * A claim that may wait for work: it answers when there is something, or when its time is over.
+ * A claim that can wait for work. It returns when it has claimed jobs, or after a time limit.
  *
- * It listens before it looks, so that no job slips in between, and looks once a second besides. Nobody claims for a
- * caller who has gone: the jobs would stand still until their leases end.
+ * It subscribes before it claims, so that no job is missed in between, and polls once a second as well. It does not claim
+ * for a caller that has disconnected: the jobs would idle until their leases expire.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
@@ -13,8 +13,8 @@ export interface Waiting {
 }
 
 export const MAX_WAIT_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
-const LEAST_PAUSE_MS = 10;
+const POLL_EVERY_MS = 1_000;
+const MIN_PAUSE_MS = 10;
 
 export async function claimWaiting(
   jobs: JobStore,
@@ -34,7 +34,7 @@ export async function claimWaiting(
         work.abort();
     });
     try {
-      // An empty claim is not remembered under its request id, so the same one may be made again.
+      // A store does not remember an empty claim, so the same request id can be used again.
       const result = await jobs.claim(request);
       const leftMs = endAt - performance.now();
       if (result.jobs.length > 0 || leftMs <= 0 || signal.aborted) return result;
@@ -47,7 +47,7 @@ export async function claimWaiting(
 }
 
 function msUntilNext({ now, nextAt }: ClaimResult): number {
-  return nextAt === null ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, Math.max(LEAST_PAUSE_MS, nextAt - now));
+  return nextAt === null ? POLL_EVERY_MS : Math.min(POLL_EVERY_MS, Math.max(MIN_PAUSE_MS, nextAt - now));
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

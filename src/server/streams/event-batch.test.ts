@@ -4,7 +4,7 @@ import { GatheredEvents } from './event-batch.ts';
 
 const event = (id: string, type: StoreEventType, queue = 'q'): StoreEvent => ({ id, type, queue, state: 'waiting' });
 
-it('makes one entry of all that happened to a job, with the queues it was in', () => {
+it('combines the events of a job into one entry, with the queues it was in', () => {
   const gathered = new GatheredEvents();
   gathered.add([event('a', 'added'), event('b', 'added'), event('a', 'progress'), event('a', 'progress')]);
   gathered.add([event('a', 'moved', 'r'), event('', 'queue', 's')]);
@@ -18,7 +18,7 @@ it('makes one entry of all that happened to a job, with the queues it was in', (
   expect(gathered.isEmpty).toBe(true);
 });
 
-it('keeps the last of many kinds', () => {
+it('keeps the last of many types', () => {
   const gathered = new GatheredEvents();
   for (let round = 0; round < 30; round += 1) gathered.add([event('a', 'claimed'), event('a', 'released')]);
   gathered.add([event('a', 'cancelled')]);
@@ -27,7 +27,7 @@ it('keeps the last of many kinds', () => {
   expect(job?.types.at(-1)).toBe('cancelled');
 });
 
-it('says so when more came than it can keep', () => {
+it('reports a loss when it gets more events than it can keep', () => {
   const gathered = new GatheredEvents();
   for (let number = 0; number <= 10_000; number += 1) gathered.add([event(`j${number}`, 'added')]);
   gathered.add([event('last', 'added')]);

@@ -1,10 +1,10 @@
-/** Changes that wait to be told, one entry a job, in the order in which the jobs were first heard of. Pure. */
+/** Store events that wait to be published: one entry per job, in the order of each job's first event. Pure. */
 import type { StoreEvent, StoreEventType } from '../../core/ports/job-store.ts';
 
 export interface GatheredJob {
   readonly id: string;
   readonly types: StoreEventType[];
-  /** Every queue that the job was in meanwhile. */
+  /** Every queue that the job was in since the last batch. */
   readonly queues: Set<string>;
   last: StoreEvent;
 }
@@ -13,12 +13,12 @@ export interface Gathered {
   readonly jobs: readonly GatheredJob[];
   /** Queues whose settings changed. */
   readonly queues: readonly string[];
-  /** More came than could be kept: whoever listens must ask for everything anew. */
+  /** Events were dropped: listeners must query again. */
   readonly isLost: boolean;
 }
 
-const MOST_JOBS = 10_000;
-const MOST_TYPES = 20;
+const MAX_JOBS = 10_000;
+const MAX_TYPES = 20;
 
 export class GatheredEvents {
   #jobs = new Map<string, GatheredJob>();
@@ -39,12 +39,12 @@ export class GatheredEvents {
       if (event.type === 'queue') this.#queues.add(event.queue);
       else this.#addJob(event);
     }
-    if (this.#jobs.size + this.#queues.size <= MOST_JOBS) return;
+    if (this.#jobs.size + this.#queues.size <= MAX_JOBS) return;
     this.take();
     this.#isLost = true;
   }
 
-  /** All of it; nothing waits any more. */
+  /** Returns all entries and clears the batch. */
   take(): Gathered {
     const taken = { jobs: [...this.#jobs.values()], queues: [...this.#queues], isLost: this.#isLost };
     this.#jobs = new Map();
@@ -63,8 +63,8 @@ export class GatheredEvents {
     known.last = event;
     known.queues.add(queue);
     if (known.types.at(-1) === type) return;
-    // The last of them is always told.
-    if (known.types.length === MOST_TYPES) known.types.pop();
+    // The last type is always kept.
+    if (known.types.length === MAX_TYPES) known.types.pop();
     known.types.push(type);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * From what the store tells to what pages hear. Changes are gathered for a tenth of a second, so that a job that speaks
- * without end is ten messages a second, and each message carries the row of its job, looked up once for all readers.
+ * Turns store events into messages for event streams. Events are batched for a tenth of a second, so that a busy job makes
+ * at most ten messages a second. Each message has the row of its job, which is read once for all readers.
  *
- * It never holds the store up, and forgets no change without saying so.
+ * The feed never blocks the store. It drops no event without a `reset` message.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job } from '../../core/job/job.ts';
@@ -17,20 +17,20 @@ import type { RowSources } from './job-rows.ts';
 import { JobRows } from './job-rows.ts';
 
 export interface EventFeed {
-  /** Where somebody stands who begins now. */
+  /** The start position of a new reader. */
   readonly lastId: string;
-  /** At most so many events that came after this id; null when that is no longer known. */
-  since(lastId: string, most: number): readonly RingEvent[] | null;
-  /** Calls the listener whenever `since` has more to give, until the answer is called. */
+  /** Returns at most `limit` events after this id; null if they are no longer available. */
+  since(lastId: string, limit: number): readonly RingEvent[] | null;
+  /** Calls the listener when `since` has new events. Returns a function that unsubscribes. */
   listen(wake: () => void): () => void;
-  /** The row of one job as it is now. */
+  /** Returns the current row of a job. */
   rowOf(job: Job): Promise<JobRow>;
   stop(): void;
 }
 
-const GATHER_MS = 100;
-/** Readers that are woken in one turn of the event loop: what they write leaves the process before the next ones write. */
-const WOKEN_AT_ONCE = 50;
+const BATCH_MS = 100;
+/** Readers to wake in one turn of the event loop: their data leaves the process before the next readers write. */
+const WAKE_LIMIT = 50;
 
 export function openEventFeed(sources: RowSources): EventFeed {
   const feed = new Feed(sources);
@@ -39,7 +39,7 @@ export function openEventFeed(sources: RowSources): EventFeed {
     get lastId() {
       return feed.ring.lastId;
     },
-    since: (lastId, most) => feed.ring.since(lastId, most),
+    since: (lastId, limit) => feed.ring.since(lastId, limit),
     listen: (wake) => feed.listen(wake),
     rowOf: (job) => feed.rows.of(job),
     stop() {
@@ -49,8 +49,8 @@ export function openEventFeed(sources: RowSources): EventFeed {
   };
 }
 
-type About = Pick<RingEvent, 'job' | 'queues' | 'types' | 'isTracked'>;
-const ABOUT_NO_JOB: About = { job: null, queues: [], types: [], isTracked: false };
+type Subject = Pick<RingEvent, 'job' | 'queues' | 'types' | 'isTracked'>;
+const NO_JOB: Subject = { job: null, queues: [], types: [], isTracked: false };
 
 class Feed {
   readonly ring: EventRing;
@@ -60,8 +60,8 @@ class Feed {
   readonly #tracked = new TrackedIds();
   readonly #store: RowSources['store'];
   #timer: NodeJS.Timeout | null = null;
-  #toldAt = 0;
-  #isTelling = false;
+  #publishedAt = 0;
+  #isPublishing = false;
   #isStopped = false;
 
   constructor(sources: RowSources) {
@@ -72,7 +72,7 @@ class Feed {
 
   take(events: readonly StoreEvent[]): void {
     this.#gathered.add(events);
-    this.#tellSoon();
+    this.#schedule();
   }
 
   listen(wake: () => void): () => void {
@@ -86,32 +86,32 @@ class Feed {
     this.#listeners.clear();
   }
 
-  /** One telling after the other: a slow look-up must not let a later change overtake an earlier one. */
-  #tellSoon(): void {
-    if (this.#timer !== null || this.#isTelling || this.#isStopped || this.#gathered.isEmpty) return;
-    const waitMs = Math.max(0, this.#toldAt + GATHER_MS - performance.now());
-    this.#timer = setTimeout(() => void this.#tell(), waitMs).unref();
+  /** Publishes one batch at a time: with a slow read, a later change could otherwise overtake an earlier one. */
+  #schedule(): void {
+    if (this.#timer !== null || this.#isPublishing || this.#isStopped || this.#gathered.isEmpty) return;
+    const waitMs = Math.max(0, this.#publishedAt + BATCH_MS - performance.now());
+    this.#timer = setTimeout(() => void this.#publish(), waitMs).unref();
   }
 
-  async #tell(): Promise<void> {
+  async #publish(): Promise<void> {
     this.#timer = null;
-    this.#toldAt = performance.now();
-    this.#isTelling = true;
-    await this.#tellAll(this.#gathered.take());
+    this.#publishedAt = performance.now();
+    this.#isPublishing = true;
+    await this.#publishBatch(this.#gathered.take());
     await this.#wakeAll();
-    this.#isTelling = false;
-    this.#tellSoon();
+    this.#isPublishing = false;
+    this.#schedule();
   }
 
-  async #tellAll({ jobs, queues, isLost }: Gathered): Promise<void> {
+  async #publishBatch({ jobs, queues, isLost }: Gathered): Promise<void> {
     if (isLost) this.#tracked.forget();
-    const isKnown = await this.#readMarks();
-    if (isLost || !isKnown) this.#push('reset', {}, ABOUT_NO_JOB);
+    const isKnown = await this.#loadTracked();
+    if (isLost || !isKnown) this.#push('reset', {}, NO_JOB);
     for (const queue of queues) {
       this.rows.forget(queue);
-      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { ...ABOUT_NO_JOB, queues: [queue] });
+      this.#push('queue', { type: 'queue', queue } satisfies QueueEvent, { ...NO_JOB, queues: [queue] });
     }
-    // Where nobody listens nobody needs rows; who comes later for what was missed asks for the jobs.
+    // Without listeners no rows are read; a reader that resumes later queries the jobs itself.
     const wanted = this.#listeners.size === 0 ? [] : jobs.filter(({ last }) => last.type !== 'deleted');
     const rows = await this.rows.find(wanted.map(({ id }) => id));
     for (const job of jobs) {
@@ -119,14 +119,14 @@ class Feed {
         job: job.id,
         queues: [...job.queues],
         types: job.types,
-        // Asked of every change, in their order: marks come and go by them.
+        // Evaluated for every event in order, since `tracked` and `untracked` events change the set.
         isTracked: job.types.filter((type) => this.#tracked.concerns({ type, id: job.id })).length > 0,
       });
     }
   }
 
-  /** False while the store is away: which jobs are tracked may have changed, and every reader is told to begin anew. */
-  async #readMarks(): Promise<boolean> {
+  /** Returns false while the store is unavailable: the tracked jobs may have changed, so every reader must start again. */
+  async #loadTracked(): Promise<boolean> {
     try {
       await this.#tracked.load(this.#store.records);
       return true;
@@ -135,8 +135,8 @@ class Feed {
     }
   }
 
-  #push(event: string, data: object, about: About): void {
-    this.ring.push({ event, data: JSON.stringify(data), ...about });
+  #push(event: string, data: object, subject: Subject): void {
+    this.ring.push({ event, data: JSON.stringify(data), ...subject });
   }
 
   async #wakeAll(): Promise<void> {
@@ -144,7 +144,7 @@ class Feed {
     for (const wake of this.#listeners) {
       wake();
       woken += 1;
-      if (woken % WOKEN_AT_ONCE === 0) await nextTurn();
+      if (woken % WAKE_LIMIT === 0) await nextTurn();
     }
   }
 }

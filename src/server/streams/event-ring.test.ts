@@ -5,7 +5,7 @@ const push = (ring: EventRing, data: string) =>
   ring.push({ event: 'job', data, job: data, queues: [], types: [], isTracked: false });
 const since = (ring: EventRing, id: string) => ring.since(id)?.map(({ job }) => job) ?? null;
 
-it('gives what came after an id, in order', () => {
+it('returns the events after an id, in order', () => {
   const ring = new EventRing(5);
   const start = ring.lastId;
   expect(since(ring, start)).toEqual([]);
@@ -16,7 +16,7 @@ it('gives what came after an id, in order', () => {
   expect(since(ring, ring.lastId)).toEqual([]);
 });
 
-it('keeps the last of them, and knows when something is missing', () => {
+it('keeps the last events, and detects that events are missing', () => {
   const ring = new EventRing(5, 3);
   for (const data of ['a', 'b', 'c', 'd']) push(ring, data);
   expect(since(ring, '5-1')).toEqual(['b', 'c', 'd']);
@@ -24,13 +24,13 @@ it('keeps the last of them, and knows when something is missing', () => {
   expect(since(ring, '5-3')).toEqual(['d']);
 });
 
-it.each(['4-1', '6-1', '5-9', '', 'x', '5', '5-1-1', '-1'])('knows nothing of the id %j', (id) => {
+it.each(['4-1', '6-1', '5-9', '', 'x', '5', '5-1-1', '-1'])('returns null for the unknown id %j', (id) => {
   const ring = new EventRing(5);
   push(ring, 'a');
   expect(ring.since(id)).toBeNull();
 });
 
-it('gives no more than is asked for, and writes each event as one message', () => {
+it('returns no more events than the limit, and formats each as one message', () => {
   const ring = new EventRing(5);
   for (const data of ['a', 'b', 'c']) push(ring, data);
   expect(ring.since('5-0', 2)?.map(({ text }) => text)).toEqual([

@@ -1,23 +1,22 @@
 /**
- * The last events, each with an id that only grows, also over restarts: `<epoch>-<number>`. Who comes back with the id
- * it saw last gets what it missed, or is told that this is no longer known.
+ * A ring buffer of the last events. Each has an id that only grows, even over restarts: `<epoch>-<number>`. A reader that
+ * resumes with the last id it saw gets the missed events, or null if they were overwritten.
  */
-
 import type { StoreEventType } from '../../core/ports/job-store.ts';
 import { formatServerEvent } from './event-stream.ts';
 
 export interface RingEvent {
   readonly id: string;
-  /** The name of the message. */
+  /** The event name of the message. */
   readonly event: string;
-  /** The message as it is written to every stream: formatted once for all readers. */
+  /** The message in stream format, formatted once for all readers. */
   readonly text: string;
-  /** What it concerns, for those who asked for less than everything. */
+  /** Job and queues, for readers with a filter. */
   readonly job: string | null;
   readonly queues: readonly string[];
-  /** What happened to the job, in its order. */
+  /** The event types of the job, in order. */
   readonly types: readonly StoreEventType[];
-  /** Whether the job was tracked when it happened, or its mark was taken away. */
+  /** Whether the job was tracked at that time, or tracking of it ended. */
   readonly isTracked: boolean;
 }
 
@@ -32,7 +31,7 @@ export class EventRing {
   readonly #events: RingEvent[] = [];
   #count = 0;
 
-  /** `epoch` must be larger than that of every ring before it. */
+  /** `epoch` must be larger than that of every earlier ring. */
   constructor(epoch: number, size = RING_SIZE) {
     this.#epoch = epoch;
     this.#size = size;
@@ -50,13 +49,13 @@ export class EventRing {
     return kept;
   }
 
-  /** Returns at most `most` events that came after this id; null when they are not known any more, or never were. */
-  since(lastId: string, most: number = this.#size): readonly RingEvent[] | null {
+  /** Returns at most `limit` events after this id; null if they were overwritten or the id is unknown. */
+  since(lastId: string, limit: number = this.#size): readonly RingEvent[] | null {
     const [, epoch, number] = /^(\d{1,16})-(\d{1,16})$/.exec(lastId) ?? [];
     const seen = Number(number);
     if (Number(epoch) !== this.#epoch || seen > this.#count || seen < this.#count - this.#size) return null;
     const missed: RingEvent[] = [];
-    for (let each = seen; each < Math.min(this.#count, seen + most); each += 1) {
+    for (let each = seen; each < Math.min(this.#count, seen + limit); each += 1) {
       const event = this.#events[each % this.#size];
       if (event !== undefined) missed.push(event);
     }

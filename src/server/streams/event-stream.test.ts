@@ -1,4 +1,4 @@
-/** A reader that has gone before its stream was opened leaves nothing behind: a timer of its own would keep a node from ending. */
+/** A reader that disconnects before its stream opens leaves no timer behind: a timer would keep a node from ending. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 const aResponse = () => new ServerResponse(new IncomingMessage(new Socket()));
 
-it('has a timer while its reader is there', () => {
+it('has a timer while its reader is connected', () => {
   const reader = new AbortController();
   openEventStream(aResponse(), reader.signal, new StreamBuffers());
   expect(vi.getTimerCount()).toBe(1);
@@ -18,7 +18,7 @@ it('has a timer while its reader is there', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('has none for a reader that had gone before', () => {
+it('has no timer for a reader that disconnected before', () => {
   openEventStream(aResponse(), AbortSignal.abort(), new StreamBuffers());
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
- * Server-sent events to one reader. A comment every 15 s keeps the connection and finds out who has gone. A reader that
- * leaves more than 1 MiB unread is dropped; stream-buffers.ts bounds what all readers together leave unread.
+ * Server-sent events to one reader. A comment every 15 s keeps the connection open and detects disconnected readers. A
+ * reader with more than 1 MiB unread is dropped; stream-buffers.ts bounds the unread bytes of all readers.
  */
 import type { ServerResponse } from 'node:http';
 import type { StreamBuffers } from './stream-buffers.ts';
@@ -12,19 +12,19 @@ export interface ServerEvent {
 }
 
 export interface EventStream {
-  /** Aborted when the reader has gone, was dropped, or the server stops. */
+  /** Aborted when the reader disconnects, is dropped, or the server stops. */
   readonly signal: AbortSignal;
   send(event: ServerEvent): void;
-  /** Sends messages that are formatted already. */
+  /** Sends messages that are already formatted. */
   write(text: string): void;
-  /** Resolved when the reader has room for more: for whoever has much to send and can wait with it. */
+  /** Resolves when the reader can take more data. */
   drained(): Promise<void>;
 }
 
 const COMMENT_EVERY_MS = 15_000;
-const MOST_UNREAD = 1024 * 1024;
+const MAX_UNREAD = 1024 * 1024;
 
-/** The response must have its head already. */
+/** Opens a stream. The head of the response must have been sent. */
 export function openEventStream(response: ServerResponse, signal: AbortSignal, buffers: StreamBuffers): EventStream {
   buffers.add(response);
   const write = (text: string): void => {
@@ -32,14 +32,14 @@ export function openEventStream(response: ServerResponse, signal: AbortSignal, b
     buffers.reserve(response, text.length);
     if (response.destroyed) return;
     response.write(text);
-    if (response.writableLength > MOST_UNREAD) response.destroy();
+    if (response.writableLength > MAX_UNREAD) response.destroy();
   };
-  // A reader may have gone before this: nobody would tell of it again.
+  // An aborted signal emits no event, so its timer would never be cleared.
   if (!signal.aborted) {
     const timer = setInterval(() => write(':\n\n'), COMMENT_EVERY_MS);
     signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
-  // Something at once, so that the reader knows that it is heard.
+  // A first comment, so that the reader knows that the stream is open.
   write(':\n\n');
   return { signal, send: (event) => write(formatServerEvent(event)), write, drained: () => drained(response, signal) };
 }
@@ -57,7 +57,7 @@ function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns the message as it is written to the stream. */
+/** Formats a message for the stream. */
 export function formatServerEvent({ data, id, event }: ServerEvent): string {
   const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
   return `${head}${data

@@ -1,4 +1,4 @@
-/** Rows of jobs for those who listen, with the settings of their queues at hand. */
+/** Rows of jobs for event streams, with a cache of queue settings. */
 import type { Job } from '../../core/job/job.ts';
 import type { Labelled } from '../../core/job/label.ts';
 import { labelOf } from '../../core/job/label.ts';
@@ -14,11 +14,11 @@ export interface RowSources {
   now(): number;
 }
 
-/** Rows looked up at once; what is more than that is told without. */
-const MOST_ROWS = 500;
-const MOST_SETTINGS = 1_000;
-/** A row that is longer is left out, so that the ring of events has a size that can be told. */
-const MOST_ROW_LENGTH = 2_048;
+/** The limit of rows in one read; further jobs have no row in their message. */
+const MAX_ROWS = 500;
+const MAX_SETTINGS = 1_000;
+/** Longer rows are omitted, which bounds the memory of the event ring. */
+const MAX_ROW_LENGTH = 2_048;
 
 export class JobRows {
   readonly #sources: RowSources;
@@ -28,18 +28,18 @@ export class JobRows {
     this.#sources = sources;
   }
 
-  /** The settings of this queue have changed. */
+  /** Drops the cached settings of a queue. */
   forget(queue: string): void {
     this.#settings.delete(queue);
   }
 
-  /** Nothing for jobs that are gone or too long to tell; nothing at all when the store is away. */
+  /** Returns rows by id, without deleted jobs and rows that are too long; empty if the store is unavailable. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, JobRow>> {
     try {
-      const jobs = ids.length === 0 ? [] : await this.#sources.store.jobs.find(ids.slice(0, MOST_ROWS));
+      const jobs = ids.length === 0 ? [] : await this.#sources.store.jobs.find(ids.slice(0, MAX_ROWS));
       const found = jobs.filter((job) => job !== null);
       const rows = await this.#rowsOf(found);
-      return new Map(rows.filter(([, row]) => JSON.stringify(row).length <= MOST_ROW_LENGTH));
+      return new Map(rows.filter(([, row]) => JSON.stringify(row).length <= MAX_ROW_LENGTH));
     } catch {
       return new Map();
     }
@@ -52,7 +52,7 @@ export class JobRows {
       : row[1];
   }
 
-  /** With the labels that a list has: one that a limit holds back says so. */
+  /** Builds rows with the labels of a job list, including wait reasons. */
   async #rowsOf(jobs: readonly Job[]): Promise<readonly (readonly [string, JobRow])[]> {
     const settings = new Map<string, QueueSettings>();
     for (const { queue } of jobs) settings.set(queue, settings.get(queue) ?? (await this.#settingsOf(queue)));
@@ -67,7 +67,7 @@ export class JobRows {
     const known = this.#settings.get(queue);
     if (known !== undefined) return known;
     const settings = await this.#sources.settings.read(queue);
-    if (this.#settings.size >= MOST_SETTINGS) this.#settings.clear();
+    if (this.#settings.size >= MAX_SETTINGS) this.#settings.clear();
     this.#settings.set(queue, settings);
     return settings;
   }

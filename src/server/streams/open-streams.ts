@@ -1,68 +1,68 @@
 /**
- * Streams that stay open under a credential. Every two seconds the store is asked whether each still holds; when one was
- * revoked or is over, its streams are closed. The timer runs only while somebody stays.
+ * Open streams with their credentials. Every two seconds, each credential is checked in the store; the streams of a revoked
+ * or expired one are closed. The timer runs only while there are open streams.
  */
 import type { Caller } from '../auth/callers.ts';
 
-export interface StaysOptions {
-  isStill(caller: Caller): Promise<boolean>;
+export interface OpenStreamsOptions {
+  isValid(caller: Caller): Promise<boolean>;
   onTrouble(what: string, error: unknown): void;
 }
 
-interface Stay {
+interface OpenStream {
   readonly caller: Caller;
   readonly revoked: AbortController;
 }
 
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 
-export class Stays {
-  readonly #options: StaysOptions;
-  readonly #stays = new Set<Stay>();
+export class OpenStreams {
+  readonly #options: OpenStreamsOptions;
+  readonly #streams = new Set<OpenStream>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: StaysOptions) {
+  constructor(options: OpenStreamsOptions) {
     this.#options = options;
   }
 
-  /** The signal aborts when the credential holds no more. `gone` ends the stay. */
+  /** Adds a stream until `gone` aborts. Returns a signal that aborts when the credential is no longer valid. */
   add(caller: Caller, gone: AbortSignal): AbortSignal {
-    const stay = { caller, revoked: new AbortController() };
-    this.#stays.add(stay);
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS);
-    gone.addEventListener('abort', () => this.#remove(stay), { once: true });
-    if (gone.aborted) this.#remove(stay);
-    return stay.revoked.signal;
+    const stream = { caller, revoked: new AbortController() };
+    this.#streams.add(stream);
+    this.#timer ??= setInterval(() => void this.#checkAll(), CHECK_EVERY_MS);
+    gone.addEventListener('abort', () => this.#remove(stream), { once: true });
+    if (gone.aborted) this.#remove(stream);
+    return stream.revoked.signal;
   }
 
-  #remove(stay: Stay): void {
-    this.#stays.delete(stay);
-    if (this.#stays.size > 0) return;
+  #remove(stream: OpenStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  async #look(): Promise<void> {
-    const byPlace = new Map<string, Stay[]>();
-    for (const stay of this.#stays) {
-      const place = `${stay.caller.kind}/${stay.caller.id}`;
-      byPlace.set(place, [...(byPlace.get(place) ?? []), stay]);
+  async #checkAll(): Promise<void> {
+    const byCredential = new Map<string, OpenStream[]>();
+    for (const stream of this.#streams) {
+      const key = `${stream.caller.kind}/${stream.caller.id}`;
+      byCredential.set(key, [...(byCredential.get(key) ?? []), stream]);
     }
-    await Promise.all([...byPlace.values()].map((stays) => this.#lookAt(stays)));
+    await Promise.all([...byCredential.values()].map((streams) => this.#check(streams)));
   }
 
-  async #lookAt(stays: readonly Stay[]): Promise<void> {
-    const [first] = stays;
+  async #check(streams: readonly OpenStream[]): Promise<void> {
+    const [first] = streams;
     try {
-      if (first === undefined || (await this.#options.isStill(first.caller))) return;
+      if (first === undefined || (await this.#options.isValid(first.caller))) return;
     } catch (error) {
-      // A store that is away says nothing of the credential: the streams stay, and it is asked again.
-      this.#options.onTrouble('whether open streams may stay could not be found out', error);
+      // An unavailable store says nothing about the credential: the streams stay open until the next check.
+      this.#options.onTrouble('cannot check the credentials of open streams', error);
       return;
     }
-    for (const stay of stays) {
-      stay.revoked.abort();
-      this.#remove(stay);
+    for (const stream of streams) {
+      stream.revoked.abort();
+      this.#remove(stream);
     }
   }
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Reader } from './stream-buffers.ts';
 import { StreamBuffers } from './stream-buffers.ts';
 
-/** A reader that takes what was written only when it is told to. */
+/** A reader that reads only when `take` is called. */
 class SlowReader extends EventEmitter implements Reader {
   writableLength = 0;
   isDropped = false;
@@ -39,7 +39,7 @@ it('drops the readers whose bytes have waited longest, and no more than makes ro
     write(buffers, reader, 100);
   }
   expect(readers.some(({ isDropped }) => isDropped)).toBe(false);
-  // The first reader takes everything, and then has bytes that wait for the shortest time.
+  // The first reader reads everything, so its next bytes have waited for the shortest time.
   readers[0]?.take();
   now += 1;
   write(buffers, readers[0] as SlowReader, 100);
@@ -48,7 +48,7 @@ it('drops the readers whose bytes have waited longest, and no more than makes ro
   expect(buffers.size).toBe(5);
 });
 
-it('counts no bytes that were taken, and no reader that has gone', () => {
+it('counts neither bytes that were read nor readers that disconnected', () => {
   const buffers = new StreamBuffers(1_000);
   const [quick, gone] = readersOf(buffers, 2) as [SlowReader, SlowReader];
   write(buffers, gone, 700);

@@ -1,18 +1,18 @@
 /**
- * The memory that all event streams of a server take together for bytes that their readers have not taken yet.
+ * Bounds the unread bytes of all event streams of a server.
  *
- * Invariant: the sum of unread bytes stays below the limit. When it would pass the limit, the slowest readers are dropped
- * first: those whose bytes have waited longest.
+ * Invariant: the sum of unread bytes stays below the limit. Before it would exceed the limit, the slowest readers are
+ * dropped: those whose bytes have waited longest.
  */
 
-/** Unread bytes of all event streams of a node together. */
+/** The limit of unread bytes over all event streams of a node. */
 export const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
-/** A count of the unread bytes drops readers above this share of the limit, */
+/** Above this share of the limit, a count of the unread bytes drops readers. */
 const FULL_SHARE = 3 / 4;
-/** until they are below this one. The gap keeps counts rare: one per quarter of the limit that is written. */
+/** It drops readers until this share is reached. The gap makes counts rare: one per quarter of the limit written. */
 const KEPT_SHARE = 1 / 2;
 
-/** The part of a response that is needed here. */
+/** The part of a response that this class needs. */
 export interface Reader {
   readonly writableLength: number;
   once(event: 'close', listener: () => void): unknown;
@@ -21,7 +21,7 @@ export interface Reader {
 }
 
 interface Buffered {
-  /** When the bytes began to wait that the reader has not taken yet. */
+  /** Since when the unread bytes wait. */
   waitsSince: number;
 }
 
@@ -29,7 +29,7 @@ export class StreamBuffers {
   readonly #limit: number;
   readonly #now: () => number;
   readonly #readers = new Map<Reader, Buffered>();
-  /** At least the unread bytes: bytes that were taken are subtracted at the next count. */
+  /** An upper bound of the unread bytes: bytes that were read are subtracted at the next count. */
   #atMost = 0;
 
   constructor(limit: number = MAX_UNREAD_BYTES, now: () => number = () => performance.now()) {
@@ -37,12 +37,12 @@ export class StreamBuffers {
     this.#now = now;
   }
 
-  /** The streams that are open. */
+  /** The number of open streams. */
   get size(): number {
     return this.#readers.size;
   }
 
-  /** The bytes of all streams that their readers have not taken yet. */
+  /** The unread bytes of all streams. */
   get unreadBytes(): number {
     let bytes = 0;
     for (const { writableLength } of this.#readers.keys()) bytes += writableLength;
@@ -57,7 +57,7 @@ export class StreamBuffers {
     reader.once('close', () => this.#readers.delete(reader));
   }
 
-  /** Makes room for bytes that are about to be written to a reader. */
+  /** Reserves room for bytes before they are written to a reader. */
   reserve(reader: Reader, bytes: number): void {
     const buffered = this.#readers.get(reader);
     if (buffered === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The page of the API: every operation with its description and an example, and every code of an error. Plain HTML without
- * a script, and made of nothing but the route table.
+ * The documentation page of the API: every operation with its description and an example, and every error code. Plain HTML
+ * without scripts, built from the route table.
  */
 import { schemaOf } from '../../core/input/json-schema.ts';
 import { PROBLEMS } from '../../wire/problem-details.ts';
@@ -18,10 +18,10 @@ export function apiPage(routes: readonly Route[], origin: string): string {
   });
   const links = groups.map((group) => `<a href="#${escape(group)}">${escape(group)}</a>`);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Longhaul: the API</title>
+<html lang="en"><head><meta charset="utf-8"><title>Longhaul API</title>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="${STYLE_ADDRESS.slice(1)}"></head>
-<body><header><h1>The API of Longhaul</h1>
-<p>The same as a document for machines: <a href="openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON.</p>
+<body><header><h1>Longhaul API</h1>
+<p>Also available as OpenAPI 3.1: <a href="openapi.json">/openapi.json</a>. Bodies are JSON.</p>
 <nav>${links.join(' ')} <a href="#errors">errors</a></nav></header>
 <main>${sections.join('\n')}
 ${errors()}</main></body></html>
@@ -35,7 +35,7 @@ function groupOf({ name }: Route): string {
 function article(route: Route, origin: string): string {
   const { name, method, path, about, role, query, body, answer } = route;
   return `<article id="${escape(name)}"><h3><b>${method}</b> <code>${escape(path)}</code></h3>
-<p>${escape(about)}</p><p class="role">${role === 'open' ? 'open to all' : `role ${role}`}</p>
+<p>${escape(about)}</p><p class="role">${role === 'open' ? 'no authentication' : `role ${role}`}</p>
 <pre>${escape(curlOf(route, origin))}</pre>
 ${Object.keys(query).length === 0 ? '' : schemaBlock('Query', Object.fromEntries(Object.entries(query).map(([key, check]) => [key, schemaOf(check)])))}
 ${body === null ? '' : schemaBlock('Body', isStream(body) ? 'bytes, as application/octet-stream' : schemaOf(body))}
@@ -54,7 +54,7 @@ function errors(): string {
       `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escape(title)}</td></tr>`,
   );
   return `<section id="errors"><h2>errors</h2><p>Every error is a problem detail (RFC 9457) with one of these codes.</p>
-<table><thead><tr><th>code</th><th>status</th><th>what it says</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></section>`;
+<table><thead><tr><th>code</th><th>status</th><th>meaning</th></tr></thead><tbody>${rows.join('\n')}</tbody></table></section>`;
 }
 
 function escape(text: string): string {

@@ -1,5 +1,4 @@
-/** One action on many jobs, page by page; the answer counts what came of it. A call does a bounded amount and says so. */
-
+/** Applies one action to many jobs, page by page, and counts the results. One call handles a bounded number of pages. */
 import type { WordQuery } from '../../core/job/filter-pages.ts';
 import { listJobs } from '../../core/job/filter-pages.ts';
 import type { JobPage, JobStore } from '../../core/ports/job-store.ts';
@@ -10,7 +9,7 @@ export type BulkAction =
   | { readonly kind: 'delete' }
   | { readonly kind: 'requeue'; readonly queue?: string; readonly delayMs?: number };
 
-export interface Which {
+export interface Selection {
   readonly ids?: readonly string[];
   readonly query?: Partial<WordQuery>;
 }
@@ -18,35 +17,35 @@ export interface Which {
 export interface BulkResult {
   readonly ok: number;
   readonly refused: Readonly<Record<string, number>>;
-  /** Whether the same call would find more. */
+  /** Whether more jobs match than this call handled. */
   readonly more: boolean;
 }
 
 const PAGE = 500;
-const MOST_PAGES = 40;
+const MAX_PAGES = 40;
 
-export async function bulk(jobs: JobStore, which: Which, action: BulkAction): Promise<BulkResult> {
+export async function bulk(jobs: JobStore, selection: Selection, action: BulkAction): Promise<BulkResult> {
   const count = { ok: 0, refused: {} as Record<string, number> };
-  if (which.ids !== undefined) {
-    tally(count, await act(jobs, which.ids, action));
+  if (selection.ids !== undefined) {
+    addResults(count, await act(jobs, selection.ids, action));
     return { ...count, more: false };
   }
-  const more = await eachPage(jobs, which.query ?? {}, async (page) => {
+  const more = await eachPage(jobs, selection.query ?? {}, async (page) => {
     const ids = page.map(({ id }) => id);
-    tally(count, await act(jobs, ids, action));
+    addResults(count, await act(jobs, ids, action));
   });
   return { ...count, more };
 }
 
 export interface Matching {
   readonly count: number;
-  /** How many of them others wait for. */
+  /** How many of them have dependents. */
   readonly awaited: number;
-  /** Whether there are more than one call would do. */
+  /** Whether more jobs match than one call handles. */
   readonly more: boolean;
 }
 
-/** How many one call would find. */
+/** Counts the jobs that one bulk call would select. */
 export async function countMatching(jobs: JobStore, query: Partial<WordQuery>): Promise<Matching> {
   const sum = { count: 0, awaited: 0 };
   const more = await eachPage(jobs, query, async (page) => {
@@ -56,14 +55,14 @@ export async function countMatching(jobs: JobStore, query: Partial<WordQuery>): 
   return { ...sum, more };
 }
 
-/** Answers whether there are more pages than are looked at in one call. */
+/** Calls `work` for each page. Returns whether there are more pages than one call handles. */
 async function eachPage(
   jobs: JobStore,
   query: Partial<WordQuery>,
   work: (page: JobPage['jobs']) => Promise<void>,
 ): Promise<boolean> {
   let after: string | null = null;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page: JobPage = await listJobs(jobs, {
       ...query,
       order: 'newest',
@@ -97,7 +96,7 @@ async function act(
   }
 }
 
-function tally(
+function addResults(
   count: { ok: number; readonly refused: Record<string, number> },
   results: readonly ({ readonly ok: true } | Refused)[],
 ): void {

@@ -1,75 +1,78 @@
 /**
- * The attempts of a job whose files lie on several nodes: each is shown as the node tells that has it, or a copy of it, and
- * with who that is. A node that does not answer soon leaves its attempts as the store alone knows them.
+ * The attempts of a job whose files are on several nodes. Each attempt comes from the node that has its files or a copy, and
+ * names that node. If a node does not answer in time, its attempts have only what the store knows.
  */
 import type { Readable } from 'node:stream';
-import type { AttemptHolder, AttemptView, PlacedAttempt } from '../../node/attempts/attempt-view.ts';
 import type { ProvenEntry } from '../../node/cluster/node-entry.ts';
 import { nodeOfWorker } from '../../node/cluster/node-entry.ts';
+import type { AttemptHolder, AttemptView, PlacedAttempt } from '../../wire/attempt-view.ts';
 import { jsonIn } from '../http/read-json.ts';
-import type { Asking } from './from-other-node.ts';
+import type { ForwardableCall } from './from-other-node.ts';
 import { nodeOf } from './node-of.ts';
 
-const SOON_MS = 5_000;
-const MOST_BYTES = 4 * 1024 * 1024;
-/** Of a job that went round many nodes, the last ones it was on. */
-const MOST_ASKED = 8;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** The limit of nodes to ask: the last ones on which the job ran. */
+const MAX_NODES = 8;
 
-export async function attemptsEverywhere(
-  call: Asking,
+export async function clusterAttempts(
+  call: ForwardableCall,
   { attempts }: { readonly attempts: readonly AttemptView[] },
 ): Promise<readonly PlacedAttempt[]> {
-  const { context, who } = call;
-  if (!context.store.isShared || who.node !== undefined) return attempts.map((each) => ({ ...each, node: null }));
-  const told = await askHolders(call, attempts);
+  const { context, principal } = call;
+  if (!context.store.isShared || principal.node !== undefined) return attempts.map((each) => ({ ...each, node: null }));
+  const remote = await remoteAttempts(call, attempts);
   return Promise.all(
     attempts.map(async (own) => {
-      const better = own.script === null ? told.find(({ attempt }) => attempt === own.attempt) : undefined;
+      const better = own.script === null ? remote.find(({ attempt }) => attempt === own.attempt) : undefined;
       return { ...(better ?? own), isRunning: own.isRunning, node: await holder(call, own) };
     }),
   );
 }
 
-/** What others tell of those that are not here. */
-async function askHolders(call: Asking, attempts: readonly AttemptView[]): Promise<readonly AttemptView[]> {
+/** Fetches the attempts whose files are not on this node. */
+async function remoteAttempts(
+  call: ForwardableCall,
+  attempts: readonly AttemptView[],
+): Promise<readonly AttemptView[]> {
   const { others } = nodeOf(call.context);
   const missing = attempts.filter(({ script }) => script === null).map(({ worker }) => nodeOfWorker(worker));
-  const asked = [...new Set(missing)].filter((id) => id !== null && id !== others.id).slice(-MOST_ASKED);
-  const told = await Promise.all(asked.map((id) => askFor(call, id ?? '')));
-  return told.flat().filter(({ script }) => script !== null);
+  const holders = [...new Set(missing)].filter((id) => id !== null && id !== others.id).slice(-MAX_NODES);
+  const fetched = await Promise.all(holders.map((id) => fetchFrom(call, id ?? '')));
+  return fetched.flat().filter(({ script }) => script !== null);
 }
 
-/** The node itself, or when it does not answer, everybody who may have a copy. */
-async function askFor(call: Asking, id: string): Promise<readonly AttemptView[]> {
+/** Asks the node itself; if it does not answer, all other nodes, since any may have a copy. */
+async function fetchFrom(call: ForwardableCall, id: string): Promise<readonly AttemptView[]> {
   const present = await nodeOf(call.context).others.present();
   const itself = present.filter((entry) => entry.id === id);
-  const told = await askEach(call, itself);
-  return told.length > 0
-    ? told
-    : askEach(
+  const attempts = await fetchEach(call, itself);
+  return attempts.length > 0
+    ? attempts
+    : fetchEach(
         call,
         present.filter((entry) => entry.id !== id),
       );
 }
 
-async function askEach(call: Asking, entries: readonly ProvenEntry[]): Promise<readonly AttemptView[]> {
+async function fetchEach(call: ForwardableCall, entries: readonly ProvenEntry[]): Promise<readonly AttemptView[]> {
   const { others } = nodeOf(call.context);
-  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(SOON_MS)]);
-  const told = await Promise.all(
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const answers = await Promise.all(
     entries.map(async (entry) => {
       const reply = await others.askOne(entry, { path: call.request.url ?? '', signal });
       return reply.ok ? attemptsIn(reply.body) : [];
     }),
   );
-  return told.flat();
+  return answers.flat();
 }
 
 async function attemptsIn(body: Readable): Promise<readonly AttemptView[]> {
-  const told = (await jsonIn(body, MOST_BYTES)) as { readonly attempts: readonly AttemptView[] } | null;
-  return told?.attempts ?? [];
+  const answer = (await jsonIn(body, MAX_BYTES)) as { readonly attempts: readonly AttemptView[] } | null;
+  return answer?.attempts ?? [];
 }
 
-async function holder(call: Asking, { worker }: AttemptView): Promise<AttemptHolder | null> {
+async function holder(call: ForwardableCall, { worker }: AttemptView): Promise<AttemptHolder | null> {
   const id = nodeOfWorker(worker);
   if (id === null) return null;
   const { others } = nodeOf(call.context);

@@ -1,6 +1,6 @@
 /**
- * What the routes work on. The composition root puts it together; the server holds no rule of its own and asks no more
- * of a node than what stands here.
+ * The services that routes use. The composition root assembles them. The server has no rules of its own, and uses of a node
+ * only what this file lists.
  */
 import type { ClockSource } from '../../core/lifecycle/clock.ts';
 import type { Prunable } from '../../core/lifecycle/prunable.ts';
@@ -21,8 +21,8 @@ import type { Hooks } from '../../node/webhooks/open-webhooks.ts';
 import type { EventFeed } from '../streams/event-feed.ts';
 import type { PageFiles } from './web-files.ts';
 
-/** The part of a node that the server speaks to. */
-export interface NodeFace {
+/** The part of a node that the server uses. */
+export interface NodeServices {
   readonly attachments: Attachments;
   readonly uploads: AttachmentUploads;
   readonly attempts: AttemptReader;
@@ -30,49 +30,49 @@ export interface NodeFace {
   readonly copies: Copies;
   /** The other nodes of the store. */
   readonly others: OtherNodes;
-  /** The store's time, as far as it is known. */
+  /** Returns the store's time, estimated from its last answer. */
   storeNow(): number;
   readonly hooks: Pick<Hooks, 'problems'>;
-  /** Queues by name, with what keeps each from being worked. */
+  /** Returns the queues of this node with their problems; null for a queue without one. */
   queues(): ReadonlyMap<string, string | null>;
-  /** Those that a file in the folder of the queues makes. */
+  /** Returns the queues that are defined by a file in the directory of queues. */
   fileQueues(): ReadonlySet<string>;
-  /** Of a script that runs here; null for any other job. */
+  /** Returns the processes of a script that runs on this node; null for any other job. */
   processes(job: string): Promise<JobProcesses | null>;
-  /** The MD5 of an attachment's content, for who goes by it; null when it is not on this disk. */
+  /** Returns the MD5 of an attachment, for the RQ interface; null if its content is not on this disk. */
   md5(sha256: string): Promise<string | null>;
-  /** What is kept in files of a queue's jobs; null before somebody counted. */
+  /** Returns the file storage of a queue's jobs; null before the first count. */
   keptFiles(queue: string): QueueFiles | null;
-  /** What retention would take of them now. */
+  /** Returns the files that retention would delete now. */
   prunableFiles(queue?: string): Promise<readonly Prunable[]>;
   reload(): Promise<void>;
-  /** Somebody changed a schedule: looks at once. */
+  /** Makes the schedule runner check at once, after a change of a schedule. */
   wakeSchedules(): void;
 }
 
-export interface SettingsFace {
+export interface SettingsAccess {
   read(queue: string): Promise<QueueSettings>;
-  /** The queue's own, and those of every queue. */
+  /** Returns the queue's own settings and those for all queues. */
   layers(queue: string): Promise<SettingLayers>;
   change(queue: string, input: SettingsInput): Promise<QueueSettings>;
   unset(queue: string, name: SettingName): Promise<QueueSettings>;
 }
 
-/** What the composition root gives; the server itself adds what lives as long as it does. */
+/** The context from the composition root; the server adds the event feed. */
 export type GivenContext = Omit<ServerContext, 'events'>;
 
 export interface ServerContext {
   readonly store: Store;
-  /** As the store was opened: a caller's `now` is taken only where it was opened for that. */
+  /** The clock of the store: a caller's `now` is accepted only if the store does not use its own clock. */
   readonly clock: ClockSource;
-  readonly settings: SettingsFace;
-  /** Null where no node runs beside the server: then there are no files to speak of. */
-  readonly node: NodeFace | null;
-  /** Null as above. */
+  readonly settings: SettingsAccess;
+  /** Null if the server runs without a node: then there are no files. */
+  readonly node: NodeServices | null;
+  /** Null if the server runs without a node. */
   readonly health: NodeHealth | null;
-  /** The page for people, where it was built. */
+  /** The files of the web UI; null if it is not built. */
   readonly page: PageFiles | null;
-  /** What happens in the store, for those who listen. */
+  /** The events of the store, for event streams. */
   readonly events: EventFeed;
   readonly version: string;
   newId(): string;

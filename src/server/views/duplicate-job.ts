@@ -1,6 +1,6 @@
 /**
- * A job made after another. Where there are attachments it is a draft until it has them too, so that nobody claims it
- * without; a unique key is not taken over, since the other job may hold it.
+ * Adds a copy of a job. With attachments, the copy is a draft until they are copied, so that no worker claims it without
+ * them. The unique key is not copied, since the original may hold it.
  */
 import type { GivenOptions } from '../../core/input/add-options.ts';
 import { newJobOf } from '../../core/input/add-options.ts';
@@ -21,31 +21,32 @@ interface Duplicate extends GivenOptions {
   newId(): string;
 }
 
-export async function duplicateJob(context: ServerContext, order: Duplicate): Promise<Reply> {
-  const { from } = order;
+export async function duplicateJob(context: ServerContext, request: Duplicate): Promise<Reply> {
+  const { from } = request;
   const job = await findJob(context, from);
   const attachments = context.node?.attachments ?? null;
   const hasFiles = attachments !== null && (await attachments.list(from)).length > 0;
-  const wanted = await wantedOf(context, job, order);
+  const copy = await toNewJob(context, job, request);
   const { jobs } = context.store;
-  const { ok: _ok, ...added } = mustBeOk(await jobs.add([hasFiles ? { ...wanted, draft: true } : wanted]));
+  const { ok: _ok, ...added } = mustBeOk(await jobs.add([hasFiles ? { ...copy, draft: true } : copy]));
   if (!hasFiles || added.state !== 'draft') return json(added, added.outcome === 'added' ? 201 : 200);
   await attachments.copy(from, added.id);
-  if (wanted.draft === true) return json(added, 201);
+  if (copy.draft === true) return json(added, 201);
   const { state } = mustBeOk(await jobs.commit([added.id]));
   return json({ ...added, state }, 201);
 }
 
-async function wantedOf(context: ServerContext, job: Job, order: Duplicate): Promise<NewJob> {
-  const { from: _from, queue = job.queue, data = job.data, newId, forceRemote = false, ...options } = order;
+async function toNewJob(context: ServerContext, job: Job, request: Duplicate): Promise<NewJob> {
+  const { from: _from, queue = job.queue, data = job.data, newId, forceRemote = false, ...options } = request;
   if (!isAddress(queue))
     return copyOf(job, newJobOf({ queue, data, newId }, { ...options, ...(forceRemote && { forceRemote }) }));
   const copy = copyOf(job, newJobOf({ queue: job.queue, data, newId }, options));
-  const came = await recallRelayed(context.store.records, job.id);
-  return relayJob({ ...copy, queue }, { forceRemote, ...(came !== null && { origin: came.origin, hops: came.hops }) });
+  const relayed = await recallRelayed(context.store.records, job.id);
+  const route = relayed === null ? {} : { origin: relayed.origin, hops: relayed.hops };
+  return relayJob({ ...copy, queue }, { forceRemote, ...route });
 }
 
-function copyOf(job: Job, wanted: NewJob): NewJob {
+function copyOf(job: Job, changes: NewJob): NewJob {
   const { name, priority, tags, policy } = job;
-  return { ...(name !== null && { name }), priority, tags, ...wanted, policy: { ...policy, ...wanted.policy } };
+  return { ...(name !== null && { name }), priority, tags, ...changes, policy: { ...policy, ...changes.policy } };
 }

@@ -1,4 +1,4 @@
-/** Answers about files of jobs: how far one has come, what it is, and why one is not taken. */
+/** Answers about files of jobs: upload progress, file headers, refused uploads. */
 import type { Refused } from '../../core/ports/refusal.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import type { Attachment } from '../../files/attachments/attachments.ts';
@@ -6,10 +6,10 @@ import type { UploadRefused } from '../../files/attachments/file-upload.ts';
 import { problemReply, refusedReply } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** The no to an upload. */
+/** Returns the answer to a refused upload. */
 export function refusedUpload({ refusal }: UploadRefused | Refused): Reply {
   const reply = replyTo(refusal);
-  // Whatever is still on its way is left unread.
+  // The rest of the body is not read.
   return { ...reply, headers: { ...reply.headers, connection: 'close' } };
 }
 
@@ -31,12 +31,12 @@ function replyTo(refusal: (UploadRefused | Refused)['refusal']): Reply {
 
 export const notFound = (subject: string): Reply => refusedReply(refuse('not-found', subject).refusal);
 
-/** How far a file has come. */
+/** Returns the headers for the progress of an upload. */
 export function progress(offset: number, size: number | null): Record<string, string> {
   return { 'upload-offset': String(offset), ...(size !== null && { 'upload-length': String(size) }) };
 }
 
-/** Bytes to be saved under their name, never to be shown. */
+/** Returns headers that make a browser save the file and never display it. */
 export function fileHeaders({ name, sha256 }: Attachment): Record<string, string> {
   const file = encodeURIComponent(name.split('/').at(-1) ?? '').replaceAll(/['()*]/g, percent);
   return {

@@ -1,6 +1,6 @@
 /**
- * What another node of the store has, passed on to our own caller as it comes: logs, attachments, processes. Only who was
- * let in here is answered, and what a node asks for is never passed on: no question goes round.
+ * Forwards requests for logs, attachments and processes to the node of the store that has them, and streams the answer. Only
+ * requests of authorized callers are forwarded; requests of other nodes never are, so that no request can circulate.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Job } from '../../core/job/job.ts';
@@ -14,10 +14,10 @@ import type { Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
 import { nodeOf } from './node-of.ts';
 
-/** Of the request: which part, and which state of it the caller has already. */
-const ASKED = ['range', 'if-range', 'if-none-match', 'last-event-id'] as const;
-/** Of the answer: what tells the content, and nothing that tells of the connection. */
-const ANSWERED = [
+/** Request headers that are forwarded: ranges and conditions. */
+const REQUEST_HEADERS = ['range', 'if-range', 'if-none-match', 'last-event-id'] as const;
+/** Response headers that are forwarded: those of the content, none of the connection. */
+const RESPONSE_HEADERS = [
   'content-type',
   'content-length',
   'content-range',
@@ -32,20 +32,20 @@ const ANSWERED = [
   'retry-after',
 ] as const;
 
-/** A piece of a log, each character of it escaped at the worst. */
-const MOST_LINES_BYTES = 8 * 1024 * 1024;
+/** Enough for the lines of a log in which every character is escaped. */
+const MAX_LINES_BYTES = 8 * 1024 * 1024;
 
-export type Asking = Pick<Call, 'context' | 'request' | 'signal' | 'who'>;
+export type ForwardableCall = Pick<Call, 'context' | 'request' | 'signal' | 'principal'>;
 
-export interface AskedAttempt {
+export interface LogRequest {
   readonly id: string;
   readonly attempt: number | 'latest';
-  /** What stands behind `…/log` in the address. */
+  /** The part of the URL after `…/log`. */
   readonly rest: string;
 }
 
-/** Null: it is here, it is to come, or nobody keeps files of it. */
-export async function attemptElsewhere(call: Asking, { id, attempt, rest }: AskedAttempt): Promise<Reply | null> {
+/** Forwards a request for a log. Returns null if the log is on this node, does not exist yet, or no node has it. */
+export async function forwardLog(call: ForwardableCall, { id, attempt, rest }: LogRequest): Promise<Reply | null> {
   const { store } = call.context;
   const node = nodeOf(call.context);
   const [job] = await store.jobs.find([id]);
@@ -53,59 +53,66 @@ export async function attemptElsewhere(call: Asking, { id, attempt, rest }: Aske
   const number = attempt === 'latest' ? job.attempt : attempt;
   if (number === 0 || number > job.attempt || node.attempts.isHere(id, number)) return null;
   const what = `the log of attempt ${number} of job ${id}`;
-  if (call.who.node !== undefined) throw refuseRequest('not-found', `${what} is not on this node`);
+  if (call.principal.node !== undefined) throw refuseRequest('not-found', `${what} is not on this node`);
   const holder = await holderOf(store, job, number);
   if (holder === null || (holder === node.others.id && isStarting(job, number))) return null;
-  // The latest one is a number from here on: it must not become another one on the way.
+  // `latest` is forwarded as a number, so that both nodes mean the same attempt.
   const path = `/api/jobs/${encodeURIComponent(id)}/attempts/${number}/log${rest}`;
-  return passOn(call, { what, holders: [holder], path });
+  return forward(call, { what, holders: [holder], path });
 }
 
-/** The last lines of the latest attempt as texts. Null: as above. */
-export async function lastLinesElsewhere(call: Asking, id: string, count: number): Promise<readonly string[] | null> {
-  const reply = await attemptElsewhere(call, { id, attempt: 'latest', rest: `?tail=${count}` });
+/** Returns the last lines of the latest attempt from its node; null under the conditions of `forwardLog`. */
+export async function remoteLastLines(
+  call: ForwardableCall,
+  id: string,
+  count: number,
+): Promise<readonly string[] | null> {
+  const reply = await forwardLog(call, { id, attempt: 'latest', rest: `?tail=${count}` });
   if (reply?.body.kind !== 'bytes') return null;
-  const page = (await jsonIn(reply.body.stream, MOST_LINES_BYTES)) as { lines?: readonly { text: string }[] } | null;
+  const page = (await jsonIn(reply.body.stream, MAX_LINES_BYTES)) as { lines?: readonly { text: string }[] } | null;
   if (reply.status === 200 && page?.lines !== undefined) return page.lines.map(({ text }) => text);
-  throw refuseRequest('node-away', `the log of job ${id}: the node that holds it did not tell it whole`);
+  throw refuseRequest('node-away', `the log of job ${id}: the answer of the node that holds it is incomplete`);
 }
 
 const isStarting = ({ state, attempt }: Job, number: number): boolean => state === 'running' && attempt === number;
 
-/** Null: it is on this node's disk. */
-export async function attachmentElsewhere(call: Asking, id: string, file: Attachment): Promise<Reply | null> {
+/** Forwards a request for an attachment. Returns null if this node has it, or the store is not shared. */
+export async function forwardAttachment(call: ForwardableCall, id: string, file: Attachment): Promise<Reply | null> {
   const { attachments } = nodeOf(call.context);
   if (await attachments.isHere(file)) return null;
   const what = `attachment ${file.name} of job ${id}`;
-  if (call.who.node !== undefined) throw refuseRequest('not-found', `${what} is not on this node`);
+  if (call.principal.node !== undefined) throw refuseRequest('not-found', `${what} is not on this node`);
   if (!call.context.store.isShared) return null;
-  return passOn(call, { what, holders: await attachments.holders(file), path: attachmentPath(id, file) });
+  return forward(call, { what, holders: await attachments.holders(file), path: attachmentPath(id, file) });
 }
 
-/** Null where it does not run on another node. */
-export async function runningElsewhere(call: Asking, job: Job): Promise<Reply | null> {
+/** Forwards a request for the processes of a job. Returns null unless the job runs on another node. */
+export async function forwardProcesses(call: ForwardableCall, job: Job): Promise<Reply | null> {
   const { others } = nodeOf(call.context);
-  if (call.who.node !== undefined || job.lease === null) return null;
+  if (call.principal.node !== undefined || job.lease === null) return null;
   const holder = await holderOf(call.context.store, job, job.attempt);
   if (holder === null || holder === others.id) return null;
-  return passOn(call, { what: `job ${job.id}`, holders: [holder], path: call.request.url ?? '' });
+  return forward(call, { what: `job ${job.id}`, holders: [holder], path: call.request.url ?? '' });
 }
 
-interface Wanted {
+interface Forwarding {
   readonly what: string;
   readonly holders: readonly string[];
   readonly path: string;
 }
 
-async function passOn({ context, request, signal }: Asking, { what, holders, path }: Wanted): Promise<Reply> {
-  const headers = picked(request.headers, ASKED);
+async function forward(
+  { context, request, signal }: ForwardableCall,
+  { what, holders, path }: Forwarding,
+): Promise<Reply> {
+  const headers = picked(request.headers, REQUEST_HEADERS);
   const reply = await nodeOf(context).others.ask(holders, { path, headers, signal });
   if (!reply.ok) throw refuseRequest('node-away', `${what}: ${reply.why}`);
   return replyOf(reply);
 }
 
 function replyOf({ status, headers, body }: NodeAnswer): Reply {
-  return { status, headers: picked(headers, ANSWERED), body: { kind: 'bytes', stream: body } };
+  return { status, headers: picked(headers, RESPONSE_HEADERS), body: { kind: 'bytes', stream: body } };
 }
 
 function picked(headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> {

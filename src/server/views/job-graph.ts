@@ -1,4 +1,4 @@
-/** The jobs around one: all that it waits for and all that wait for it, near ones first, up to a bound. */
+/** The dependency graph of a job: its parents and dependents, direct and indirect, nearest first, up to a limit. */
 import type { Job } from '../../core/job/job.ts';
 import type { ServerContext } from './context.ts';
 import { findJob, viewsOf } from './job-views.ts';
@@ -29,7 +29,7 @@ export async function jobGraph(context: ServerContext, id: string, limit: number
   };
 }
 
-/** `child`: upwards, to those it waits for. `parent`: downwards, to those that wait for it. */
+/** Walks to parents (`child`: jobs of which this one is the child) or to dependents (`parent`). */
 async function spread({ store }: ServerContext, walk: Walk, side: 'child' | 'parent', from: Job[]): Promise<void> {
   for (const job of from) {
     const page = await store.jobs.list({ [side]: job.id, order: 'newest', limit: walk.limit });

@@ -1,4 +1,4 @@
-/** Jobs as the API shows them: with their labels, which depend on the settings of their queues. */
+/** Jobs as the API shows them, with labels, which depend on the settings of their queues. */
 import type { Job } from '../../core/job/job.ts';
 import { withBrakes } from '../../core/limits/throttle-views.ts';
 import { refuse } from '../../core/ports/refusal.ts';
@@ -18,7 +18,7 @@ export async function viewsOf(context: ServerContext, jobs: readonly Job[]): Pro
   return withBrakes(context.store.jobs, views, settingsFor);
 }
 
-/** Throws the 404 when there is none. */
+/** Returns the job, or throws a 404 problem. */
 export async function findJob({ store }: ServerContext, id: string): Promise<Job> {
   const [job] = await store.jobs.find([id]);
   if (job !== null && job !== undefined) return job;
@@ -28,6 +28,6 @@ export async function findJob({ store }: ServerContext, id: string): Promise<Job
 
 export async function findView(context: ServerContext, id: string): Promise<JobView> {
   const [view] = await viewsOf(context, [await findJob(context, id)]);
-  if (view === undefined) throw new Error('a job has a view');
+  if (view === undefined) throw new Error('viewsOf must return a view for every job');
   return view;
 }

@@ -1,4 +1,4 @@
-/** Checks for what addresses say of logs: which attempt, and from which place on. */
+/** Checks for the log routes: attempt numbers and positions in a log. */
 import type { Check } from '../../core/input/check.ts';
 import { described } from '../../core/input/json-schema.ts';
 import type { LogPlace } from '../../node/attempts/log-position.ts';
@@ -15,26 +15,26 @@ export const attemptNumber: Check<number | 'latest'> = described(
   },
 );
 
-/** A place in a log, as the ids of its stream name it. */
-export const logPlace: Check<LogPlace> = described(
+/** A position in a log, in the format of its stream ids. */
+export const logPosition: Check<LogPlace> = described(
   {
     type: 'string',
     pattern: '^\\d{1,15}(\\.\\d{1,9})?$',
-    description: 'a byte offset, with .N in a log that was cut N times',
+    description: 'a byte offset, with .N in a log that was truncated N times',
   },
   (value: unknown, report, path) => {
-    const place = parseLogPlace(String(value));
-    if (place === null) report(path, `must be a byte offset such as 1234 or 1234.2, not ${String(value)}`);
-    return place ?? { offset: 0, generation: 0 };
+    const position = parseLogPlace(String(value));
+    if (position === null) report(path, `must be a byte offset such as 1234 or 1234.2, not ${String(value)}`);
+    return position ?? { offset: 0, generation: 0 };
   },
 );
 
-/** Where a search goes on, as its answer named it. */
-export const searchPlace: Check<{ line: number; offset: number; generation: number }> = described(
-  { type: 'string', description: 'the `next` of the page before' },
+/** The position at which a search continues: the `next` of its previous page. */
+export const searchCursor: Check<{ line: number; offset: number; generation: number }> = described(
+  { type: 'string', description: 'the `next` of the previous page' },
   (value: unknown, report, path) => {
     const [, line, offset, generation] = /^(\d{1,15})-(\d{1,15})-(\d{1,9})$/.exec(String(value)) ?? [];
-    if (line === undefined) report(path, 'must be the next of a page before');
+    if (line === undefined) report(path, 'must be the `next` of the previous page');
     return { line: Number(line), offset: Number(offset), generation: Number(generation) };
   },
 );

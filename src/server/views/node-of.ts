@@ -1,14 +1,13 @@
-/** The node beside the server, for routes that speak of files. Where none runs there are no files, and that is said. */
-
+/** Access to the node for routes about files. A server without a node has no files and refuses these routes. */
 import { refuseRequest } from '../http/problem.ts';
-import type { NodeFace, ServerContext } from './context.ts';
+import type { NodeServices, ServerContext } from './context.ts';
 
-/** The store's time, as far as the node knows it; without one, this machine's. */
+/** Returns the store's time as the node estimates it; without a node, the local time. */
 export function storeNow({ node, now }: ServerContext): number {
   return node?.storeNow() ?? now();
 }
 
-export function nodeOf({ node }: ServerContext): NodeFace {
+export function nodeOf({ node }: ServerContext): NodeServices {
   if (node !== null) return node;
-  throw refuseRequest('not-found', 'no node runs beside this server, so it has no files of jobs');
+  throw refuseRequest('not-found', 'this server runs without a node and has no files of jobs');
 }

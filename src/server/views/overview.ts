@@ -1,5 +1,4 @@
-/** The first look at a node: every queue in a line, and the totals of all. Asked every few seconds, so it reads little. */
-
+/** The overview: one row per queue and totals. The web UI requests it every few seconds, so it makes few store calls. */
 import { readySince } from '../../core/job/job.ts';
 import { listNodes } from '../../node/cluster/list-nodes.ts';
 import type { Overview, QueueRow } from '../../wire/overview.ts';
@@ -12,18 +11,18 @@ import { recentEnds } from './recent-ends.ts';
 import { usualRunOf } from './usual-runs.ts';
 
 const MINUTE_MS = 60_000;
-/** Of so many queues the next job is looked up; with more of them nobody reads that column anyway. */
-const MOST_LOOKED_INTO = 200;
+/** The next job is read for at most this many queues; the column is of no use with more. */
+const MAX_DETAILED = 200;
 
-export async function lookOver(context: ServerContext): Promise<Overview> {
+export async function readOverview(context: ServerContext): Promise<Overview> {
   const [views, nodes, ends] = await Promise.all([
     allQueues(context),
     listNodes(context.store, storeNow(context)),
     recentEnds(context),
   ]);
-  const deep = new Set(views.filter(({ counts }) => counts.waiting > 0).slice(0, MOST_LOOKED_INTO));
+  const detailed = new Set(views.filter(({ counts }) => counts.waiting > 0).slice(0, MAX_DETAILED));
   const queues = await Promise.all(
-    views.map((view) => rowOf(context, view, { isDeep: deep.has(view), minutes: ends.minutes(view.name) })),
+    views.map((view) => rowOf(context, view, { isDetailed: detailed.has(view), minutes: ends.minutes(view.name) })),
   );
   const sum = (count: (row: QueueRow) => number): number => queues.reduce((all, row) => all + count(row), 0);
   return {
@@ -39,15 +38,15 @@ export async function lookOver(context: ServerContext): Promise<Overview> {
   };
 }
 
-interface Look {
-  readonly isDeep: boolean;
+interface RowOptions {
+  readonly isDetailed: boolean;
   readonly minutes: readonly number[];
 }
 
-async function rowOf(context: ServerContext, view: QueueView, { isDeep, minutes }: Look): Promise<QueueRow> {
+async function rowOf(context: ServerContext, view: QueueView, { isDetailed, minutes }: RowOptions): Promise<QueueRow> {
   const { name, problem, counts, settings } = view;
   const waiting = counts.waiting - counts.scheduled;
-  const usual = isDeep || counts.running > 0 ? await usualRunOf(context, name) : null;
+  const usual = isDetailed || counts.running > 0 ? await usualRunOf(context, name) : null;
   const left = { waiting: waiting + counts.running, minutes, now: context.now() };
   return {
     name,
@@ -60,7 +59,7 @@ async function rowOf(context: ServerContext, view: QueueView, { isDeep, minutes 
     running: counts.running,
     failed: counts.failed,
     done: counts.done,
-    oldestWaitAt: isDeep ? await oldestWait(context, name) : null,
+    oldestWaitAt: isDetailed ? await oldestWait(context, name) : null,
     minutes,
     emptyAt: emptyAt(left) ?? emptyByHistory(left, usual, Math.max(counts.running, settings.concurrency)),
     usualMs: usual?.p50Ms ?? null,
@@ -73,7 +72,7 @@ async function oldestWait({ store }: ServerContext, queue: string): Promise<numb
   return next === undefined ? null : readySince(next);
 }
 
-/** Where nothing ended in the last hour, as with jobs that run for hours: by how long they usually run. */
+/** Estimates from the usual run time, for queues in which no job ended in the last hour. */
 function emptyByHistory(
   { waiting, now }: { readonly waiting: number; readonly now: number },
   usual: UsualRun | null,
@@ -82,7 +81,7 @@ function emptyByHistory(
   return waiting === 0 || usual === null ? null : Math.round(now + (waiting / atOnce) * usual.meanMs);
 }
 
-/** By the pace of the last hour, without the minute that is going on. Null when nothing moves or nothing is left. */
+/** Estimates from the rate of the last hour without the current minute. Returns null if the rate or the backlog is 0. */
 function emptyAt({
   waiting,
   minutes,
@@ -92,8 +91,8 @@ function emptyAt({
   minutes: readonly number[];
   now: number;
 }): number | null {
-  const past = minutes.slice(0, -1);
-  const done = past.reduce((sum, each) => sum + each, 0);
+  const complete = minutes.slice(0, -1);
+  const done = complete.reduce((sum, each) => sum + each, 0);
   if (waiting === 0 || done === 0) return null;
-  return Math.round(now + (waiting / (done / past.length)) * MINUTE_MS);
+  return Math.round(now + (waiting / (done / complete.length)) * MINUTE_MS);
 }

@@ -1,5 +1,4 @@
-/** Queues as the API shows them. A queue is known when it has settings, jobs, or a file of this node's. */
-
+/** Queues as the API shows them. A queue exists if it has settings, jobs, or a file on this node. */
 import type { QueueCounts } from '../../core/ports/job-store.ts';
 import { refuse } from '../../core/ports/refusal.ts';
 import { isDeleted, jobsIn } from '../../core/settings/delete-queue.ts';
@@ -16,7 +15,7 @@ const PAGE = 500;
 export async function allQueues(context: ServerContext): Promise<readonly QueueView[]> {
   const [set, counted] = await Promise.all([allSettings(context), context.store.jobs.count()]);
   const problems = context.node?.queues() ?? new Map<string, string | null>();
-  // A store may remember a queue that has nothing left.
+  // A store may still count a queue that has no jobs left.
   const counts = new Map(counted.filter((each) => jobsIn(each) > 0).map((each) => [each.queue, each]));
   const shared = set.get(EVERY_QUEUE);
   const named = [...set.keys()].filter((key) => key !== EVERY_QUEUE);
@@ -30,7 +29,7 @@ export async function allQueues(context: ServerContext): Promise<readonly QueueV
   );
 }
 
-/** Throws the 404 when nothing knows it. */
+/** Returns the queue, or throws a 404 problem. */
 export async function oneQueue(context: ServerContext, name: string): Promise<QueueView> {
   const { store, node } = context;
   const [layers, [counts = noJobs(name)]] = await Promise.all([
@@ -46,13 +45,13 @@ export async function oneQueue(context: ServerContext, name: string): Promise<Qu
   return view(name, { layers, counts, problem: problem ?? null });
 }
 
-interface Known {
+interface QueueSource {
   readonly layers: SettingLayers;
   readonly counts: QueueCounts;
   readonly problem: string | null;
 }
 
-function view(name: string, { layers, counts, problem }: Known): QueueView {
+function view(name: string, { layers, counts, problem }: QueueSource): QueueView {
   const settings = settingsOf(layers.own, layers.shared);
   const from = Object.fromEntries(SETTING_NAMES.map((each) => [each, sourceOf(each, layers)])) as QueueView['from'];
   return { name, problem, counts, settings: { ...settings, env: Object.keys(settings.env) }, from };

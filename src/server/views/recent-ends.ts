@@ -1,4 +1,4 @@
-/** How many jobs were done lately, by queue and in all: from the store's series, so that every node tells the same. */
+/** Counts of recently completed jobs, by queue and in total. They come from the store, so that all nodes agree. */
 import { DAY_MS } from '../../core/statistics/histogram.ts';
 import type { SeriesPoint } from '../../core/statistics/series.ts';
 import { SPANS } from '../../core/statistics/series.ts';
@@ -9,7 +9,7 @@ const MINUTES = 60;
 const MINUTE_MS = SPANS.minute.ms;
 
 export interface RecentEnds {
-  /** Jobs done in each of the last minutes, oldest first; the last one is still going on. */
+  /** Returns jobs done in each of the last minutes, oldest first; the last minute is incomplete. */
   minutes(queue?: string): readonly number[];
   /** Since midnight UTC. */
   readonly doneToday: number;
@@ -43,8 +43,8 @@ function grouped(points: readonly SeriesPoint[]): Map<string, SeriesPoint[]> {
 function line(points: readonly SeriesPoint[], first: number): readonly number[] {
   const values = Array.from({ length: MINUTES }, () => 0);
   for (const { at, done } of points) {
-    const place = (at - first) / MINUTE_MS;
-    if (place < MINUTES) values[place] = (values[place] ?? 0) + done;
+    const index = (at - first) / MINUTE_MS;
+    if (index < MINUTES) values[index] = (values[index] ?? 0) + done;
   }
   return values;
 }

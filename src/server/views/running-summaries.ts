@@ -1,9 +1,9 @@
 /**
- * What a look at many running jobs shows of each: its last line and what it uses. From this node's files, or as the node
- * tells that runs it: one call to each node whatever the number of jobs, good for a second.
+ * Summaries of running jobs: the last line of output and the resource usage of each. They come from this node's files, or
+ * from the node that runs the job: one call per node whatever the number of jobs, cached for a second.
  *
- * A node that does not answer soon leaves its jobs without a glance, and is not asked again for a while: nobody waits for
- * it twice.
+ * Jobs of a node that does not answer in time have no summary. The node is not called again for a while, so that only one
+ * request waits for it.
  */
 import { checked } from '../../core/input/check.ts';
 import type { Glance } from '../../node/attempts/attempt-reader.ts';
@@ -11,20 +11,20 @@ import { MOST_NODES, nodeOfWorker } from '../../node/cluster/node-entry.ts';
 import type { OtherNodes } from '../../node/cluster/other-nodes.ts';
 import type { JobView } from '../../wire/job-view.ts';
 import type { RunningSummary } from '../../wire/overview.ts';
-import { glances, MOST_GLANCES } from '../../wire/overview.ts';
+import { MAX_SUMMARIES, runningSummaries } from '../../wire/overview.ts';
 import { jsonIn } from '../http/read-json.ts';
-import type { NodeFace, ServerContext } from './context.ts';
+import type { NodeServices, ServerContext } from './context.ts';
 
-const SOON_MS = 1_500;
+const TIMEOUT_MS = 1_500;
 const FRESH_MS = 1_000;
 const AWAY_MS = 5_000;
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 /** Points of a sparkline. */
 const POINTS = 60;
 const LINE_LENGTH = 500;
 
-/** By the ids of the jobs. One of which nothing is known is not in it. */
-export async function glancesOf(
+/** Returns summaries by job id; a job without a summary is absent. */
+export async function summariesOf(
   { store, node }: ServerContext,
   jobs: readonly JobView[],
 ): Promise<ReadonlyMap<string, RunningSummary>> {
@@ -33,24 +33,24 @@ export async function glancesOf(
   const holderOf = (job: JobView): string =>
     (store.isShared ? nodeOfWorker(job.lease?.worker ?? null) : null) ?? others.id;
   const own = jobs.filter((job) => holderOf(job) === others.id);
-  const away = [...new Set(jobs.map(holderOf))].filter((id) => id !== others.id);
-  const seen = await Promise.all([
-    Promise.all(own.map((job) => glanceHere(node, job))),
-    ...away.map((id) => toldBy(others, id)),
+  const remote = [...new Set(jobs.map(holderOf))].filter((id) => id !== others.id);
+  const found = await Promise.all([
+    Promise.all(own.map((job) => localSummary(node, job))),
+    ...remote.map((id) => summariesFrom(others, id)),
   ]);
-  // Of another attempt than the one that is shown nothing is told.
+  // A summary of another attempt than the shown one is dropped.
   const attempts = new Map(jobs.map(({ id, attempt }) => [id, attempt]));
-  const fitting = seen.flat().filter(({ id, attempt }) => attempts.get(id) === attempt);
-  return new Map(fitting.map((glance) => [glance.id, glance]));
+  const current = found.flat().filter(({ id, attempt }) => attempts.get(id) === attempt);
+  return new Map(current.map((summary) => [summary.id, summary]));
 }
 
-/** Of all scripts that run here. */
-export async function glancesHere(node: NodeFace): Promise<readonly RunningSummary[]> {
-  return Promise.all((await node.attempts.running(MOST_GLANCES)).map((which) => glanceHere(node, which)));
+/** Returns the summaries of all scripts that run on this node. */
+export async function localSummaries(node: NodeServices): Promise<readonly RunningSummary[]> {
+  return Promise.all((await node.attempts.running(MAX_SUMMARIES)).map((which) => localSummary(node, which)));
 }
 
-async function glanceHere(
-  { attempts }: NodeFace,
+async function localSummary(
+  { attempts }: NodeServices,
   { id, attempt }: { readonly id: string; readonly attempt: number },
 ): Promise<RunningSummary> {
   const { last, usage } = await attempts.glance(id, attempt);
@@ -63,47 +63,47 @@ async function glanceHere(
   };
 }
 
-/** Processor seconds between two samples, as a share of one core. */
+/** Computes the CPU time between two samples as a percentage of one core. */
 function samplesOf({ samples }: Glance['usage']): RunningSummary['samples'] {
   const last = samples.slice(-POINTS - 1);
-  return last.slice(1).map(({ at, cpuSeconds, rssBytes }, place) => {
-    const before = last[place];
+  return last.slice(1).map(({ at, cpuSeconds, rssBytes }, index) => {
+    const before = last[index];
     const seconds = before === undefined ? 0 : (at - before.at) / 1_000;
     const cpuPercent = seconds <= 0 ? 0 : ((cpuSeconds - (before?.cpuSeconds ?? 0)) / seconds) * 100;
     return { at, cpuPercent: Math.max(0, cpuPercent), rssBytes };
   });
 }
 
-interface Told {
-  readonly glances: Promise<readonly RunningSummary[]>;
-  /** By the monotonic clock, until when it is good. */
+interface Cached {
+  readonly summaries: Promise<readonly RunningSummary[]>;
+  /** Expiry by the monotonic clock. */
   until: number;
 }
 
-const known = new WeakMap<OtherNodes, Map<string, Told>>();
+const cache = new WeakMap<OtherNodes, Map<string, Cached>>();
 
-function toldBy(others: OtherNodes, id: string): Promise<readonly RunningSummary[]> {
-  const nodes = known.get(others) ?? new Map<string, Told>();
-  known.set(others, nodes);
+function summariesFrom(others: OtherNodes, id: string): Promise<readonly RunningSummary[]> {
+  const nodes = cache.get(others) ?? new Map<string, Cached>();
+  cache.set(others, nodes);
   const found = nodes.get(id);
-  if (found !== undefined && performance.now() < found.until) return found.glances;
+  if (found !== undefined && performance.now() < found.until) return found.summaries;
   if (nodes.size >= MOST_NODES) nodes.clear();
-  const asked = ask(others, id);
-  // While it is under way everybody waits for the same answer.
-  const told: Told = { glances: asked.then((answer) => answer ?? []), until: Number.POSITIVE_INFINITY };
-  nodes.set(id, told);
-  void asked.then((answer) => (told.until = performance.now() + (answer === null ? AWAY_MS : FRESH_MS)));
-  return told.glances;
+  const fetched = fetchSummaries(others, id);
+  // While the call is open, all requests share its answer.
+  const entry: Cached = { summaries: fetched.then((answer) => answer ?? []), until: Number.POSITIVE_INFINITY };
+  nodes.set(id, entry);
+  void fetched.then((answer) => (entry.until = performance.now() + (answer === null ? AWAY_MS : FRESH_MS)));
+  return entry.summaries;
 }
 
-/** Null: it does not answer, or not so that it could be understood. Never throws. */
-async function ask(others: OtherNodes, id: string): Promise<readonly RunningSummary[] | null> {
+/** Returns null if the node does not answer, or its answer is malformed. Never throws. */
+async function fetchSummaries(others: OtherNodes, id: string): Promise<readonly RunningSummary[] | null> {
   try {
     const entry = (await others.present()).find((each) => each.id === id);
     if (entry === undefined) return null;
-    const reply = await others.askOne(entry, { path: '/api/running/here', signal: AbortSignal.timeout(SOON_MS) });
+    const reply = await others.askOne(entry, { path: '/api/running/here', signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!reply.ok) return null;
-    return checked('the answer of a node', await jsonIn(reply.body, MOST_BYTES), glances).glances;
+    return checked('the answer of a node', await jsonIn(reply.body, MAX_BYTES), runningSummaries).glances;
   } catch {
     return null;
   }

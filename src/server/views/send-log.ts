@@ -1,4 +1,4 @@
-/** The bytes of a log as an answer, all there are by now or the part that was asked for. */
+/** Sends the bytes of a log: all bytes so far, or a range. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { AttemptLogReader } from '../../node/attempts/attempt-log-reader.ts';
@@ -12,8 +12,8 @@ export async function sendLog(log: AttemptLogReader, request: IncomingMessage): 
     size: shape.size,
     etag: `"${shape.generation}-${shape.size}"`,
     headers: headersOf(shape),
-    // It only grows until it is cut: what was read of it in the same generation stays as it was.
-    goesOnFrom: (etag) => etag.startsWith(`"${shape.generation}-`),
+    // Within a generation a log only grows, so bytes that were read stay valid.
+    canResumeFrom: (etag) => etag.startsWith(`"${shape.generation}-`),
     open: async (range) =>
       Readable.from(log.bytes(range ?? { start: 0, end: shape.size }, shape), { objectMode: false }),
   });

@@ -1,14 +1,14 @@
-/** What the routes of both ports have in common. */
+/** Shared by the routes of both store ports. */
 import { badInput } from '../../core/ports/errors.ts';
 import type { CallOptions } from '../../core/ports/job-store.ts';
 import type { ServerContext } from './context.ts';
 
-/** A bulk call carries up to a thousand jobs with their data. */
+/** The body limit of calls with up to a thousand jobs and their data. */
 export const BULK_LIMIT = 32 * 1024 * 1024;
 
-/** Nobody sets the clock of a store that has its own. */
+/** Returns the options of a call. A store with its own clock refuses the caller's time. */
 export function callOptions({ clock }: ServerContext, now: number | undefined): CallOptions {
   if (now === undefined) return {};
   if (clock !== 'store') return { now };
-  throw badInput('request', [{ path: 'now', message: 'is not taken: this store goes by its own clock' }]);
+  throw badInput('request', [{ path: 'now', message: 'is not accepted: this store uses its own clock' }]);
 }

@@ -1,4 +1,4 @@
-/** What a foreign worker said of its attempts, as the store takes it: what it left open is filled in by the queue's rules. */
+/** Turns the settle requests of external workers into settlements; absent delays come from the queue's settings. */
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import type { Settlement } from '../../core/ports/job-store.ts';
 import type { SettlementInput } from '../../wire/work-input.ts';
@@ -6,36 +6,36 @@ import type { ServerContext } from './context.ts';
 
 export function toSettlements(
   context: ServerContext,
-  said: readonly SettlementInput[],
+  inputs: readonly SettlementInput[],
 ): Promise<readonly Settlement[]> {
-  return Promise.all(said.map((each) => toSettlement(context, each)));
+  return Promise.all(inputs.map((each) => toSettlement(context, each)));
 }
 
-async function toSettlement(context: ServerContext, said: SettlementInput): Promise<Settlement> {
-  switch (said.kind) {
+async function toSettlement(context: ServerContext, input: SettlementInput): Promise<Settlement> {
+  switch (input.kind) {
     case 'complete': {
-      const { next, ...rest } = said;
+      const { next, ...rest } = input;
       if (next === undefined) return rest;
       const { delay = 0, ...to } = next;
       return { ...rest, next: { ...to, delayMs: delay } };
     }
     case 'fail':
     case 'retry': {
-      const { delay, ...rest } = said;
-      return { ...rest, delayMs: delay ?? (await delayAfterFailure(context, said.id)) };
+      const { delay, ...rest } = input;
+      return { ...rest, delayMs: delay ?? (await delayAfterFailure(context, input.id)) };
     }
     case 'resend': {
-      const { delay = 0, reason = 'it asked to be run again', ...rest } = said;
+      const { delay = 0, reason = 'the handler asked for a resend', ...rest } = input;
       return { ...rest, delayMs: delay, reason };
     }
     case 'release':
-      return { ...said, reason: said.reason ?? 'its worker gave it back' };
+      return { ...input, reason: input.reason ?? 'the worker released the job' };
     case 'forward':
-      return said;
+      return input;
   }
 }
 
-/** As a worker of ours would wait. A job that is not there is for the store to refuse. */
+/** Returns the delay that a library worker would use. 0 for an unknown job, which the store refuses. */
 async function delayAfterFailure({ store, settings }: ServerContext, id: string): Promise<number> {
   const [job] = await store.jobs.find([id]);
   if (job === null || job === undefined) return 0;

@@ -1,8 +1,8 @@
 /**
- * The web page as it was built: read once, served from memory.
+ * The files of the built web UI: read once, served from memory.
  *
- * Its addresses are relative. What a browser asks for at `/q/mail/7` lies two folders deeper than the page's files, so the
- * prefix is put in for each depth; thus the page works behind any sub-path without being told of it.
+ * Its URLs are relative. A page at `/q/mail/7` is two levels deeper than the files, so the prefix is inserted for each
+ * depth. Thus the web UI works behind any sub-path without configuration.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -15,9 +15,9 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** The page for an address with so many slashes below the base. */
+  /** Returns the HTML for a path with this many slashes below the base. */
   html(depth: number): string;
-  /** By its name below the base, such as `assets/index-4f2a.js`. */
+  /** Returns a file by its path below the base, such as `assets/index-4f2a.js`. */
   file(name: string): PageFile | undefined;
 }
 
@@ -28,25 +28,25 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Null where the page was not built. */
-export function openPageFiles(folder: string): PageFiles | null {
-  const names = filesIn(folder);
+/** Reads the files; null if the web UI is not built. */
+export function openPageFiles(directory: string): PageFiles | null {
+  const names = filesIn(directory);
   if (!names.includes('index.html')) return null;
-  const html = readFileSync(join(folder, 'index.html'), 'utf8');
-  const files = new Map(names.map((name) => [name, readOne(folder, name)]));
+  const html = readFileSync(join(directory, 'index.html'), 'utf8');
+  const files = new Map(names.map((name) => [name, readOne(directory, name)]));
   return {
     html: (depth) => html.replaceAll(/(src|href)="\.\//g, `$1="${'../'.repeat(depth)}`),
     file: (name) => (name === 'index.html' ? undefined : files.get(name)),
   };
 }
 
-function readOne(folder: string, name: string): PageFile {
-  const bytes = readFileSync(join(folder, name));
+function readOne(directory: string, name: string): PageFile {
+  const bytes = readFileSync(join(directory, name));
   let gzipped: Buffer | null = null;
   return {
     bytes,
     type: TYPES[extname(name)] ?? 'application/octet-stream',
-    // Not at the start of a node, which may never be asked for it.
+    // Compressed on first use, and not at the start of the node.
     get gzipped() {
       gzipped ??= gzipSync(bytes);
       return gzipped;
@@ -54,10 +54,10 @@ function readOne(folder: string, name: string): PageFile {
   };
 }
 
-function filesIn(folder: string): readonly string[] {
+function filesIn(directory: string): readonly string[] {
   try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    return entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return entries.map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

@@ -1,4 +1,4 @@
-/** Whether hooks that somebody sets may be called at all: a private place that nobody allowed is refused where it is written out. */
+/** Refuses webhooks whose URL contains a private address that is not allowed. */
 import { badInput } from '../../core/ports/errors.ts';
 import type { Hook } from '../../core/webhooks/webhook.ts';
 import type { ServerContext } from './context.ts';
@@ -6,6 +6,8 @@ import type { ServerContext } from './context.ts';
 export function mustBeCallable({ node }: Pick<ServerContext, 'node'>, hooks: readonly Hook[] | undefined): void {
   const problems = hooks === undefined || node === null ? [] : node.hooks.problems(hooks);
   if (problems.length === 0) return;
-  const words = problems.map(({ place, message }) => ({ path: `hooks[${place}]`, message }));
-  throw badInput('hooks', words);
+  throw badInput(
+    'hooks',
+    problems.map(({ place, message }) => ({ path: `hooks[${place}]`, message })),
+  );
 }

@@ -1,17 +1,18 @@
 /**
- * The store's events, as the server streams them. A stream that ends is opened again; what was said meanwhile is lost, so
- * listeners poll slowly besides, and hear of the gap. Until the first stream stands, calls of this store wait for it, but never for long.
+ * The store's events, from the server's event stream. A stream that ends is reopened. Events in between are lost: listeners
+ * get a gap event, and poll slowly as well. Calls of this store wait for the first stream, for a limited time.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventListener, StoreEvent, Unsubscribe } from '../../core/ports/job-store.ts';
 import { GAP_EVENT } from '../../core/ports/job-store.ts';
-import { messagesOf } from './event-messages.ts';
 
 const MAX_WAIT_MS = 1_000;
 const RETRY_MS = 500;
-/** The server says something every 15 s; silence of twice that means that the connection is dead. */
+/** The server sends a comment every 15 s; silence of twice that means that the connection is dead. */
 const SILENCE_MS = 35_000;
+/** A longer message is taken for a broken stream. */
+const MAX_MESSAGE = 16 * 1024 * 1024;
 
 export class Events {
   readonly #listeners = new Set<EventListener>();
@@ -19,7 +20,7 @@ export class Events {
   #starting: Promise<void> | null = null;
   #isSettled = false;
   #isClosed = false;
-  #hasStood = false;
+  #wasOpen = false;
   #request: ClientRequest | null = null;
   #retry: NodeJS.Timeout | null = null;
 
@@ -33,7 +34,7 @@ export class Events {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Undefined when there is nothing to wait for. */
+  /** Resolves when the first stream is open, or after the limit; undefined when no wait is needed. */
   get settling(): Promise<void> | undefined {
     return this.#starting === null || this.#isSettled ? undefined : this.#starting;
   }
@@ -46,12 +47,12 @@ export class Events {
   }
 
   async #start(): Promise<void> {
-    const standing = new Promise<void>((resolve) => this.#listen(resolve));
-    await Promise.race([standing, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+    const opened = new Promise<void>((resolve) => this.#listen(resolve));
+    await Promise.race([opened, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
     this.#isSettled = true;
   }
 
-  #listen(onStanding: () => void): void {
+  #listen(onOpen: () => void): void {
     if (this.#isClosed) return;
     const request = this.#open();
     this.#request = request;
@@ -61,26 +62,48 @@ export class Events {
         request.destroy();
         return;
       }
-      onStanding();
-      if (this.#hasStood) this.#tell([GAP_EVENT]);
-      this.#hasStood = true;
-      void this.#hear(response).catch(() => undefined);
+      onOpen();
+      if (this.#wasOpen) this.#emit([GAP_EVENT]);
+      this.#wasOpen = true;
+      void this.#read(response).catch(() => undefined);
     });
-    // Every end of a request comes with a close, whatever was before it.
+    // Every request ends with 'close', with or without an error.
     request.on('error', () => undefined);
     request.once('close', () => {
-      if (!this.#isClosed) this.#retry = setTimeout(() => this.#listen(onStanding), RETRY_MS);
+      if (!this.#isClosed) this.#retry = setTimeout(() => this.#listen(onOpen), RETRY_MS);
     });
     request.end();
   }
 
-  async #hear(response: IncomingMessage): Promise<void> {
+  async #read(response: IncomingMessage): Promise<void> {
     for await (const message of messagesOf(response as AsyncIterable<Buffer>)) {
-      this.#tell(JSON.parse(message) as StoreEvent[]);
+      this.#emit(JSON.parse(message) as StoreEvent[]);
     }
   }
 
-  #tell(events: readonly StoreEvent[]): void {
+  #emit(events: readonly StoreEvent[]): void {
     for (const listener of this.#listeners) listener(events);
   }
+}
+
+/** Yields the data of each server-sent event, however the chunks split the messages. */
+async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let open = '';
+  for await (const chunk of chunks) {
+    open += decoder.decode(chunk, { stream: true });
+    const messages = open.split('\n\n');
+    open = messages.pop() ?? '';
+    if (open.length > MAX_MESSAGE) throw new Error(`a message of the event stream exceeds ${MAX_MESSAGE} characters`);
+    for (const message of messages) {
+      const data = dataOf(message);
+      if (data !== null) yield data;
+    }
+  }
+}
+
+/** Returns the data of a message; null for a comment. */
+function dataOf(message: string): string | null {
+  const lines = message.split('\n').filter((line) => line.startsWith('data:'));
+  return lines.length === 0 ? null : lines.map((line) => line.replace(/^data: ?/, '')).join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to one server over connections that are kept. It never sends anything twice by itself: a reply that was lost is
- * `outcome-unknown`, and the caller repeats.
+ * Sends requests to one server over keep-alive connections. It never resends: a lost reply is `outcome-unknown`, and the
+ * caller repeats the call.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
@@ -9,7 +9,7 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import type { HttpSettings } from './options.ts';
 import { lostReply, problemOf, unreachable } from './problem.ts';
 
-/** Idle connections end on this side first (the server's wait is longer), so that no request goes into a closing one. */
+/** Idle connections are closed by this side first (the server waits longer), so that no request meets a closing one. */
 const AGENT = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 30_000 };
 
 export class HttpClient {
@@ -19,35 +19,35 @@ export class HttpClient {
   readonly #open = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  /** `ready`: what a call waits for before it goes out. */
+  /** `ready` returns what each call waits for before it is sent. */
   constructor(settings: HttpSettings, ready: () => Promise<void> | undefined) {
     this.#settings = settings;
     this.#ready = ready;
     this.#agent = settings.url.protocol === 'https:' ? new HttpsAgent(AGENT) : new HttpAgent(AGENT);
   }
 
-  /** `isLook`: nothing is changed by it, so a lost reply has done nothing. */
-  call(path: string, body: unknown, isLook: boolean): Promise<unknown> {
+  /** Makes a call. `isRead`: the call changes nothing, so a lost reply means `store-unavailable`. */
+  call(path: string, body: unknown, isRead: boolean): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new LonghaulError('store-closed', 'the store is closed'));
-    const answer = this.#ask(path, { body: JSON.stringify(body), isLook });
+    const answer = this.#exchange(path, { body: JSON.stringify(body), isRead });
     this.#open.add(answer);
     const forget = () => this.#open.delete(answer);
     answer.then(forget, forget);
     return answer;
   }
 
-  async #ask(path: string, { body, isLook }: { body: string; isLook: boolean }): Promise<unknown> {
+  async #exchange(path: string, { body, isRead }: { body: string; isRead: boolean }): Promise<unknown> {
     await this.#ready();
-    const response = await this.#send(path, body, isLook);
+    const response = await this.#send(path, body, isRead);
     const text = await textOf(response).catch((cause: unknown) => {
-      throw lostReply(isLook, cause);
+      throw lostReply(isRead, cause);
     });
-    if (response.statusCode === 200) return parsed(text, isLook);
-    throw problemOf(response.statusCode ?? 0, text, isLook);
+    if (response.statusCode === 200) return parsed(text, isRead);
+    throw problemOf(response.statusCode ?? 0, text, isRead);
   }
 
-  /** Resolved with the head of the answer. Until the connection stands, nothing can have been done. */
-  #send(path: string, body: string, isLook: boolean): Promise<IncomingMessage> {
+  /** Resolves with the head of the answer. A failure before the connection is established had no effect. */
+  #send(path: string, body: string, isRead: boolean): Promise<IncomingMessage> {
     const { callTimeoutMs } = this.#settings;
     return new Promise((resolve, reject) => {
       const request = this.request('POST', path, {
@@ -58,7 +58,7 @@ export class HttpClient {
       const timer = setTimeout(() => request.destroy(new Error(`no answer in ${callTimeoutMs} ms`)), callTimeoutMs);
       request.once('close', () => clearTimeout(timer));
       request.once('response', resolve);
-      request.on('error', (error) => reject(progress.isConnected ? lostReply(isLook, error) : unreachable(error)));
+      request.on('error', (error) => reject(progress.isConnected ? lostReply(isRead, error) : unreachable(error)));
       request.end(body);
     });
   }
@@ -74,7 +74,7 @@ export class HttpClient {
     });
   }
 
-  /** Every call gets its answer first. */
+  /** Closes the connections after every open call has its answer. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#open);
@@ -103,10 +103,10 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-function parsed(text: string, isLook: boolean): unknown {
+function parsed(text: string, isRead: boolean): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw lostReply(isLook, error);
+    throw lostReply(isRead, error);
   }
 }

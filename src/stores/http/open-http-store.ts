@@ -1,8 +1,8 @@
 /**
- * The http store: the ports of a node's store, over its API. For machines that share no store, and for processes beside a
- * node, through its socket.
+ * The HTTP store: the store ports over a node's API. For machines that do not share a store, and for processes beside a
+ * node, through its unix socket.
  *
- * It holds no rule and no copy of anything: the server's store decides.
+ * It has no rules and no cache: the server's store decides.
  */
 
 import { isReadOnly } from '../../core/operations/perform.ts';
@@ -23,14 +23,14 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   const settings = settingsOf(options);
   const events = new Events(() => client.request('GET', EVENTS_ADDRESS, { accept: 'text/event-stream' }));
   const client: HttpClient = new HttpClient(settings, () => events.settling);
-  const send = (path: string, call: Sent): Promise<unknown> => {
-    const { argument, now, isLook } = call;
-    return client.call(path, { argument, ...(settings.sendsNow && now !== undefined && { now }) }, isLook);
+  const send = (path: string, call: HttpCall): Promise<unknown> => {
+    const { argument, now, isRead } = call;
+    return client.call(path, { argument, ...(settings.sendsNow && now !== undefined && { now }) }, isRead);
   };
   const carry = ((name, argument, call) =>
-    send(callAddress(name), { argument, now: call?.now, isLook: isReadOnly(name) })) as Carrier;
+    send(callAddress(name), { argument, now: call?.now, isRead: isReadOnly(name) })) as Carrier;
   const jobs = portOver(carry, (listener) => events.subscribe(listener));
-  // Who cannot be reached, or does not know us, is found out now and not with the first job.
+  // A wrong address or token fails here, and not at the first job.
   await jobs.find([]).catch(async (error: unknown) => {
     await client.close();
     throw error;
@@ -39,23 +39,23 @@ export async function openHttpStore(options: HttpStoreOptions): Promise<Store> {
   return {
     jobs,
     records: recordsOver(send),
-    migration: migrationOver(refuseToMove),
+    migration: migrationOver(refuseMigration),
     isShared: settings.socketPath === null,
     describe: () => describeStore(options),
     close: () => (closing ??= close(client, events)),
   };
 }
 
-interface Sent {
+interface HttpCall {
   readonly argument: unknown;
   readonly now: number | undefined;
-  readonly isLook: boolean;
+  readonly isRead: boolean;
 }
 
-function recordsOver(send: (path: string, call: Sent) => Promise<unknown>): Records {
+function recordsOver(send: (path: string, call: HttpCall) => Promise<unknown>): Records {
   const carry = <Answer>(name: RecordCallName, argument: unknown, options?: CallOptions) => {
-    const isLook = name === 'get' || name === 'list';
-    return send(recordAddress(name), { argument, now: options?.now, isLook }) as Promise<Answer>;
+    const isRead = name === 'get' || name === 'list';
+    return send(recordAddress(name), { argument, now: options?.now, isRead }) as Promise<Answer>;
   };
   return {
     get: (kind, key, options) => carry('get', { kind, key }, options),
@@ -66,11 +66,11 @@ function recordsOver(send: (path: string, call: Sent) => Promise<unknown>): Reco
   };
 }
 
-/** A node's API hands out jobs, not a store: what moves is the store behind it, and whoever moves it opens that. */
-function refuseToMove(): Promise<never> {
-  const words =
-    'a store moves by its own address (sqlite: or redis:), not through a node; name the one behind the node';
-  return Promise.reject(new LonghaulError('refused', words));
+/** A store migration needs the store itself; a node's API gives access only to its jobs. */
+function refuseMigration(): Promise<never> {
+  const message =
+    "a store cannot be migrated through a node: give the address of the node's store (sqlite: or redis:) instead";
+  return Promise.reject(new LonghaulError('refused', message));
 }
 
 async function close(client: HttpClient, events: Events): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a keeper thread imports to open the same store again, from a copy of its options. */
+/** The module that the lease renewer thread imports to open the same store from a copy of its options. */
 import type { Store } from '../../core/ports/store.ts';
 import { openHttpStore } from './open-http-store.ts';
 import type { HttpStoreOptions } from './options.ts';

@@ -1,6 +1,6 @@
 /**
- * How an http store is opened: where its server is, and with which token. Plain data, so that a keeper thread can open
- * the same store from a copy of it.
+ * The options of an HTTP store: the address of its server, and the token. Plain data, so that the lease renewer thread
+ * can open the same store from a copy.
  */
 import type { ClockSource } from '../../core/lifecycle/clock.ts';
 import { badInput, type Problem } from '../../core/ports/errors.ts';
@@ -9,9 +9,9 @@ export interface HttpStoreOptions {
   /** http://host:port, https://host:port, or unix:/path/of/node.sock */
   readonly address: string;
   readonly token?: string;
-  /** Other than `store`: each call carries its own time, which the server must have been opened for. */
+  /** Unless `store`, each call sends the caller's time; the server must be configured to accept it. */
   readonly clock?: ClockSource;
-  /** How long a call may take, and a connection to be made. */
+  /** Time limits of a call, and of a connection attempt. */
   readonly callTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
 }
@@ -26,23 +26,24 @@ export interface HttpSettings {
   readonly connectTimeoutMs: number;
 }
 
-/** Shorter than a lease, so that a heartbeat that hangs is known before it matters. */
+/** Shorter than a lease, so that a heartbeat that hangs fails before the lease expires. */
 const CALL_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export function settingsOf(options: HttpStoreOptions): HttpSettings {
   const problems: Problem[] = [];
   const { address, token = null, clock = 'store' } = options;
-  const place = placeOf(address, problems);
-  if (token !== null && !/^[\x21-\x7e]+$/.test(token)) problems.push({ path: 'token', message: 'is no token' });
-  if (problems.length > 0) throw badInput('the options of the http store', problems);
+  const target = targetOf(address, problems);
+  if (token !== null && !/^[\x21-\x7e]+$/.test(token))
+    problems.push({ path: 'token', message: 'must consist of visible ASCII characters' });
+  if (problems.length > 0) throw badInput('the options of the HTTP store', problems);
   const { callTimeoutMs = CALL_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
-  return { ...place, token, sendsNow: clock !== 'store', callTimeoutMs, connectTimeoutMs };
+  return { ...target, token, sendsNow: clock !== 'store', callTimeoutMs, connectTimeoutMs };
 }
 
 const LOCAL = new URL('http://localhost/');
 
-function placeOf(address: string, problems: Problem[]): Pick<HttpSettings, 'socketPath' | 'url'> {
+function targetOf(address: string, problems: Problem[]): Pick<HttpSettings, 'socketPath' | 'url'> {
   const path = /^unix:(?:\/\/(?=\/))?(.+)$/.exec(address)?.[1];
   if (path !== undefined) return { socketPath: path, url: LOCAL };
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -1,21 +1,21 @@
-/** What went wrong between us and the server, as the errors that every store throws. */
+/** Maps HTTP failures to the errors that every store throws. */
 import { ERROR_CODES, type ErrorCode, LonghaulError } from '../../core/ports/errors.ts';
 import type { ProblemDetails, RequestCode } from '../../wire/problem-details.ts';
 
-/** Nothing was sent, so nothing was done. */
+/** No request was sent, so the call had no effect. */
 export function unreachable(cause: unknown): LonghaulError {
-  return new LonghaulError('store-unavailable', `the server cannot be reached: ${wordsOf(cause)}`, { cause });
+  return new LonghaulError('store-unavailable', `cannot reach the server: ${messageOf(cause)}`, { cause });
 }
 
-/** The request may have arrived. A look that got lost has done nothing either way. */
-export function lostReply(isLook: boolean, cause: unknown): LonghaulError {
-  const code = isLook ? 'store-unavailable' : 'outcome-unknown';
-  return new LonghaulError(code, `the server's answer was lost: ${wordsOf(cause)}`, { cause });
+/** The request may have arrived. A lost read had no effect either way. */
+export function lostReply(isRead: boolean, cause: unknown): LonghaulError {
+  const code = isRead ? 'store-unavailable' : 'outcome-unknown';
+  return new LonghaulError(code, `the server's answer was lost: ${messageOf(cause)}`, { cause });
 }
 
 /**
- * What the server's own codes mean to a caller of a store. Refused before it was looked at: nothing was done. A token
- * that is not known may be known again later; only `too-large` is a fault of the call itself.
+ * Maps the server's request codes to store errors. The server refuses such a request before it has an effect. An unknown
+ * token may become valid later, so it counts as unavailable; only `too-large` is a fault of the call itself.
  */
 const MEANINGS: Readonly<Record<RequestCode, ErrorCode>> = {
   'bad-request': 'store-incompatible',
@@ -36,18 +36,18 @@ const MEANINGS: Readonly<Record<RequestCode, ErrorCode>> = {
   'node-away': 'store-unavailable',
 };
 
-export function problemOf(status: number, text: string, isLook: boolean): LonghaulError {
+export function problemOf(status: number, text: string, isRead: boolean): LonghaulError {
   const details = detailsIn(text);
   const code = details?.code ?? '';
   const known = ERROR_CODES.find((each) => each === code) ?? MEANINGS[code as RequestCode];
   if (details === null || known === undefined) {
-    // Not our server: something between us and it, of which nobody knows whether it passed the call on.
-    return lostReply(isLook, new Error(`status ${status}`));
+    // The answer is from a proxy in between; it is unknown whether the proxy forwarded the call.
+    return lostReply(isRead, new Error(`status ${status}`));
   }
-  // The server closes when it goes down; the next one will answer.
+  // The server is shutting down; its successor will answer.
   const meant = known === 'store-closed' ? 'store-unavailable' : known;
   const { detail, problems } = details;
-  return new LonghaulError(meant === 'outcome-unknown' && isLook ? 'store-unavailable' : meant, detail, {
+  return new LonghaulError(meant === 'outcome-unknown' && isRead ? 'store-unavailable' : meant, detail, {
     ...(problems !== undefined && { problems }),
   });
 }
@@ -61,7 +61,7 @@ function detailsIn(text: string): ProblemDetails | null {
   }
 }
 
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException;
-  return message === '' ? (code ?? 'no reason was given') : message;
+  return message === '' ? (code ?? 'unknown reason') : message;
 }

@@ -1,5 +1,5 @@
 /** One run to be compared: an attempt of a job, with what is known of it. */
-import type { AttemptView } from '../../../src/node/attempts/attempt-view.ts';
+import type { AttemptView } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { usePlace } from '../data/address.ts';
 import type { CallError } from '../data/call.ts';

@@ -1,6 +1,6 @@
 /** The attempts of a job: how each ended, how long it took and what it used, and which script it really was. */
 
-import type { AttemptView, PlacedAttempt } from '../../../src/node/attempts/attempt-view.ts';
+import type { AttemptView, PlacedAttempt } from '../../../src/wire/attempt-view.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
 import { comparePath } from '../compare/run.ts';
 import { setQuery } from '../data/address.ts';

@@ -1,6 +1,6 @@
 /** What an attempt used over its time. The library that draws comes only when there is something to draw. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { AttemptView } from '../../../src/node/attempts/attempt-view.ts';
+import type { AttemptView } from '../../../src/wire/attempt-view.ts';
 import { bytes } from '../../../src/wire/spans.ts';
 
 type Samples = NonNullable<AttemptView['usage']>['samples'];

@@ -1,6 +1,6 @@
 /** What can be told a node: to begin nothing more, to go on, or that it will not come back. */
 import { useState } from 'preact/hooks';
-import type { NodeView } from '../../../src/node/cluster/node-entry.ts';
+import type { NodeView } from '../../../src/wire/node-view.ts';
 import { call } from '../data/call.ts';
 import { useMay } from '../data/me.ts';
 import { useAct } from '../data/use-act.ts';

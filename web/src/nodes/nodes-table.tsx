@@ -1,5 +1,5 @@
 /** The nodes that share the store: what each can do and how loaded it is; of one that is gone, since when and what it held. */
-import type { NodeView } from '../../../src/node/cluster/node-entry.ts';
+import type { NodeView } from '../../../src/wire/node-view.ts';
 import { bytes, plural, span } from '../../../src/wire/spans.ts';
 import { Cell, Table } from '../ui/table.tsx';
 import { When } from '../ui/when.tsx';

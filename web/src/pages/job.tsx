@@ -1,7 +1,7 @@
 /** A job: what it is and why, what can be done with it, its log, and everything that is known of it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlacedAttempt } from '../../../src/node/attempts/attempt-view.ts';
+import type { PlacedAttempt } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
 import { go, jobPath, queuePath, setQuery, usePlace } from '../data/address.ts';

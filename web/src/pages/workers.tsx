@@ -1,7 +1,7 @@
 /** The machines and the workers: who does the work, how loaded each is, who is silent. */
 
 import type { WorkerRecord } from '../../../src/core/ports/job-store.ts';
-import type { NodeView } from '../../../src/node/cluster/node-entry.ts';
+import type { NodeView } from '../../../src/wire/node-view.ts';
 import { useQuery } from '../data/use-query.ts';
 import { NodesTable } from '../nodes/nodes-table.tsx';
 import { Empty } from '../ui/empty.tsx';

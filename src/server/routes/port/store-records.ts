@@ -1,6 +1,6 @@
 /**
- * The Records port. Who may read and write which records is said in rights.ts; the environment of queues is hidden from
- * all but admins.
+ * The Records port over HTTP. rights.ts decides which roles may read and write which records; only admins see the
+ * environment of queues.
  */
 import type { Check } from '../../../core/input/check.ts';
 import { badInput } from '../../../core/ports/errors.ts';
@@ -29,7 +29,7 @@ export const recordRoutes: readonly Route[] = [
     name: 'store.records.get',
     method: 'POST',
     path: recordAddress('get'),
-    about: 'One record, or null.',
+    about: 'Returns a record, or null.',
     role: 'read',
     body: getBody,
     answer: RECORD_ANSWERS.get,
@@ -44,7 +44,7 @@ export const recordRoutes: readonly Route[] = [
     name: 'store.records.list',
     method: 'POST',
     path: recordAddress('list'),
-    about: 'Records of one kind, in the order of their keys.',
+    about: 'Lists records of one kind, ordered by key.',
     role: 'read',
     body: listBody,
     answer: RECORD_ANSWERS.list,
@@ -59,7 +59,7 @@ export const recordRoutes: readonly Route[] = [
     name: 'store.records.put',
     method: 'POST',
     path: recordAddress('put'),
-    about: 'Writes one record, if it has the version that was seen.',
+    about: 'Writes a record, optionally only if it has a given version.',
     role: 'operate',
     body: putBody,
     answer: RECORD_ANSWERS.put,
@@ -74,7 +74,7 @@ export const recordRoutes: readonly Route[] = [
     name: 'store.records.delete',
     method: 'POST',
     path: recordAddress('delete'),
-    about: 'Deletes one record, if it has the version that was seen.',
+    about: 'Deletes a record, optionally only if it has a given version.',
     role: 'operate',
     body: deleteBody,
     answer: RECORD_ANSWERS.delete,
@@ -91,8 +91,8 @@ export const recordRoutes: readonly Route[] = [
 
 function mayRead(call: Pick<Call, 'may'>, kind: string): void {
   const role = roleToReadRecords(kind);
-  if (role === null) throw refuseRequest('forbidden', `records of kind ${kind} are not read through here`);
-  if (!call.may(role)) throw refuseRequest('forbidden', `reading records of kind ${kind} needs the role ${role}`);
+  if (role === null) throw refuseRequest('forbidden', `records of kind ${kind} cannot be read through the API`);
+  if (!call.may(role)) throw refuseRequest('forbidden', `reading records of kind ${kind} requires the role ${role}`);
 }
 
 function shown(call: Pick<Call, 'may'>, record: StoredRecord): StoredRecord {
@@ -100,7 +100,7 @@ function shown(call: Pick<Call, 'may'>, record: StoredRecord): StoredRecord {
   return { ...record, value: JSON.stringify(withoutSecrets(settingsIn(record.value))) };
 }
 
-/** The record as this caller may write it. */
+/** Returns the record as this caller may write it. */
 async function writable(call: Pick<Call, 'may' | 'context'>, record: PutRecord): Promise<PutRecord> {
   const { kind, key, value } = record;
   mayWrite(call, kind);
@@ -111,11 +111,11 @@ async function writable(call: Pick<Call, 'may' | 'context'>, record: PutRecord):
   const before = present === null ? {} : settingsIn(present.value);
   const after = withSecretsOf(before, given);
   mayChange(call, before, after);
-  // What was compared must still be what is there: an admin may be changing the code at this moment.
+  // The write is conditional on the compared version: an admin may be changing the script at the same time.
   return { ...record, value: JSON.stringify(after), ifVersion: record.ifVersion ?? present?.version ?? 0 };
 }
 
-/** With a record goes what it says of the code: whom a script runs as, for one. Answers the version that was looked at. */
+/** Checks a delete, which also removes settings such as the user of a script. Returns the version that was checked. */
 async function mayDelete(call: Pick<Call, 'may' | 'context'>, kind: string, key: string): Promise<number | undefined> {
   mayWrite(call, kind);
   if (kind !== QUEUE_RECORD || call.may('admin')) return undefined;
@@ -126,13 +126,13 @@ async function mayDelete(call: Pick<Call, 'may' | 'context'>, kind: string, key:
 
 function mayWrite(call: Pick<Call, 'may'>, kind: string): void {
   const role = roleToWriteRecords(kind);
-  if (role === null) throw refuseRequest('forbidden', `records of kind ${kind} are not written through here`);
-  if (!call.may(role)) throw refuseRequest('forbidden', `writing records of kind ${kind} needs the role ${role}`);
+  if (role === null) throw refuseRequest('forbidden', `records of kind ${kind} cannot be written through the API`);
+  if (!call.may(role)) throw refuseRequest('forbidden', `writing records of kind ${kind} requires the role ${role}`);
 }
 
 function mayChange(call: Pick<Call, 'may'>, before: Partial<QueueSettings>, after: Partial<QueueSettings>): void {
   if (!call.may(roleForSettings(before, after)))
-    throw refuseRequest('forbidden', 'naming what a queue executes, and as whom, needs the role admin');
+    throw refuseRequest('forbidden', 'changing which code a queue runs, or as which user, requires the role admin');
 }
 
 function settingsIn(value: string): Partial<QueueSettings> {

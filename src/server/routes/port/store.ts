@@ -1,6 +1,6 @@
 /**
- * The ports themselves, call by call, texts as texts: what the http store speaks to. One route a call, all made alike;
- * the answers are exactly the port's.
+ * The JobStore port over HTTP, for the HTTP store: one route per call, with JSON texts as texts. The answers are exactly
+ * those of the port.
  */
 import type { Check } from '../../../core/input/check.ts';
 import type { CallName } from '../../../core/operations/perform.ts';
@@ -20,28 +20,28 @@ import { mustBeCallable } from '../../views/webhook-addresses.ts';
 
 const ROLES: { readonly [Name in CallName]: readonly [Role, string] } = {
   add: ['submit', 'Adds jobs; an id that exists changes nothing.'],
-  commit: ['submit', 'Makes drafts into waiting jobs.'],
-  claim: ['operate', 'Takes waiting jobs under a lease.'],
-  heartbeat: ['operate', 'Renews leases, with what there is to say of the attempts.'],
-  settle: ['operate', 'Says how attempts ended.'],
-  cancel: ['operate', 'Ends jobs for good, running ones when their workers have stopped them.'],
-  requeue: ['operate', 'Makes ended jobs wait again.'],
-  move: ['operate', 'Puts jobs into another queue.'],
-  change: ['operate', 'Changes priority, tags, time, name or data of jobs.'],
-  delete: ['operate', 'Forgets jobs in any state but running.'],
-  find: ['read', 'Jobs by their ids; null where there is none.'],
-  history: ['read', 'The history of one job.'],
-  list: ['read', 'A page of jobs.'],
-  count: ['read', 'How many jobs of each state the queues have.'],
-  insight: ['read', 'What is worked out of jobs: failures by group.'],
+  commit: ['submit', 'Commits drafts: they become waiting jobs.'],
+  claim: ['operate', 'Claims waiting jobs under a lease.'],
+  heartbeat: ['operate', 'Renews leases, with progress and checkpoints.'],
+  settle: ['operate', 'Settles attempts with their outcomes.'],
+  cancel: ['operate', 'Cancels jobs; running jobs end when their workers have stopped them.'],
+  requeue: ['operate', 'Requeues ended jobs.'],
+  move: ['operate', 'Moves jobs to another queue.'],
+  change: ['operate', 'Changes priority, tags, run time, name or data of jobs.'],
+  delete: ['operate', 'Deletes jobs that are not running.'],
+  find: ['read', 'Returns jobs by id; null for an unknown id.'],
+  history: ['read', 'Returns the history of a job.'],
+  list: ['read', 'Lists jobs.'],
+  count: ['read', 'Counts the jobs of the queues by state.'],
+  insight: ['read', 'Returns aggregates, such as failure groups and statistics.'],
   keepWorker: ['operate', 'Registers a worker, or renews its registration.'],
-  endWorker: ['operate', 'Forgets a worker, or declares it dead and returns its jobs.'],
-  workers: ['read', 'All workers with what they run.'],
-  maintain: ['operate', 'One step of upkeep: lost leases, old drafts, retention.'],
+  endWorker: ['operate', 'Deregisters a worker, or declares it dead and returns its jobs.'],
+  workers: ['read', 'Lists all workers with their jobs.'],
+  maintain: ['operate', 'Runs one step of maintenance: lost leases, old drafts, retention.'],
 };
 
-/** The daily round of workers, which is nobody's act. */
-const ROUNDS: ReadonlySet<CallName> = new Set(['claim', 'heartbeat', 'settle', 'keepWorker', 'maintain']);
+/** Routine calls of workers, which are not audited. */
+const ROUTINE: ReadonlySet<CallName> = new Set(['claim', 'heartbeat', 'settle', 'keepWorker', 'maintain']);
 
 const callRoutes = (Object.keys(ROLES) as CallName[]).map((name) => {
   const [role, about] = ROLES[name];
@@ -55,13 +55,17 @@ const callRoutes = (Object.keys(ROLES) as CallName[]).map((name) => {
     body,
     answer: PORT_ANSWERS[name],
     limits: { bodyBytes: BULK_LIMIT },
-    audit: role === 'operate' && !ROUNDS.has(name),
-    handle: async ({ context, body }) => json(await carry(context, name, body)),
+    audit: role === 'operate' && !ROUTINE.has(name),
+    handle: async ({ context, body }) => json(await callStore(context, name, body)),
   });
 });
 
-/** `workers` alone has no argument before its options. */
-async function carry(context: ServerContext, name: CallName, { argument, now }: StoreCall<unknown>): Promise<unknown> {
+/** Makes the call. `workers` is the only call without an argument before its options. */
+async function callStore(
+  context: ServerContext,
+  name: CallName,
+  { argument, now }: StoreCall<unknown>,
+): Promise<unknown> {
   const { jobs } = context.store;
   const options = callOptions(context, now);
   if (name === 'add') for (const { policy } of argument as readonly NewJob[]) mustBeCallable(context, policy?.hooks);
@@ -73,29 +77,29 @@ const eventRoute = route({
   name: 'store.events',
   method: 'GET',
   path: EVENTS_ADDRESS,
-  about: 'Every change in the store as it happens: each message is a JSON list of events.',
+  about: 'Streams every change in the store; each message is a JSON list of events.',
   role: 'read',
   answer: 'events',
   handle: ({ context }) =>
     events(async (stream) => {
-      const unsubscribe = context.store.jobs.subscribe((heard) => stream.write(messageOf(heard)));
+      const unsubscribe = context.store.jobs.subscribe((batch) => stream.write(messageOf(batch)));
       await aborted(stream.signal);
       unsubscribe();
     }),
 });
 
-/** Messages by the list that the store gave to every listener: written once for all streams. */
+/** Messages by event batch. The store passes the same batch to every listener, so it is formatted once for all streams. */
 const messages = new WeakMap<readonly StoreEvent[], string>();
 
-function messageOf(heard: readonly StoreEvent[]): string {
-  const known = messages.get(heard);
-  if (known !== undefined) return known;
-  const message = formatServerEvent({ data: JSON.stringify(heard) });
-  messages.set(heard, message);
+function messageOf(batch: readonly StoreEvent[]): string {
+  const cached = messages.get(batch);
+  if (cached !== undefined) return cached;
+  const message = formatServerEvent({ data: JSON.stringify(batch) });
+  messages.set(batch, message);
   return message;
 }
 
-/** Resolves at once for a signal that is aborted already: no event would tell of it. */
+/** Resolves when the signal aborts, or at once if it already has: an aborted signal emits no event. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

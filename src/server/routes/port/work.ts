@@ -1,6 +1,6 @@
 /**
- * For workers in any language: claim, heartbeat, settle. One attempt as an object is answered by itself, and a no is a
- * problem; a list is answered by a list.
+ * For workers in any language: claim, heartbeat, settle. A single object gets a single result, and its refusal is a
+ * problem; a list gets a list of results.
  */
 import { fields, flag, listOf, orNull } from '../../../core/input/check.ts';
 import type { Heartbeat } from '../../../core/ports/job-store.ts';
@@ -21,7 +21,7 @@ import { viewsOf } from '../../views/job-views.ts';
 import { toSettlements } from '../../views/to-settlements.ts';
 
 const claimed = fields({ jobs: listOf(jobView, 500), now: ms, nextAt: orNull(ms) });
-const beaten = fields({ ok: flag, until: ms, cancelAsked: flag, pauseAsked: flag });
+const renewed = fields({ ok: flag, until: ms, cancelAsked: flag, pauseAsked: flag });
 const settled = fields({ ok: flag, state });
 
 export const workRoutes: readonly Route[] = [
@@ -30,7 +30,7 @@ export const workRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/claim',
     about:
-      'Takes waiting jobs under a lease; each has its token in `lease.token`. With `wait` it answers when there is work, or after that time (at most 60 s). Repeated with the same `requestId` it answers the same jobs.',
+      'Claims waiting jobs under a lease; the token is in `lease.token`. With `wait`, it waits for work up to that time (at most 60 s). A repeat with the same `requestId` returns the same jobs.',
     role: 'operate',
     audit: false,
     body: claimInput,
@@ -47,18 +47,18 @@ export const workRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/heartbeat',
     about:
-      'Renews a lease, with progress, a checkpoint or the process that began; answers whether a cancel or pause is asked for.',
+      'Renews a lease, optionally with progress, a checkpoint or the pid; returns whether a cancel or pause is requested.',
     role: 'operate',
     audit: false,
     body: heartbeatInput,
-    answer: oneOrMany(orRefusedItem(beaten), 1_000),
-    handle: async ({ body, context }) => reply(body, await context.store.jobs.heartbeat(listed(body).map(toBeat))),
+    answer: oneOrMany(orRefusedItem(renewed), 1_000),
+    handle: async ({ body, context }) => reply(body, await context.store.jobs.heartbeat(listed(body).map(toHeartbeat))),
   }),
   route({
     name: 'settle',
     method: 'POST',
     path: '/api/settle',
-    about: 'Says how an attempt ended. A failure without a delay waits as its queue says. Can be repeated.',
+    about: "Settles an attempt with its outcome. A failure without a delay uses the queue's backoff. Idempotent.",
     role: 'operate',
     audit: false,
     body: settleInput,
@@ -74,8 +74,8 @@ function listed<T>(body: T | readonly T[]): readonly T[] {
   return Array.isArray(body) ? (body as readonly T[]) : [body as T];
 }
 
-function toBeat({ lease, ...beat }: Heartbeat & { lease?: number }): Heartbeat {
-  return { ...beat, ...(lease !== undefined && { leaseMs: lease }) };
+function toHeartbeat({ lease, ...heartbeat }: Heartbeat & { lease?: number }): Heartbeat {
+  return { ...heartbeat, ...(lease !== undefined && { leaseMs: lease }) };
 }
 
 function reply(body: unknown, results: readonly ({ readonly ok: true } | Refused)[]): Reply {

@@ -1,6 +1,6 @@
 /**
- * A schedule's rule in words, for people: made from what the rule means, not from how it was written, so that `*\/15`
- * and `0,15,30,45` say the same. Pure; decides nothing.
+ * Describes the rule of a schedule in plain English. The text follows from the meaning of the rule, not from its
+ * notation: `*\/15` and `0,15,30,45` get the same text. Pure; decides nothing.
  */
 import type { CronRule } from '../core/schedules/cron.ts';
 import { readCron } from '../core/schedules/cron.ts';
@@ -22,23 +22,23 @@ const MONTHS = [
   'November',
   'December',
 ];
-/** More times of day than this are told as a pattern. */
-const MOST_TIMES = 6;
+/** More times of day than this are described as a pattern. */
+const MAX_TIMES = 6;
 
 export function ruleWords(rule: ScheduleRule): string {
-  if (rule.kind === 'every') return everyWords(rule);
+  if (rule.kind === 'every') return describeInterval(rule);
   const read = readCron(rule.cron);
-  return read.ok ? `${cronWords(read.rule)} (${rule.zone})` : rule.cron;
+  return read.ok ? `${describeCron(read.rule)} (${rule.zone})` : rule.cron;
 }
 
-function everyWords({ everyMs, anchorAt }: { everyMs: number; anchorAt: number }): string {
+function describeInterval({ everyMs, anchorAt }: { everyMs: number; anchorAt: number }): string {
   const offset = anchorAt % everyMs;
-  const words = `every ${unitWords(everyMs)}`;
-  return offset === 0 ? words : `${words}, ${exactDuration(offset)} past`;
+  const interval = `every ${formatPeriod(everyMs)}`;
+  return offset === 0 ? interval : `${interval}, ${exactDuration(offset)} past`;
 }
 
 /** '15 minutes', 'hour', '1h30m'. */
-function unitWords(ms: number): string {
+function formatPeriod(ms: number): string {
   const units = [
     ['week', 604_800_000],
     ['day', 86_400_000],
@@ -52,20 +52,20 @@ function unitWords(ms: number): string {
   return count === 1 ? unit[0] : `${count} ${unit[0]}s`;
 }
 
-function cronWords(rule: CronRule): string {
-  const days = dayWords(rule);
-  const times = timeWords(rule);
+function describeCron(rule: CronRule): string {
+  const days = describeDays(rule);
+  const times = describeTimes(rule);
   const isDaily = days === '' && !times.startsWith('every') && !times.includes('of every hour');
   return [isDaily ? 'every day' : '', times, days].filter((part) => part !== '').join(' ');
 }
 
-function timeWords({ seconds, minutes, hours }: CronRule): string {
-  if (hours.length * minutes.length * seconds.length <= MOST_TIMES)
+function describeTimes({ seconds, minutes, hours }: CronRule): string {
+  if (hours.length * minutes.length * seconds.length <= MAX_TIMES)
     return `at ${timesOfDay({ seconds, minutes, hours })}`;
-  if (seconds.length === 1 && seconds[0] === 0) return minuteWords(minutes, hours);
-  const inMinutes = minutes.length === 60 ? '' : ` of ${patternWords(minutes, 60, 'minute')}`;
-  const inHours = hours.length === 24 ? '' : ` ${hourWords(hours)}`;
-  return `${patternWords(seconds, 60, 'second')}${inMinutes}${inHours}`;
+  if (seconds.length === 1 && seconds[0] === 0) return describeMinutes(minutes, hours);
+  const inMinutes = minutes.length === 60 ? '' : ` of ${describePattern(minutes, 60, 'minute')}`;
+  const inHours = hours.length === 24 ? '' : ` ${describeHours(hours)}`;
+  return `${describePattern(seconds, 60, 'second')}${inMinutes}${inHours}`;
 }
 
 function timesOfDay({ seconds, minutes, hours }: Pick<CronRule, 'seconds' | 'minutes' | 'hours'>): string {
@@ -78,23 +78,23 @@ function timesOfDay({ seconds, minutes, hours }: Pick<CronRule, 'seconds' | 'min
   return listed(times);
 }
 
-function minuteWords(minutes: readonly number[], hours: readonly number[]): string {
+function describeMinutes(minutes: readonly number[], hours: readonly number[]): string {
   if (hours.length === 24) {
     const step = stepOf(minutes, 60);
     if (step === null) return `at ${plural('minute', minutes)} of every hour`;
-    return step === 60 ? 'every hour' : `every ${unitWords(step * 60_000)}`;
+    return step === 60 ? 'every hour' : `every ${formatPeriod(step * 60_000)}`;
   }
-  return `${patternWords(minutes, 60, 'minute')} ${hourWords(hours)}`;
+  return `${describePattern(minutes, 60, 'minute')} ${describeHours(hours)}`;
 }
 
 /** 'every minute', 'every 10 minutes', 'at minutes 5 and 35'. */
-function patternWords(numbers: readonly number[], size: number, unit: string): string {
+function describePattern(numbers: readonly number[], size: number, unit: string): string {
   const step = stepOf(numbers, size);
   if (step === 1) return `every ${unit}`;
   return step !== null && step < size ? `every ${step} ${unit}s` : `at ${plural(unit, numbers)}`;
 }
 
-function hourWords(hours: readonly number[]): string {
+function describeHours(hours: readonly number[]): string {
   const step = stepOf(hours, 24);
   if (step !== null && step < 24) return `of every ${step === 1 ? 'hour' : `${ordinal(step)} hour`}`;
   const [first = 0, last = 0] = [hours[0], hours.at(-1)];
@@ -103,15 +103,15 @@ function hourWords(hours: readonly number[]): string {
   return `of ${plural('hour', hours)}`;
 }
 
-/** The step of numbers that begin at 0 and fill the whole evenly; the whole for 0 alone; else null. */
+/** Returns the step of numbers that start at 0 and divide `size` evenly, `size` for 0 alone, else null. */
 function stepOf(numbers: readonly number[], size: number): number | null {
   const step = size / numbers.length;
-  return Number.isInteger(step) && numbers.every((number, place) => number === place * step) ? step : null;
+  return Number.isInteger(step) && numbers.every((number, index) => number === index * step) ? step : null;
 }
 
-function dayWords({ days, weekdays, months }: CronRule): string {
-  const dates = days.numbers.length === 31 ? '' : dateWords(days);
-  const week = weekdays.numbers.length === 7 ? '' : weekdayWords(weekdays);
+function describeDays({ days, weekdays, months }: CronRule): string {
+  const dates = days.numbers.length === 31 ? '' : describeDates(days);
+  const week = weekdays.numbers.length === 7 ? '' : describeWeekdays(weekdays);
   const joint = days.hasStar || weekdays.hasStar ? ' if it is ' : ' or on ';
   const which = dates !== '' && week !== '' ? `on ${dates}${joint}${week}` : dates || week ? `on ${dates}${week}` : '';
   const year =
@@ -119,14 +119,14 @@ function dayWords({ days, weekdays, months }: CronRule): string {
   return [which, year].filter((part) => part !== '').join(' ');
 }
 
-function dateWords({ numbers, isLast }: CronRule['days']): string {
+function describeDates({ numbers, isLast }: CronRule['days']): string {
   const dates = numbers.length === 0 ? [] : [`the ${listed(numbers.map(ordinal))}`];
   return listed([...dates, ...(isLast ? ['the last day of the month'] : [])]);
 }
 
-function weekdayWords({ numbers, last, nth }: CronRule['weekdays']): string {
+function describeWeekdays({ numbers, last, nth }: CronRule['weekdays']): string {
   const name = (day: number): string => WEEKDAYS[day] ?? '';
-  // The week begins on Monday: Saturday and Sunday stand together.
+  // The week begins on Monday, so that Saturday and Sunday are neighbours.
   const inWeek = numbers.map((day) => (day === 0 ? 7 : day)).sort((one, other) => one - other);
   return listed([
     ...runs(inWeek).map((run) => named(run, (day) => name(day % 7))),
@@ -135,7 +135,7 @@ function weekdayWords({ numbers, last, nth }: CronRule['weekdays']): string {
   ]);
 }
 
-/** Neighbours together: [1,2,3,6] is [[1,2,3],[6]]. */
+/** Groups consecutive numbers: [1,2,3,6] becomes [[1,2,3],[6]]. */
 function runs(numbers: readonly number[]): readonly (readonly number[])[] {
   const found: number[][] = [];
   for (const number of numbers) {
@@ -155,9 +155,9 @@ function plural(unit: string, numbers: readonly number[]): string {
   return `${unit}${numbers.length === 1 ? '' : 's'} ${listed(numbers.map(String))}`;
 }
 
-function listed(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+function listed(parts: readonly string[]): string {
+  if (parts.length < 2) return parts.join('');
+  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
 function ordinal(number: number): string {

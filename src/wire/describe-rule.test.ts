@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ruleWords } from './schedule-words.ts';
+import { ruleWords } from './describe-rule.ts';
 
 it.each([
   ['30 3 * * *', 'every day at 03:30 (UTC)'],
@@ -23,8 +23,8 @@ it.each([
   ['*/30 * * * * *', 'every 30 seconds (UTC)'],
   ['15 0 12 * * *', 'every day at 12:00:15 (UTC)'],
   ['*/20 */2 * * *', 'every 20 minutes of every 2nd hour (UTC)'],
-])('%s is said as: %s', (cron, words) => {
-  expect(ruleWords({ kind: 'cron', cron, zone: 'UTC' })).toBe(words);
+])('%s is described as: %s', (cron, text) => {
+  expect(ruleWords({ kind: 'cron', cron, zone: 'UTC' })).toBe(text);
 });
 
 it.each([
@@ -33,6 +33,6 @@ it.each([
   [5_400_000, 0, 'every 90 minutes'],
   [86_400_000, 0, 'every day'],
   [1_500, 0, 'every 1s500ms'],
-])('an interval of %i ms with offset %i is said as: %s', (everyMs, anchorAt, words) => {
-  expect(ruleWords({ kind: 'every', everyMs, anchorAt })).toBe(words);
+])('an interval of %i ms with offset %i is described as: %s', (everyMs, anchorAt, text) => {
+  expect(ruleWords({ kind: 'every', everyMs, anchorAt })).toBe(text);
 });
