@@ -50,7 +50,7 @@ export function RunMetrics({ a, b }: { a: Run; b: Run }) {
     <Table caption="Run metrics" heads={HEADS}>
       <Line name="job" sides={[<Name key="a" run={a} />, <Name key="b" run={b} />]} />
       <Line name="state" sides={[<State key="a" run={a} />, <State key="b" run={b} />]} />
-      <Line name="started" sides={[begunAt(a), begunAt(b)]} />
+      <Line name="started" sides={[startedAt(a), startedAt(b)]} />
       <Line name="ended" sides={[endOf(a), endOf(b)]} />
       {METRICS.map(({ name, of, show }) => (
         <Line
@@ -102,7 +102,7 @@ function State({ run: { job, number, attempt } }: { run: Run }) {
   return <>{attempt?.outcome ?? '–'}</>;
 }
 
-const begunAt = ({ attempt }: Run): string => (attempt?.claimedAt == null ? '–' : localIso(attempt.claimedAt));
+const startedAt = ({ attempt }: Run): string => (attempt?.claimedAt == null ? '–' : localIso(attempt.claimedAt));
 
 function endOf({ attempt }: Run): string {
   if (attempt === undefined) return '–';

@@ -10,17 +10,17 @@ interface DependentsChoiceProps {
   /** Describes the dependents. */
   readonly legend: string;
   readonly selected: Dependents;
-  select(fate: Dependents): void;
+  select(choice: Dependents): void;
 }
 
 export function DependentsChoice({ legend, selected, select }: DependentsChoiceProps) {
   return (
     <fieldset class="mb-3">
       <legend class="font-medium">{legend}</legend>
-      {(Object.keys(CHOICES) as Dependents[]).map((fate) => (
-        <label key={fate} class="flex items-center gap-2">
-          <input type="radio" name="dependents" checked={selected === fate} onChange={() => select(fate)} />{' '}
-          {CHOICES[fate]}
+      {(Object.keys(CHOICES) as Dependents[]).map((choice) => (
+        <label key={choice} class="flex items-center gap-2">
+          <input type="radio" name="dependents" checked={selected === choice} onChange={() => select(choice)} />{' '}
+          {CHOICES[choice]}
         </label>
       ))}
     </fieldset>

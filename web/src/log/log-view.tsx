@@ -27,11 +27,11 @@ interface LogViewProps {
   /** The phases that the attempt reported in its progress texts. */
   readonly reported: readonly ReportedPhase[];
   /** The start, if known, and the end; null while the attempt runs. */
-  readonly begunAt: number | null;
+  readonly startedAt: number | null;
   readonly endedAt: number | null;
 }
 
-export function LogView({ job, attempt, reported, begunAt, endedAt }: LogViewProps) {
+export function LogView({ job, attempt, reported, startedAt, endedAt }: LogViewProps) {
   const [, redraw] = useState(0);
   const [log, setLog] = useState<LogLines | null>(null);
   useEffect(() => {
@@ -48,12 +48,12 @@ export function LogView({ job, attempt, reported, begunAt, endedAt }: LogViewPro
       lines.close();
     };
   }, [job, attempt]);
-  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, reported, begunAt, endedAt }} />;
+  return log === null ? null : <Lines key={`${job}/${attempt}`} {...{ log, reported, startedAt, endedAt }} />;
 }
 
-type LinesProps = Pick<LogViewProps, 'reported' | 'begunAt' | 'endedAt'> & { readonly log: LogLines };
+type LinesProps = Pick<LogViewProps, 'reported' | 'startedAt' | 'endedAt'> & { readonly log: LogLines };
 
-function Lines({ log, reported, begunAt, endedAt }: LinesProps) {
+function Lines({ log, reported, startedAt, endedAt }: LinesProps) {
   const [display, setDisplay] = useState<LogDisplay>({ isWrapped: false, times: 'no timestamps' });
   const [highlight, setHighlight] = useState('');
   const [matches, setMatches] = useState<readonly number[]>([]);
@@ -72,7 +72,7 @@ function Lines({ log, reported, begunAt, endedAt }: LinesProps) {
         onHighlight={setHighlight}
         onMatches={setMatches}
       />
-      <Phases {...{ log, reported, begunAt, endedAt, goToLine }} />
+      <Phases {...{ log, reported, startedAt, endedAt, goToLine }} />
       <div class="relative">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
         <section
@@ -105,13 +105,13 @@ function frameRows(rows: number, isWrapped: boolean): number {
 
 const MANY_ROWS = 200;
 
-function Phases({ log, reported, begunAt, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
+function Phases({ log, reported, startedAt, endedAt, goToLine }: LinesProps & { goToLine: (line: number) => void }) {
   const now = useNow();
   const { markers } = log;
   const isRunning = endedAt === null && log.end === null;
   // Without a start time there are no phases.
   const phases =
-    begunAt === null ? [] : phasesOf({ markers, reported, isRunning, since: begunAt, until: endedAt ?? now });
+    startedAt === null ? [] : phasesOf({ markers, reported, isRunning, since: startedAt, until: endedAt ?? now });
   return <PhaseStrip phases={phases} goTo={goToLine} />;
 }
 

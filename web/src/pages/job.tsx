@@ -68,7 +68,7 @@ function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
             job={id}
             attempt={selected ?? 'latest'}
             reported={attempt?.phases ?? []}
-            begunAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
+            startedAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
             endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
           />
         </section>

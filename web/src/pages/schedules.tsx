@@ -49,7 +49,7 @@ export function SchedulesPage() {
       {schedules !== undefined && schedules.length > 0 && (
         <SchedulesTable schedules={schedules} onDone={onDone} onEdit={edit} />
       )}
-      {timeline.data !== undefined && timeline.data.lanes.length > 0 && <ScheduleTimeline list={timeline.data} />}
+      {timeline.data !== undefined && <ScheduleTimeline list={timeline.data} />}
       {editing !== null && (
         <ScheduleForm schedule={editing === 'new' ? null : editing} onClose={() => edit(null)} onDone={onDone} />
       )}

@@ -57,7 +57,7 @@ export function Files({ files, sent, take, drop }: FilesProps) {
                   </button>
                 )}
               </div>
-              {sent !== null && <SearchMode files={files} file={file} sent={sent} />}
+              {sent !== null && <UploadProgress files={files} file={file} sent={sent} />}
             </li>
           ))}
         </ul>
@@ -67,7 +67,7 @@ export function Files({ files, sent, take, drop }: FilesProps) {
 }
 
 /** Files are uploaded one after another. */
-function SearchMode({ files, file, sent }: { files: readonly File[]; file: File; sent: Sent }) {
+function UploadProgress({ files, file, sent }: { files: readonly File[]; file: File; sent: Sent }) {
   const isSent = files.indexOf(file) < files.indexOf(sent.file);
   const share = file === sent.file ? sent.share : isSent ? 1 : 0;
   return <ProgressBar percent={share * 100} label={`${file.name} upload`} />;

@@ -49,14 +49,14 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
   );
 }
 
-type RemoteState = Omit<NewJobInput, 'onSent'>;
+type NewJobFields = Omit<NewJobInput, 'onSent'>;
 
 /** Adds the job, reports upload progress, and opens the job's page. */
 function useAdd() {
   const [sent, setSent] = useState<Sent | null>(null);
   const { error, run } = useAction();
-  const add = (told: RemoteState): void =>
-    void run(() => addJob({ ...told, onSent: setSent }).then((id) => go(jobPath(told.queue, id)))).then(() =>
+  const add = (fields: NewJobFields): void =>
+    void run(() => addJob({ ...fields, onSent: setSent }).then((id) => go(jobPath(fields.queue, id)))).then(() =>
       setSent(null),
     );
   return { sent, error, add };

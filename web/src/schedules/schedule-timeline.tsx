@@ -7,6 +7,7 @@ type Row = LaneList['lanes'][number];
 
 export function ScheduleTimeline({ list }: { list: LaneList }) {
   const { lanes: schedules, from, until } = list;
+  if (schedules.length === 0) return null;
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline" class="mb-2 text-lg font-semibold">

@@ -20,7 +20,7 @@ export function Header() {
     <header class="sticky top-0 z-20 border-b border-line bg-sheet">
       <div class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-5 gap-y-1.5 px-3 py-2 sm:px-5">
         <Link to="" class="flex items-center gap-2 font-semibold tracking-tight no-underline">
-          <GroupMarker /> Longhaul
+          <Logo /> Longhaul
         </Link>
         <Navigation />
         <div class="ml-auto flex items-center gap-3">
@@ -37,7 +37,7 @@ export function Header() {
   );
 }
 
-function GroupMarker() {
+function Logo() {
   return (
     <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" class="fill-accent" />
