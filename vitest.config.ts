@@ -97,7 +97,7 @@ const project = (name: string, include: string[]) => ({
     retry: retriedSuites.has(name) ? 1 : 0,
     // They hold nothing in their modules: a process runs file after file, and loads what they share once.
     isolate: alone.has(name),
-    ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
+    ...(name === 'web' && { globalSetup: [`${root}/test/web/shared-browser.ts`] }),
   },
 });
 

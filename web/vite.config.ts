@@ -1,8 +1,8 @@
 /**
- * The web page, built by `npm run build` into dist/web, where the node serves it from.
+ * Build of the web UI: `npm run build` writes dist/web, which the node serves.
  *
- * Addresses of files are relative, and the server sets them right for the depth of each page, so that it works behind any
- * sub-path. Nothing is inlined: the page's policy forbids it.
+ * File URLs are relative, and the server adjusts them to the depth of each page, so that the UI works behind any
+ * sub-path. Nothing is inlined: the content security policy forbids it.
  */
 import { join } from 'node:path';
 import tailwind from '@tailwindcss/vite';

@@ -1,4 +1,4 @@
-/** The commands that the documents show are ones that there are, with options that they have: read as the command line reads them. */
+/** The commands in the documentation exist and have valid options, parsed as the command line does. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -9,14 +9,14 @@ import { findCommand } from '../../src/cli/table/command-table.ts';
 const folder = join(import.meta.dirname, '../../docs');
 const pages = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'cli.md');
 
-/** What stands in a block of its own, up to a comment, a pipe or the next command. */
+/** The commands in code blocks, up to a comment, a pipe or the next command. */
 function commandsOf(page: string): readonly string[] {
   const text = readFileSync(join(folder, page), 'utf8').replaceAll(/\\\n\s*/g, ' ');
   const lines = [...text.matchAll(/^(?: {4}|\$ )?(longhaul [a-z].*)$/gm)].map(([, line = '']) => line);
   return lines.map((line) => line.replace(/(?: +#| *[|;]| &&| 2?>).*$/, ''));
 }
 
-/** Quoted words are one word each; what is in them is nobody's business here. */
+/** Splits a line into words; a quoted string is one word. */
 const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
 
@@ -25,7 +25,7 @@ const read = (spec: CommandSpec, words: readonly string[]): Call => new Call(spe
 function problemOf(line: string): string | null {
   const [, name = '', ...words] = wordsOf(line);
   const spec = findCommand(name);
-  if (spec === undefined) return `${line}: there is no command ${name}`;
+  if (spec === undefined) return `${line}: unknown command ${name}`;
   try {
     read(spec, words);
     return null;
@@ -42,7 +42,7 @@ it.each(pages)('docs/%s', (page) => {
   ).toEqual([]);
 });
 
-it('finds commands at all, among them those of docs/multiple-nodes.md', () => {
+it('finds the commands of docs/multiple-nodes.md', () => {
   expect(commandsOf('multiple-nodes.md')).toEqual([
     'longhaul serve --home /var/lib/longhaul --store redis://redis.example:6379 --listen 10.0.0.11',
     'longhaul nodes drain render-1 --wait',

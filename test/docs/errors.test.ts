@@ -1,4 +1,4 @@
-/** docs/errors.md names exactly the codes that the source has. */
+/** docs/errors.md lists exactly the codes of the source. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/core/ports/errors.ts';
@@ -9,22 +9,22 @@ import { PROBLEMS, REQUEST_CODES } from '../../src/wire/problem-details.ts';
 const [thrown = '', returned = '', ofAttachments = '', requests = ''] = readFileSync(
   new URL('../../docs/errors.md', import.meta.url),
   'utf8',
-).split(/^## (?:Returned|Over HTTP)/m);
+).split(/^## (?:Refusals|HTTP errors)/m);
 const codesIn = (page: string) => [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
 
-test('Every error code is explained, and no other.', () => {
+test('Every error code is documented, and no other.', () => {
   expect(codesIn(thrown)).toEqual([...ERROR_CODES]);
 });
 
-test('Every refusal code is explained, and no other.', () => {
+test('Every refusal code is documented, and no other.', () => {
   expect(codesIn(returned)).toEqual([...REFUSAL_CODES]);
 });
 
-test('Every refusal code of attachments is explained, and no other.', () => {
+test('Every refusal code of attachments is documented, and no other.', () => {
   expect(codesIn(ofAttachments)).toEqual([...BLOB_REFUSAL_CODES]);
 });
 
-test('Every code of a request is explained with its status, and no other.', () => {
+test('Every request code is documented with its status, and no other.', () => {
   const rows = [...requests.matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm)].map(([, code, status]) => [
     code,
     Number(status),

@@ -1,6 +1,6 @@
 /**
- * The README's examples, as a newcomer would try them: in a folder of their own, with the built package, by plain
- * node. They are also checked by the compiler against the package's own types.
+ * The examples of README and docs, run as a new user would: in a separate folder, with the built package and plain
+ * node. The compiler also checks them against the package's types.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const readme = [
+const pages = [
   'README.md',
   'docs/library.md',
   'docs/scheduling.md',
@@ -32,12 +32,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function example(name: string): string {
-  const found = new RegExp(`<!-- example: ${name} -->\\n\`\`\`ts\\n([\\s\\S]*?)\`\`\``).exec(readme);
-  if (found?.[1] === undefined) throw new Error(`the README has no example named ${name}`);
+  const found = new RegExp(`<!-- example: ${name} -->\\n\`\`\`ts\\n([\\s\\S]*?)\`\`\``).exec(pages);
+  if (found?.[1] === undefined) throw new Error(`README and docs have no example named ${name}`);
   return found[1];
 }
 
-/** The compiler checks it and strips its types in one go. */
+/** Type-checks and compiles an example. */
 async function compile(name: string): Promise<string> {
   writeFileSync(join(folder, `${name}.ts`), example(name));
   const options = [
@@ -54,22 +54,22 @@ async function compile(name: string): Promise<string> {
   ];
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, `${name}.ts`], {
     cwd: folder,
-  }).catch((error: { stdout?: string }) => expect.fail(error.stdout ?? 'the compiler could not be run'));
+  }).catch((error: { stdout?: string }) => expect.fail(error.stdout ?? 'the compiler could not run'));
   return join(folder, `${name}.js`);
 }
 
-test('The example of jobs that wait for others prints what its comments say.', async () => {
+test('The example of dependencies prints what its comments say.', async () => {
   const { stdout } = await run(process.execPath, [await compile('dependencies')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('waits for 3 of 3 jobs\n60\n');
 });
 
-test('The hello world has at most six lines, is sound in its types, greets, and ends.', async () => {
+test('The hello world has at most six lines, compiles, greets, and ends.', async () => {
   expect(example('hello').trim().split('\n').length).toBeLessThanOrEqual(6);
   const { stdout } = await run(process.execPath, [await compile('hello')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('Hello, world!\n');
 });
 
-test('Its types are inferred: a wrong field of the data and a wrong use of the result do not compile.', async () => {
+test('Types are inferred: a wrong data field and a wrong use of the result do not compile.', async () => {
   const wrong = example('hello').replace("{ name: 'world' }", '{ nome: 1 }');
   writeFileSync(join(folder, 'wrong.ts'), `${wrong}\nconst n: number = await greetings.run({ name: 'x' });`);
   const check = run(
@@ -96,17 +96,17 @@ test('Its types are inferred: a wrong field of the data and a wrong use of the r
   });
 });
 
-test('The long job of the README runs and answers what its comment says.', async () => {
+test('The long job of the README prints what its comment says.', async () => {
   const { stdout } = await run(process.execPath, [await compile('long-job')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('{ frames: 48 }\n');
 });
 
-test("The guide's example of a test moves three days in a moment.", async () => {
+test('The testing example advances the clock by three days.', async () => {
   const { stdout } = await run(process.execPath, [await compile('testing')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('sent to ada\n');
 });
 
-test("The examples of Worqr's, Blueque's and qless's doors do what they print.", async () => {
+test('The examples of the Worqr, Blueque and qless compat layers print the documented output.', async () => {
   const worqr = await run(process.execPath, [await compile('worqr')], { cwd: folder, timeout: 60_000 });
   expect(worqr.stdout).toBe('sent a letter\n');
   const blueque = await run(process.execPath, [await compile('blueque')], { cwd: folder, timeout: 60_000 });
@@ -115,12 +115,12 @@ test("The examples of Worqr's, Blueque's and qless's doors do what they print.",
   expect(qless.stdout).toBe('popped 7f urgent\n7f: put in frames, done, put in sound\ncomplete\n');
 });
 
-test('The examples of docs/scheduling.md make and run what the page says.', async () => {
+test('The examples of docs/scheduling.md print the documented output.', async () => {
   const { stdout } = await run(process.execPath, [await compile('schedules')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('every day at 03:30 (Europe/Berlin)\nunchanged\nevery 15 minutes, 5m past\nreport backup\n');
 });
 
-test('The nights of docs/scheduling.md in which clocks change are as the page says.', async () => {
+test('The daylight saving example of docs/scheduling.md prints the documented output.', async () => {
   const { stdout } = await run(process.execPath, [await compile('clock-changes')], { cwd: folder, timeout: 60_000 });
   expect(stdout).toBe('nightly@2030-03-31T01:00:00Z\nnightly@2030-04-01T00:30:00Z\n');
 });

@@ -1,4 +1,4 @@
-/** The examples of docs/http.md, as somebody would paste them: by bash and curl, in their order, against a real server. */
+/** Runs the examples of docs/http.md in order with bash and curl against a real server. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -9,22 +9,22 @@ const page = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8'
 const examples = [...page.matchAll(/```sh\n([\s\S]*?)```\n```json\n([\s\S]*?)```/g)];
 const run = promisify(execFile);
 
-test('The examples of docs/http.md answer what the page says.', async () => {
+test('The examples of docs/http.md return the documented responses.', async () => {
   const { port } = await startTrial();
   expect(examples.length).toBeGreaterThan(10);
-  // One shell for all: a later example uses what an earlier one kept.
-  const mark = '\n--- next ---\n';
+  // One shell for all: later examples use variables of earlier ones.
+  const separator = '\n--- next ---\n';
   const script = examples
     .map(([, commands = '']) => commands.replaceAll(':3333', `:${port}`))
-    .join(`printf '${mark}'\n`);
+    .join(`printf '${separator}'\n`);
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { timeout: 60_000 });
-  const heard = stdout.split(mark).map((text) => lastJson(text));
+  const responses = stdout.split(separator).map((text) => lastJson(text));
   for (const [place, [, , expected = '']] of examples.entries()) {
-    expect(heard[place]).toMatchObject(JSON.parse(expected) as object);
+    expect(responses[place]).toMatchObject(JSON.parse(expected) as object);
   }
 });
 
-/** Of several commands the last one's answer is what the page shows. */
+/** Returns the response of the last command. */
 function lastJson(text: string): unknown {
   const answers = text
     .replaceAll(/(?<=[}\]])(?=[{[]"?)/g, '\n')
@@ -34,7 +34,7 @@ function lastJson(text: string): unknown {
     try {
       return JSON.parse(answers.slice(from).join(''));
     } catch {
-      // It began earlier.
+      // The JSON starts on an earlier line.
     }
   }
   return text;

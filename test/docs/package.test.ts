@@ -1,4 +1,4 @@
-/** The package as it would be published: packed, unpacked elsewhere, and used by its name and by its command. */
+/** The packed package, unpacked elsewhere, works as a library and as a command. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const unpacked = () => join(folder, 'node_modules/longhaul');
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-package-'));
   mkdirSync(unpacked(), { recursive: true });
-  // Without prepack: dist/ is fresh already, and other suites are using it.
+  // Without prepack: dist/ is up to date, and other suites use it.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   await run('tar', ['-xzf', join(folder, tarball), '-C', unpacked(), '--strip-components=1']);
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('has what a program needs: a job goes through it.', async () => {
+test('The package runs a job.', async () => {
   const program = `import { connect } from 'longhaul';
     const longhaul = await connect('./home');
     const doubles = longhaul.queue('doubles');
@@ -35,7 +35,7 @@ test('has what a program needs: a job goes through it.', async () => {
   expect(stdout).toBe('42\n');
 });
 
-test('has what its command needs, and no sources or tests.', async () => {
+test('The package contains the command, and no sources or tests.', async () => {
   const { stdout } = await run(process.execPath, [join(unpacked(), 'dist/cli/main.js'), '--help'], { cwd: folder });
   expect(stdout).toContain('longhaul');
   expect(readdirSync(unpacked()).sort()).toEqual(

@@ -1,4 +1,4 @@
-/** The README's shell example, typed into a shell beside a node that serves, as its reader would. */
+/** Runs the shell example of the README beside a running node. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-test('A script becomes a queue, its job is added and followed, and any command is run to its end.', async () => {
+test('A script becomes a queue, its job is added and followed, and a command runs to its end.', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-shell-'));
   writeFileSync(join(folder, 'longhaul'), `#!/bin/sh\nexec "${process.execPath}" "${root}/dist/cli/main.js" "$@"\n`, {
     mode: 0o755,
@@ -18,10 +18,10 @@ test('A script becomes a queue, its job is added and followed, and any command i
   const bin = join(folder, 'bin');
   await run('sh', ['-c', `mkdir "${bin}" && mv "${folder}/longhaul" "${bin}/longhaul"`]);
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}`, LONGHAUL_PORT: '0' };
-  const serving = spawn('longhaul', ['serve'], { cwd: folder, env, stdio: 'ignore' });
+  const node = spawn('longhaul', ['serve'], { cwd: folder, env, stdio: 'ignore' });
   onTestFinished(async () => {
-    serving.kill('SIGTERM');
-    while (serving.exitCode === null && serving.signalCode === null) await sleep(20);
+    node.kill('SIGTERM');
+    while (node.exitCode === null && node.signalCode === null) await sleep(20);
     rmSync(folder, { recursive: true, force: true });
   });
   while (!existsSync(join(folder, 'longhaul/node.sock'))) await sleep(50);

@@ -1,26 +1,26 @@
-/** From an empty node to a job that runs, is followed and is ended, by clicking only. */
+/** From an empty node to a running and cancelled job, by clicks only. */
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Bench, eventually, markedWith } from '../processes/scripts-workbench.ts';
-import { PageBench } from './page-bench.ts';
+import { WebBench } from './web-bench.ts';
 
 const LONG = 120_000;
 
-/** The first `serve` makes it, with the queue to try things with. */
-function noHome(): Bench {
+/** A data directory that does not exist: the first `serve` creates it with the sample queue. */
+function missingHome(): Bench {
   const bench = new Bench();
   rmSync(bench.home, { recursive: true });
   return bench;
 }
 
-describe('the page of an empty node', () => {
-  const web = new PageBench({ home: noHome });
+describe('the web UI of an empty node', () => {
+  const web = new WebBench({ home: missingHome });
 
-  it('leads to a first job whose progress and log move by themselves, and whose cancel ends every process', {
+  it('starts a first job with live progress and log, and cancels it with every process', {
     timeout: LONG,
   }, async () => {
-    await forgetAll(web.bench);
-    const { page, troubles } = await web.open('/');
+    await deleteAllJobs(web.bench);
+    const { page, pageErrors } = await web.open('/');
     await page.getByRole('button', { name: 'Start a job' }).click();
     await page.waitForURL(/\/q\/sample\/[^/]+$/);
     const lines = page.getByRole('region', { name: 'Lines of the log' });
@@ -36,23 +36,23 @@ describe('the page of an empty node', () => {
     const id = decodeURIComponent(page.url().split('/').at(-1) ?? '');
     const folder = web.bench.folder(id);
     expect(markedWith(folder).length).toBeGreaterThan(0);
-    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByRole('button', { name: 'Cancel job …' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(/TERM is sent to/).waitFor();
-    await dialog.getByText(/After 10 s of grace, KILL/).waitFor();
+    await dialog.getByText(/After a grace period of 10 s, KILL/).waitFor();
     const tree = dialog.getByRole('table', { name: 'Processes of the job' });
     await tree.getByRole('row', { name: /└─ sleep/ }).waitFor();
     const { pid } = (await web.bench.find(id)).lease ?? {};
     await tree.getByRole('row', { name: new RegExp(`queues/sample.* ${pid} `) }).waitFor();
-    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('button', { name: 'Cancel job', exact: true }).click();
     await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
     expect(markedWith(folder)).toEqual([]);
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });
 
-/** What an earlier try has left: this is about a node without jobs. */
-async function forgetAll(bench: Bench): Promise<void> {
+/** Deletes jobs of an earlier try: the test needs a node without jobs. */
+async function deleteAllJobs(bench: Bench): Promise<void> {
   const longhaul = await bench.longhaul();
   for (const { id } of (await longhaul.list()).jobs) {
     await longhaul.cancel(id);

@@ -1,8 +1,8 @@
-/** Text that wants to be more than text, in every field that somebody else fills in: it is shown as it is, and does nothing. */
+/** Hostile text in every field of users, scripts and workers is shown literally and has no effect. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../processes/scripts-workbench.ts';
-import { PATIENCE_MS, PageBench } from './page-bench.ts';
+import { PAGE_TIMEOUT_MS, WebBench } from './web-bench.ts';
 
 const TAG = '"><img src=x onerror=alert(1)>';
 const ESCAPES = '\u001b]0;title\u0007\u001b[2J\u001b[31m';
@@ -11,7 +11,7 @@ const HOSTILE = `${TAG}${TURNED}${ESCAPES}'};alert(2)//`;
 const LONG = 120_000;
 
 describe('hostile text', () => {
-  const web = new PageBench({
+  const web = new WebBench({
     prepare: (bench) => {
       bench.queue(
         'wild',
@@ -35,10 +35,10 @@ exit 0`,
       data: { param1, [TAG]: HOSTILE, long: 'y'.repeat(100_000) },
     });
 
-  it('is shown literally on every page, without a dialog and without a breach of the policy', {
+  it('is shown literally on every page, without a dialog or a violation of the content security policy', {
     timeout: LONG,
   }, async () => {
-    // Paused below, and perhaps by a try before this one.
+    // Paused below, and perhaps by an earlier try.
     await web.post('/api/queues/wild/resume', {});
     const [failed, done, staying] = await Promise.all([add('fail'), add('go'), add('stay')]);
     await web.bench.until(failed.id, 'failed');
@@ -58,19 +58,19 @@ exit 0`,
     ];
     const jobs = [failed, done, staying].map(({ id }) => `/q/wild/${id}`);
     const compared = `/compare?a=${failed.id}&b=${done.id}`;
-    const { page, troubles } = await web.open('/');
+    const { page, pageErrors } = await web.open('/');
     for (const path of [...paths, ...jobs, compared, '/q/wild/%3Cimg%20src=x%20onerror=alert(6)%3E']) {
       await page.goto(new URL(path, web.url).href);
       if (!/workers|settings|%3Cimg%20src/.test(path)) await shown(page, path);
       else await page.locator('main').getByText(/./).first().waitFor();
       const images = await page.locator('img').count();
       const scripts = await page.locator('a[href^="javascript:"]').count();
-      expect({ path, images, scripts, troubles }).toEqual({ path, images: 0, scripts: 0, troubles: [] });
+      expect({ path, images, scripts, pageErrors }).toEqual({ path, images: 0, scripts: 0, pageErrors: [] });
     }
     await web.post(`/api/jobs/${staying.id}/cancel`, {});
   });
 
-  it('does nothing on the pages of an admin, in what workers say of themselves, and in every dialog', {
+  it('has no effect on admin pages, in worker records, and in every dialog', {
     timeout: LONG,
   }, async () => {
     await web.post('/api/queues/wild/resume', {});
@@ -88,7 +88,7 @@ exit 0`,
         kind: 'register',
       },
     });
-    const { page, troubles } = await web.openAsAdmin();
+    const { page, pageErrors } = await web.openAsAdmin();
     const visit = async (path: string) => {
       await page.goto(new URL(path, web.url).href);
       await shown(page, path);
@@ -97,9 +97,9 @@ exit 0`,
     const tokens = page.getByRole('region', { name: 'Tokens' }).first();
     await tokens.getByLabel('Name').fill(TAG);
     await tokens.getByLabel('Role').selectOption('operate');
-    await tokens.getByRole('button', { name: 'Make a token' }).click();
+    await tokens.getByRole('button', { name: 'Create token' }).click();
     await tokens.getByRole('row', { name: TAG }).first().waitFor();
-    // As that token: its name is the actor of what stands in the audit from now on.
+    // The name of the token is the actor of the next audit row.
     const token = await tokens.getByRole('status').locator('code').innerText();
     await fetch(new URL('/api/queues/wild/resume', web.url), {
       method: 'POST',
@@ -108,7 +108,7 @@ exit 0`,
     });
     await visit('/workers');
     await visit('/settings');
-    await page.getByRole('table', { name: 'Audit' }).getByText('onerror').first().waitFor();
+    await page.getByRole('table', { name: 'Audit log' }).getByText('onerror').first().waitFor();
 
     const dialog = page.getByRole('dialog');
     const opened = async (path: string, button: string) => {
@@ -117,7 +117,7 @@ exit 0`,
       await dialog.waitFor();
       return dialog;
     };
-    await (await opened(`/q/wild/${staying.id}`, 'Cancel …')).getByRole('row', { name: TAG }).waitFor();
+    await (await opened(`/q/wild/${staying.id}`, 'Cancel job …')).getByRole('row', { name: TAG }).waitFor();
     const changed = await opened(`/q/wild/${failed.id}`, 'Duplicate …');
     expect(await changed.getByLabel('Name').inputValue()).toBe(`${TAG} fail`);
     await (await opened('/failures', 'Delete …')).getByText(TAG).waitFor();
@@ -127,15 +127,15 @@ exit 0`,
       buffer: Buffer.from(TAG),
     });
     await dialog.getByText('onerror=alert(7)').waitFor();
-    expect({ images: await page.locator('img').count(), troubles }).toEqual({ images: 0, troubles: [] });
+    expect({ images: await page.locator('img').count(), pageErrors }).toEqual({ images: 0, pageErrors: [] });
     await web.post(`/api/jobs/${staying.id}/cancel`, {});
   });
 
-  it('stands in log, attachment, error and data of a job as it was written', { timeout: LONG }, async () => {
+  it('is shown unchanged in the log, attachments, failure and data of a job', { timeout: LONG }, async () => {
     const { id } = await add('fail');
     await web.post('/api/queues/wild/resume', {});
     await web.bench.until(id, 'failed');
-    const { page, troubles } = await web.open(`/q/wild/${id}`);
+    const { page, pageErrors } = await web.open(`/q/wild/${id}`);
     const lines = page.getByRole('region', { name: 'Lines of the log' });
     await lines.getByText(TAG).waitFor();
     await lines.getByText('javascript:alert(3)').waitFor();
@@ -150,16 +150,16 @@ exit 0`,
     await page.getByRole('link', { name: '<img src=x onerror=alert(5)>.html' }).waitFor();
     await page.locator('pre').getByText('onerror=alert(1)').first().waitFor();
     expect(await page.title()).not.toContain('\u001b');
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });
 
-/** Somewhere on the page, as it was written; in the page's text and not in an attribute. */
+/** Waits until the text of the page contains the hostile text. */
 async function shown(page: Page, path: string): Promise<void> {
   const text = page.locator('main');
   await eventually(
     async () => `${path}: ${await text.innerText()}`,
     (words) => words.includes(TAG),
-    PATIENCE_MS,
+    PAGE_TIMEOUT_MS,
   );
 }

@@ -1,21 +1,21 @@
-/** The log viewer with a million lines, with groups and with bars that redraw themselves. */
+/** The log viewer with a million lines, groups and progress bars that redraw themselves. */
 import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../src/testing/index.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
-import { PageBench } from './page-bench.ts';
+import { WebBench } from './web-bench.ts';
 
 const LONG = 120_000;
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 const MEGABYTE = 1024 * 1024;
 
 describe('the log viewer', () => {
-  const web = new PageBench({
+  const web = new WebBench({
     prepare: (bench) => {
       bench.queue(
         'long',
         'seq 1 1000000 | sed "s/^/number /"; echo "an Error at last"; for i in 1 2 3; do printf "\\rbar %d of 3" $i; done; echo',
       );
-      // Cut at its cap while somebody follows it: once the file is there, all the rest comes at once.
+      // Truncated at its limit while it is followed: the rest is written once the file exists.
       bench.queue(
         'capped',
         `wait_for() { until [ -e "$(dirname "$0")/$LONGHAUL_JOB_ID.$1~" ]; do sleep 0.1; done; }
@@ -30,12 +30,12 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     },
   });
 
-  it('opens a million lines at the end, goes to a line of the address, and keeps few rows and little memory', {
+  it('opens a million lines at the end, goes to the line in the URL, and keeps few rows and little memory', {
     timeout: LONG,
   }, async () => {
     const id = await web.bench.add('long');
     await web.bench.until(id, 'done', 60_000);
-    const { page, troubles } = await web.open(`/q/long/${id}`);
+    const { page, pageErrors } = await web.open(`/q/long/${id}`);
     const lines = page.getByRole('region', { name: 'Lines of the log' });
     await lines.getByText('bar 3 of 3').waitFor();
     expect(await lines.getByText('bar 1 of 3').count()).toBe(0);
@@ -43,19 +43,19 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     await page.reload();
     await lines.getByText('number 500000', { exact: true }).waitFor();
 
-    // All of it by the scroll bar, as fast as a hand can: what is left is what is seen.
+    // Scrolls through all of it: only visible rows must remain.
     for (let step = 0; step <= 100; step += 1)
       await lines.evaluate((element, share) => (element.scrollTop = element.scrollHeight * share), step / 100);
     await lines.evaluate((element) => (element.scrollTop = 0));
     await lines.getByText('number 1', { exact: true }).waitFor();
-    expect(await lines.locator('[data-line]').count()).toBeLessThan(MOST_ROWS);
+    expect(await lines.locator('[data-line]').count()).toBeLessThan(MAX_ROWS);
     const used = await page.evaluate<number>('performance.memory.usedJSHeapSize');
     process.stdout.write(`\nfigures: ${(used / MEGABYTE).toFixed(1)} MB in the tab after a log of 1,000,002 lines\n`);
     expect(used).toBeLessThan(100 * MEGABYTE);
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('finds in the whole log, with a map of the matches, and copies lines that were chosen', {
+  it('searches the whole log, maps the matches, and copies selected lines', {
     timeout: LONG,
   }, async () => {
     const id = await web.bench.add('long');
@@ -77,25 +77,25 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
       'number 77777\nnumber 77778\nnumber 77779',
     );
-    await page.getByRole('button', { name: 'as an extended expression' }).click();
+    await page.getByRole('button', { name: 'regular expression' }).click();
     await page.getByRole('searchbox', { name: 'Search in the log' }).fill('^NUMBER 9{5,6}$');
     await page.getByRole('searchbox', { name: 'Search in the log' }).press('Enter');
     await page.getByText('1 of 2').waitFor();
-    await page.getByLabel('Times of lines').selectOption('since the first');
+    await page.getByLabel('Timestamps').selectOption('since start');
     await lines.getByText(/^\+\d/).first().waitFor();
     await page.getByRole('button', { name: 'First error' }).click();
     await lines.getByText('an Error at last').waitFor();
   });
 
-  it('goes on at the end of a log that was cut at its cap, and knows its lines by their new numbers', {
+  it('follows a log that is truncated at its limit, with the new line numbers', {
     timeout: LONG,
   }, async () => {
     const id = await web.bench.add('capped');
-    const { page, troubles } = await web.open(`/q/capped/${id}`);
+    const { page, pageErrors } = await web.open(`/q/capped/${id}`);
     const lines = page.getByRole('region', { name: 'Lines of the log' });
     await lines.getByText('early 200', { exact: true }).waitFor();
     web.bench.queue(`${id}.go~`, 'true');
-    // What is written before the cut goes with it.
+    // Output before the truncation is lost with it.
     await waitFor('the cut', () => web.bench.log(id).includes('bytes of output were dropped here'), {
       deadlineMs: 60_000,
     });
@@ -111,10 +111,10 @@ yes "$(printf 'x%.0s' {1..99})" | head -n 20000; wait_for on; echo "after the cu
     await lines.press('Home');
     await lines.getByText('early 1', { exact: true }).waitFor();
     await web.post(`/api/jobs/${id}/cancel`, {});
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('shuts and opens a group', { timeout: LONG }, async () => {
+  it('folds and unfolds a group', { timeout: LONG }, async () => {
     const id = await web.bench.add('groups');
     await web.bench.until(id, 'done');
     const { page } = await web.open(`/q/groups/${id}`);

@@ -1,4 +1,4 @@
-/** The script that makes the pictures of the documents does so. What they show is looked at by people. */
+/** The script that makes the screenshots of the documentation works. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const script = join(root, 'scripts/screenshots.mjs');
 
-it('makes a picture of each page in both themes', { timeout: 120_000 }, async () => {
+it('makes a screenshot of each page in both themes', { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-pictures-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const names = testSize({ small: ['job'], full: ['home', 'queue', 'job', 'failures'] });
@@ -21,12 +21,12 @@ it('makes a picture of each page in both themes', { timeout: 120_000 }, async ()
   for (const name of wanted) {
     const bytes = readFileSync(join(folder, name));
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1200, 750]);
-    // A page that shows nothing has next to no bytes.
+    // An empty page has far fewer bytes.
     expect(bytes.length).toBeGreaterThan(5_000);
   }
 });
 
-it('says what pictures there are when asked for another', async () => {
+it('lists the screenshots if an unknown one is requested', async () => {
   const asked = run(process.execPath, [script, 'nothing'], { cwd: root });
   await expect(asked).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('home, queue, job, failures') });
 });

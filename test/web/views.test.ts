@@ -1,15 +1,15 @@
-/** What the pages show and offer beside the everyday: a job's life in figures, keys, actions on many, search, copying. */
+/** Further views: attempts, dependencies, throttles, keyboard shortcuts, bulk actions, search, copy buttons. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Overview } from '../../src/wire/overview.ts';
 import { eventually } from '../processes/scripts-workbench.ts';
-import { PageBench } from './page-bench.ts';
+import { WebBench } from './web-bench.ts';
 
 const LONG = 120_000;
 
-describe('the views of the page', () => {
-  const web = new PageBench({
+describe('the views of the web UI', () => {
+  const web = new WebBench({
     prepare: (bench) => {
-      // Fails at first, then works for a while, so that there is something to draw.
+      // Fails once, then runs for a while, so that there are samples to draw.
       bench.queue(
         'twice',
         `if [ "$LONGHAUL_ATTEMPT" = 1 ]; then echo "the first try"; exit 3; fi
@@ -21,13 +21,13 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     },
   });
 
-  it('draws a job of several attempts to scale, with what it used and each of its logs', {
+  it('shows a job of several attempts: timeline, resource use and each log', {
     timeout: LONG,
   }, async () => {
     const id = await web.bench.add('twice', null, { name: 'a second chance' });
-    const { page, troubles } = await web.open(`/q/twice/${id}`);
+    const { page, pageErrors } = await web.open(`/q/twice/${id}`);
     await page
-      .getByRole('img', { name: /attempt 1 ran for .*, failed; waiting .*; attempt 2 ran for .*, goes on/ })
+      .getByRole('img', { name: /attempt 1 ran for .*, failed; waiting .*; attempt 2 ran for .*, in progress/ })
       .waitFor();
     await eventually(
       () => page.title(),
@@ -45,7 +45,7 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
       .getByRole('listitem')
       .filter({ hasText: /pass 2.* so far/ })
       .waitFor();
-    for (const name of [/^CPU, % of a core: .* at most/, /^Memory: .* MB/, /^Reading and writing, a second/]) {
+    for (const name of [/^CPU, % of a core: .* at most/, /^Memory: .* MB/, /^Disk I\/O per second/]) {
       const plot = page.getByRole('img', { name });
       await plot.locator('canvas').waitFor();
     }
@@ -63,22 +63,22 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     const logs = page.getByRole('region', { name: 'Difference of the logs' });
     await logs.getByText('the first try').waitFor();
     await logs.getByText('the second try').waitFor();
-    const figures = page.getByRole('table', { name: 'Two runs in figures' });
+    const figures = page.getByRole('table', { name: 'Run metrics' });
     await figures.getByRole('row', { name: /^ran for / }).waitFor();
     await page
       .getByRole('table', { name: 'Phases' })
       .getByRole('row', { name: /^pass 2 – / })
       .waitFor();
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('shows what a job waits for and what waits for it, and goes from one to the other', {
+  it('shows parents and dependents of a job with links', {
     timeout: LONG,
   }, async () => {
     const first = await web.post<{ id: string }>('/api/jobs', { queue: 'idle', name: 'the first' });
     const body = { queue: 'idle', name: 'the second', dependsOn: [first.id] };
     const second = await web.post<{ id: string }>('/api/jobs', body);
-    const { page, troubles } = await web.open(`/q/idle/${second.id}`);
+    const { page, pageErrors } = await web.open(`/q/idle/${second.id}`);
     await page.getByRole('heading', { level: 1 }).getByText('blocked').waitFor();
     const links = page.getByRole('region', { name: 'Dependencies' });
     await links.getByRole('link', { name: 'the second, blocked, this job' }).waitFor();
@@ -86,35 +86,35 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.waitForURL(new RegExp(`/q/idle/${first.id}$`));
     await links.getByRole('link', { name: 'the first, paused, this job' }).waitFor();
     await links.getByRole('link', { name: 'the second, blocked' }).waitFor();
-    await page.getByRole('button', { name: 'Cancel …' }).click();
-    const fate = page.getByRole('dialog').getByRole('group', { name: 'A job waits for it and' });
-    await fate.getByLabel('are cancelled too').check();
-    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('button', { name: 'Cancel job …' }).click();
+    const choice = page.getByRole('dialog').getByRole('group', { name: 'One job depends on it:' });
+    await choice.getByLabel('cancel them too').check();
+    await page.getByRole('button', { name: 'Cancel job', exact: true }).click();
     await page.getByRole('heading', { level: 1 }).getByText('cancelled', { exact: true }).waitFor();
     await web.bench.until(second.id, 'cancelled');
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('shows who holds a throttle and how many wait, and sets its maximum', { timeout: LONG }, async () => {
+  it('shows holders and waiting jobs of a throttle, and sets its maximum', { timeout: LONG }, async () => {
     const queue = `held-${Date.now()}`;
     await fetch(new URL('/api/throttles/tape-drive', web.url), { method: 'DELETE' });
-    const { page, troubles } = await web.open('/queues');
+    const { page, pageErrors } = await web.open('/queues');
     await page.getByRole('link', { name: 'Throttles' }).click();
-    await page.getByText('Nothing is throttled').waitFor();
+    await page.getByText('No throttles').waitFor();
     await page.getByRole('button', { name: 'New throttle …' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('tape-drive');
     await page
       .getByRole('dialog')
-      .getByLabel(/At most/)
+      .getByLabel(/Maximum/)
       .fill('1');
-    await page.getByRole('button', { name: 'Set it' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     const row = page.getByRole('row', { name: /tape-drive/ });
     await row.waitFor();
     const bodies = [1, 2].map((n) => ({ queue, name: `to tape ${n}`, throttles: ['tape-drive'] }));
     const [first, second] = await web.post<{ id: string }[]>('/api/jobs', bodies);
     const { store } = await web.bench.longhaul();
     const held = (await store.jobs.claim({ worker: 'test', queues: [queue], limit: 2, requestId: queue })).jobs;
-    // Its slot is free for another try.
+    // Frees the slot for another try.
     onTestFinished(async () => {
       await store.jobs.settle(held.map(({ id, lease }) => ({ kind: 'complete', id, token: lease?.token ?? 0 })));
       await store.jobs.cancel([{ id: second?.id ?? '' }]);
@@ -126,10 +126,10 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     );
     await row.getByRole('link').click();
     await page.waitForURL(new RegExp(`/q/${queue}/${first?.id}$`));
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('can be used by keys alone', { timeout: LONG }, async () => {
+  it('can be used with the keyboard alone', { timeout: LONG }, async () => {
     await web.post(
       '/api/jobs',
       [1, 2].map((n) => ({ queue: 'idle', name: `by keys ${n}` })),
@@ -137,10 +137,10 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     const { page } = await web.open('/');
     await page.getByRole('heading', { name: 'Queues' }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('next and previous row').waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('next and previous row').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // Both within a second; again where they were not.
+    // Repeated if the two keys took more than a second.
     const goToQueues = async () => {
       for (const key of ['g', 'q']) await page.keyboard.press(key);
       return page.url();
@@ -161,50 +161,50 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/q\/idle$/);
     await page.keyboard.press('/');
-    // What is typed into a field is text, and no key of the page.
+    // Keys typed into a field are not shortcuts.
     await page.keyboard.type('by keys 2 g q ?');
     expect(await page.getByRole('searchbox').first().inputValue()).toBe('by keys 2 g q ?');
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('does one thing with all that match, or with those that were chosen, and says how many before', {
+  it('applies an action to all matching or to selected jobs, and shows their number before', {
     timeout: LONG,
   }, async () => {
     const queue = `many-${Date.now()}`;
     await web.post('/api/queues', { name: queue, state: 'paused' });
     const bodies = [1, 2, 3].map((n) => ({ queue, id: `${queue}-${n}`, name: `one of many ${n}` }));
     await web.post('/api/jobs', [...bodies, { queue, name: 'one of many 4', dependsOn: [`${queue}-1`] }]);
-    const { page, troubles } = await web.open(`/q/${queue}`);
-    // Whatever comes meanwhile waits until the pointer has left the list.
+    const { page, pageErrors } = await web.open(`/q/${queue}`);
+    // New rows wait until the pointer leaves the list.
     await page.getByRole('link', { name: 'one of many 2' }).hover();
     await web.post('/api/jobs', { queue, id: `${queue}-late`, name: 'one too many' });
-    await page.getByText('1 more: shown when the pointer leaves the list').waitFor();
+    await page.getByText('1 new: shown when the pointer leaves the list').waitFor();
     expect(await page.getByRole('link', { name: 'one too many' }).count()).toBe(0);
     await page.getByRole('heading', { level: 1 }).hover();
     await page.getByRole('link', { name: 'one too many' }).waitFor();
     await fetch(new URL(`/api/jobs/${queue}-late`, web.url), { method: 'DELETE' });
     await page.getByRole('link', { name: 'one too many' }).waitFor({ state: 'detached' });
-    await page.getByLabel('choose one of many 2').check();
-    await page.getByText('With 1 chosen:').waitFor();
+    await page.getByLabel('select one of many 2').check();
+    await page.getByText('With 1 selected:').waitFor();
     await page.getByRole('button', { name: 'Delete …' }).click();
-    await page.getByRole('dialog').getByText('for good').waitFor();
-    await page.getByRole('button', { name: 'Delete 1 chosen' }).click();
+    await page.getByRole('dialog').getByText('cannot be undone').waitFor();
+    await page.getByRole('button', { name: 'Delete 1 selected' }).click();
     await page.getByText('1 done').waitFor();
     await page.getByText('With all 3 that match:').waitFor();
     await page.getByRole('button', { name: 'Cancel …' }).click();
-    // Another thought: nothing is done.
-    await page.getByRole('button', { name: 'No', exact: true }).click();
+    // Closing the dialog changes nothing.
+    await page.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'Cancel …' }).click();
-    const fate = page.getByRole('group', { name: 'Other jobs wait for 1 of them, and' });
-    await fate.getByLabel('stay').check();
+    const choice = page.getByRole('group', { name: 'Other jobs depend on 1 of them:' });
+    await choice.getByLabel('keep waiting').check();
     await page.getByRole('button', { name: 'Cancel all 3 that match' }).click();
     await page.getByText('3 done').waitFor();
     await page.getByRole('button', { name: 'cancelled 3' }).click();
     await page.getByRole('link', { name: 'one of many 1' }).waitFor();
-    expect(troubles).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
-  it('finds a job by its id, its name or a tag, and shows the figures of all in the bar', {
+  it('finds a job by id, name or tag, and shows totals in the header', {
     timeout: LONG,
   }, async () => {
     const { id } = await web.post<{ id: string }>('/api/jobs', {
@@ -220,20 +220,16 @@ for i in $(seq 600); do for n in $(seq 2000); do :; done; sleep 0.2; done`,
       await page.locator('main').getByRole('link', { name: 'the lost one' }).first().waitFor();
       expect(new URL(page.url()).searchParams.get('for')).toBe(words);
     }
-    await page.goto(new URL('/search?for=nobody', web.url).href);
-    await page.getByText('Nothing found').waitFor();
+    await page.goto(new URL('/search?for=missing', web.url).href);
+    await page.getByText('No results').waitFor();
 
     const { scheduled } = (await (await fetch(new URL('/api/overview', web.url))).json()) as Overview;
-    await page
-      .getByRole('region', { name: 'At a glance' })
-      .getByText(String(scheduled), { exact: true })
-      .first()
-      .waitFor();
+    await page.getByRole('region', { name: 'Totals' }).getByText(String(scheduled), { exact: true }).first().waitFor();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(new URL(`/q/idle/${id}`, web.url).href);
-    // In words, and in the zone of the one who looks.
+    // As text, in the time zone of the browser.
     await page.getByText(/^not before (today|tomorrow) at \d\d:\d\d$/).waitFor();
-    // The page writes to the clipboard in its own time.
+    // The page writes to the clipboard asynchronously.
     const isCopied = async (name: string, words: string) => {
       await page.getByRole('button', { name }).click();
       await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(words);

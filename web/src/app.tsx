@@ -1,14 +1,14 @@
-/** The whole page: the bar that stands on every page, and the page that the address names. */
+/** The root component: the header of every page, and the page of the current URL. */
 import type { Overview } from '../../src/wire/overview.ts';
-import { usePlace } from './data/address.ts';
-import { MeContext, useAskedMe } from './data/me.ts';
+import { useLocation } from './data/location.ts';
+import { MeContext, useMeQuery } from './data/me.ts';
 import { OverviewContext } from './data/overview.ts';
 import { useQuery } from './data/use-query.ts';
 import { ComparePage } from './pages/compare.tsx';
 import { FailuresPage } from './pages/failures.tsx';
 import { Home } from './pages/home.tsx';
 import { JobPage } from './pages/job.tsx';
-import { Nowhere } from './pages/nowhere.tsx';
+import { NotFound } from './pages/not-found.tsx';
 import { QueuePage } from './pages/queue.tsx';
 import { QueuesPage } from './pages/queues.tsx';
 import { SchedulesPage } from './pages/schedules.tsx';
@@ -16,20 +16,20 @@ import { SearchPage } from './pages/search.tsx';
 import { SettingsPage } from './pages/settings.tsx';
 import { ThrottlesPage } from './pages/throttles.tsx';
 import { WorkersPage } from './pages/workers.tsx';
-import { AwayBanner } from './ui/away-banner.tsx';
 import { Header } from './ui/header.tsx';
+import { OfflineBanner } from './ui/offline-banner.tsx';
 import { Shortcuts } from './ui/shortcuts.tsx';
 
 export function App() {
   const overview = useQuery<Overview>('api/overview', { everyMs: 5_000, concerns: ({ type }) => type !== 'progress' });
   return (
-    <MeContext.Provider value={useAskedMe()}>
+    <MeContext.Provider value={useMeQuery()}>
       <OverviewContext.Provider value={overview}>
         <a href="#main" class="sr-only focus:not-sr-only focus:absolute focus:bg-sheet focus:p-2">
-          Skip to the content
+          Skip to content
         </a>
         <Header />
-        <AwayBanner />
+        <OfflineBanner />
         <Shortcuts />
         <main id="main" class="mx-auto max-w-[100rem] px-3 py-4 sm:px-5">
           <Page />
@@ -40,7 +40,7 @@ export function App() {
 }
 
 function Page() {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const [first = '', queue, id] = path.split('/').map(decoded);
   if (first === '') return <Home />;
   if (first === 'q' && queue !== undefined && id !== undefined) return <JobPage key={id} queue={queue} id={id} />;
@@ -53,10 +53,10 @@ function Page() {
   if (first === 'throttles') return <ThrottlesPage />;
   if (first === 'search') return <SearchPage />;
   if (first === 'settings') return <SettingsPage />;
-  return <Nowhere path={path} />;
+  return <NotFound path={path} />;
 }
 
-/** Whoever wrote the address may have written a percent sign that means nothing. */
+/** Decodes a part of the path; a malformed percent escape stays as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,4 +1,4 @@
-/** The page's entry: puts the app into the document. */
+/** Entry point: renders the app into the document. */
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { addressOf } from './data/base.ts';
@@ -6,7 +6,7 @@ import { applyTheme } from './pages/settings.tsx';
 import './style.css';
 
 applyTheme();
-// A browser reads this address anew whenever the page's own changes, and would go astray behind a sub-path.
+// The browser resolves a relative icon URL against each new location, which breaks behind a sub-path.
 document.querySelector('link[rel=icon]')?.setAttribute('href', addressOf('icon.svg'));
 const place = document.getElementById('app');
 if (place !== null) render(<App />, place);

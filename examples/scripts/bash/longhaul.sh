@@ -1,13 +1,13 @@
-# Longhaul's verbs for bash: `. longhaul.sh`, then `longhaul progress 40 pass 1`.
+# Longhaul's script commands for bash: `. longhaul.sh`, then `longhaul progress 40 pass 1`.
 
-# Says one line to the node. Texts must not hold a newline.
+# Sends a command to the node. The text must not contain a newline.
 longhaul() {
   local verb=$1
   shift
   printf '%s %s\n' "$verb" "$*" >&"${LONGHAUL_WRITE:-3}"
 }
 
-# longhaul_dup QUEUE [SECONDS]: a copy of this job in another queue. Prints its address; fails with the reason on stderr.
+# longhaul_dup QUEUE [SECONDS]: adds a copy of this job to another queue. Prints its URL; fails with the reason on stderr.
 longhaul_dup() {
   local word rest
   longhaul dup "${2:-0}-X-$1"

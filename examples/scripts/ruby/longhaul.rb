@@ -1,4 +1,4 @@
-# Longhaul's verbs for Ruby: `require_relative 'longhaul'`, then `Longhaul.progress(40, 'pass 1')`.
+# Longhaul's script commands for Ruby: `require_relative 'longhaul'`, then `Longhaul.progress(40, 'pass 1')`.
 require 'json'
 
 module Longhaul
@@ -7,31 +7,31 @@ module Longhaul
 
   module_function
 
-  # One line to the node. Newlines in the text become spaces.
-  def say(verb, text = '') = WRITE.syswrite("#{verb} #{text.to_s.tr("\n", ' ')}\n")
+  # Sends a command to the node. Newlines in the text become spaces.
+  def send_command(verb, text = '') = WRITE.syswrite("#{verb} #{text.to_s.tr("\n", ' ')}\n")
 
-  def run(text) = say('run', text)
-  def done(text = '') = say('done', text)
-  def err(text) = say('err', text)
-  def resend(seconds, reason = '') = say('resend', "#{Integer(seconds)}-#{reason}")
-  def progress(percent, text = '') = say('progress', "#{percent} #{text}")
-  def checkpoint(value) = say('checkpoint', JSON.generate(value))
-  def result(value) = say('result', JSON.generate(value))
-  def attach(path) = say('attach', path)
-  def tag(name) = say('tag', name)
-  def group(name) = say('group', name)
+  def run(text) = send_command('run', text)
+  def done(text = '') = send_command('done', text)
+  def err(text) = send_command('err', text)
+  def resend(seconds, reason = '') = send_command('resend', "#{Integer(seconds)}-#{reason}")
+  def progress(percent, text = '') = send_command('progress', "#{percent} #{text}")
+  def checkpoint(value) = send_command('checkpoint', JSON.generate(value))
+  def result(value) = send_command('result', JSON.generate(value))
+  def attach(path) = send_command('attach', path)
+  def tag(name) = send_command('tag', name)
+  def group(name) = send_command('group', name)
 
-  # A copy of this job in another queue; answers its address.
+  # Adds a copy of this job to another queue and returns its URL.
   def dup(queue, seconds = 0)
-    say('dup', "#{Integer(seconds)}-X-#{queue}")
+    send_command('dup', "#{Integer(seconds)}-X-#{queue}")
     word, rest = READ.gets.chomp.split(' ', 2)
     word == 'ok' ? rest : raise(rest)
   end
 
-  # What the producer gave the job.
+  # Returns the job's data.
   def data = JSON.parse(File.read(ENV.fetch('LONGHAUL_DATA')))
 
-  # What an earlier attempt left, or nil.
+  # Returns the checkpoint of an earlier attempt, or nil.
   def last_checkpoint
     path = ENV.fetch('LONGHAUL_CHECKPOINT')
     JSON.parse(File.read(path)) if File.exist?(path)

@@ -1,19 +1,19 @@
-/** Which lines two texts have in common and which only one has, in their order: the longest common subsequence. Pure. */
+/** A line diff by longest common subsequence. Pure. */
 export interface DiffLine {
   readonly side: 'both' | 'a' | 'b';
   readonly text: string;
 }
 
-/** More on either side are not compared: the work grows with their product. */
-export const MOST_LINES = 2_000;
+/** The most lines compared per side: the work grows with the product. */
+export const MAX_LINES = 2_000;
 
-/** `sameAs` makes of a line what must be equal, such as one without its numbers. */
+/** `sameAs` maps a line to its comparison key, such as the line without numbers. */
 export function diffLines(
   a: readonly string[],
   b: readonly string[],
   sameAs: (line: string) => string = (line) => line,
 ): readonly DiffLine[] {
-  const [left, right] = [a.slice(0, MOST_LINES), b.slice(0, MOST_LINES)];
+  const [left, right] = [a.slice(0, MAX_LINES), b.slice(0, MAX_LINES)];
   const [keysA, keysB] = [left.map(sameAs), right.map(sameAs)];
   const lengths = commonLengths(keysA, keysB);
   const lines: DiffLine[] = [];
@@ -40,7 +40,7 @@ interface Cell {
 
 const lengthAt = (lengths: Uint16Array, { i, j, width }: Cell): number => lengths[i * (width + 1) + j] ?? 0;
 
-/** How many lines are common from each pair of places on. */
+/** The length of the longest common subsequence from each pair of positions on. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
@@ -58,11 +58,11 @@ function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array 
 
 export interface Hunk {
   readonly lines: readonly DiffLine[];
-  /** How many common lines stand between this one and the next. */
+  /** The number of common lines between this hunk and the next. */
   readonly skipped: number;
 }
 
-/** What differs, with a few lines around it. */
+/** Groups differing lines into hunks with `around` context lines. */
 export function hunksOf(lines: readonly DiffLine[], around: number): readonly Hunk[] {
   const isShown = lines.map((_, place) =>
     lines.slice(Math.max(0, place - around), place + around + 1).some(({ side }) => side !== 'both'),

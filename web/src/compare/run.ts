@@ -1,15 +1,15 @@
-/** One run to be compared: an attempt of a job, with what is known of it. */
+/** One side of a comparison: an attempt of a job. */
 import type { AttemptView } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { usePlace } from '../data/address.ts';
 import type { CallError } from '../data/call.ts';
+import { useLocation } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 
 export interface Run {
   readonly job: JobView;
-  /** Undefined where this node knows nothing of it. */
+  /** Undefined if this node has no data of the attempt. */
   readonly attempt: AttemptView | undefined;
-  /** Its number; 0 for a job that never ran. */
+  /** The attempt number; 0 for a job that never ran. */
   readonly number: number;
 }
 
@@ -18,7 +18,7 @@ export const comparePath = (a: RunName, b: RunName): string =>
 
 interface RunName {
   readonly id: string;
-  /** The latest when left out. */
+  /** The latest attempt by default. */
   readonly attempt?: number;
 }
 
@@ -28,14 +28,14 @@ function numberOf(side: Side, { attempt }: RunName): Record<string, string> {
 
 export type Side = 'a' | 'b';
 
-export interface AskedRun {
+export interface RunQuery {
   readonly id: string;
   readonly run: Run | undefined;
   readonly error: CallError | null;
 }
 
-export function useRun(side: Side): AskedRun {
-  const { query } = usePlace();
+export function useRun(side: Side): RunQuery {
+  const { query } = useLocation();
   const id = query.get(side) ?? '';
   const path = id === '' ? null : `api/jobs/${encodeURIComponent(id)}`;
   const concerns = (event: { type: string; id?: string }) => event.id === id && event.type !== 'progress';

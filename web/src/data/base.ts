@@ -1,6 +1,6 @@
 /**
- * Where the node's page begins. Behind a proxy that is any folder of any host; the script's own address tells, since it
- * always lies one folder below.
+ * The base path of the web UI. Behind a proxy it can be any path. It is derived from the URL of this script, which
+ * always lies one folder below it.
  */
 const here = new URL(import.meta.url);
 const isBuilt = here.pathname.includes('/assets/');
@@ -8,7 +8,7 @@ const isBuilt = here.pathname.includes('/assets/');
 /** Path with a slash at its end: `/`, or `/jobs/` behind a proxy. */
 export const basePath = isBuilt ? new URL('..', here).pathname : '/';
 
-/** Address of something of the node's, such as `api/jobs`. */
+/** Returns the URL path of a resource of the node, such as `api/jobs`. */
 export function addressOf(path: string): string {
   return basePath + path.replace(/^\//, '');
 }

@@ -1,4 +1,4 @@
-/** Calls of the node's API. A no is thrown as `CallError`, with the node's own words and the place of each problem. */
+/** Calls of the node's API. A refusal or error is thrown as `CallError` with the node's message and problem paths. */
 import type { ProblemDetails } from '../../../src/wire/problem-details.ts';
 import { addressOf } from './base.ts';
 
@@ -10,7 +10,7 @@ export class CallError extends Error {
     this.details = details;
   }
 
-  /** Whether the node did not answer at all. */
+  /** True if the node did not answer. */
   get isAway(): boolean {
     return this.details === null;
   }
@@ -52,7 +52,7 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
 
 async function errorOf(response: Response): Promise<CallError> {
   const details = (await response.json().catch(() => null)) as ProblemDetails | null;
-  // A proxy in between speaks for itself when the node is away.
+  // 502 and above without problem details come from a proxy whose node is down.
   if (details === null && response.status >= 502) return new CallError('The node does not answer.', null);
   return new CallError(details?.detail ?? `The node answered ${response.status}.`, details);
 }

@@ -1,36 +1,36 @@
 /**
- * One stream of events for the whole page. It tells listeners that something changed, never what the page should show:
- * they ask the node again. Polling is the net, so a lost event costs seconds, not truth.
+ * The event stream, shared by all components. An event only triggers a refetch; its content is never shown.
+ * Components also poll, so a lost event delays an update by seconds at most.
  *
- * While the tab is hidden nothing is open; on return everybody asks once.
+ * While the tab is hidden the stream is closed; when it becomes visible every component refetches once.
  */
 import type { JobEvent, QueueEvent } from '../../../src/wire/job-event.ts';
 import { addressOf } from './base.ts';
 
 export type LiveEvent = JobEvent | QueueEvent;
-export type Reach = 'connecting' | 'open' | 'away';
+export type Connection = 'connecting' | 'open' | 'away';
 type Listener = (event: LiveEvent | null) => void;
 
 const listeners = new Set<Listener>();
-const watchers = new Set<(reach: Reach) => void>();
+const watchers = new Set<(reach: Connection) => void>();
 let source: EventSource | null = null;
-let reach: Reach = 'connecting';
+let reach: Connection = 'connecting';
 
-/** `listener` is told null when anything may have changed. */
+/** Registers a listener; it receives null when anything may have changed. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   if (listeners.size === 1) start();
   return () => void listeners.delete(listener);
 }
 
-export function watchReach(watcher: (reach: Reach) => void): () => void {
+export function watchConnection(watcher: (reach: Connection) => void): () => void {
   watchers.add(watcher);
   watcher(reach);
   return () => void watchers.delete(watcher);
 }
 
-/** A call that was answered or not also tells whether the node is there. */
-export function sayReach(next: Reach): void {
+/** Sets the connection state; also called after each API call. */
+export function setConnection(next: Connection): void {
   if (next === reach) return;
   reach = next;
   for (const watcher of watchers) watcher(next);
@@ -43,7 +43,7 @@ function start(): void {
 
 function reopen(): void {
   open();
-  tellAll(null);
+  notifyAll(null);
 }
 
 function close(): void {
@@ -56,16 +56,16 @@ function open(): void {
   source = new EventSource(addressOf('api/events'));
   source.addEventListener('open', () => {
     const wasAway = reach === 'away';
-    sayReach('open');
-    if (wasAway) tellAll(null);
+    setConnection('open');
+    if (wasAway) notifyAll(null);
   });
-  source.addEventListener('error', () => sayReach('away'));
-  source.addEventListener('reset', () => tellAll(null));
-  const onEvent = (message: MessageEvent<string>) => tellAll(JSON.parse(message.data) as LiveEvent);
+  source.addEventListener('error', () => setConnection('away'));
+  source.addEventListener('reset', () => notifyAll(null));
+  const onEvent = (message: MessageEvent<string>) => notifyAll(JSON.parse(message.data) as LiveEvent);
   source.addEventListener('job', onEvent);
   source.addEventListener('queue', onEvent);
 }
 
-function tellAll(event: LiveEvent | null): void {
+function notifyAll(event: LiveEvent | null): void {
   for (const listener of listeners) listener(event);
 }

@@ -1,4 +1,4 @@
-/** As whom the node sees the one who looks, and what that one may do: asked for once for the whole page. */
+/** The identity and role of the user, fetched once and shared by all components. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Role } from '../../../src/wire/role.ts';
@@ -12,19 +12,19 @@ export interface Me {
   readonly version: string;
 }
 
-const SELDOM_MS = 60_000;
+const SLOW_POLL_MS = 60_000;
 
 export const MeContext = createContext<Me | undefined>(undefined);
 
-/** For the one who gives it to all others. */
-export function useAskedMe(): Me | undefined {
-  return useQuery<Me>('api/me', { concerns: () => false, everyMs: SELDOM_MS }).data;
+/** Fetches the identity; used once, by the provider of `MeContext`. */
+export function useMeQuery(): Me | undefined {
+  return useQuery<Me>('api/me', { concerns: () => false, everyMs: SLOW_POLL_MS }).data;
 }
 
 export const useMe = (): Me | undefined => useContext(MeContext);
 
-/** What is not allowed is not offered. The node decides anyway: a page that is out of date gets its no. */
-export function useMay(needs: Role): boolean {
+/** Returns true if the user has at least this role. The UI hides other actions; the node checks every call again. */
+export function useHasRole(needs: Role): boolean {
   const me = useMe();
   return me !== undefined && allows(me.role, needs);
 }

@@ -1,4 +1,4 @@
-/** The first look, shared by the bar and the pages, and asked for once. */
+/** The overview, fetched once and shared by the header and the pages. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Overview } from '../../../src/wire/overview.ts';

@@ -1,9 +1,9 @@
-/** Sends a file as an attachment, telling how far it is. */
+/** Uploads a file as an attachment and reports progress. */
 import type { ProblemDetails } from '../../../src/wire/problem-details.ts';
 import { addressOf } from './base.ts';
 import { CallError } from './call.ts';
 
-/** By XMLHttpRequest: fetch tells nothing of what was sent so far. */
+/** Uses XMLHttpRequest because fetch does not report upload progress. */
 export function sendFile(job: string, file: File, onShare: (share: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -1,11 +1,11 @@
 /**
- * What the node says of something, kept fresh: asked at once, again when an event concerns it (once a second at most), and
- * slowly in any case. What was shown stays while the next answer is on its way, and when the node is away.
+ * A polled query: fetched at once, again when a relevant event arrives (at most once a second), and
+ * at a slow interval. The last data stay while a request is pending and while the node is unreachable.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { CallError, call } from './call.ts';
 import type { LiveEvent } from './live.ts';
-import { listen, sayReach } from './live.ts';
+import { listen, setConnection } from './live.ts';
 
 export interface Query<T> {
   readonly data: T | undefined;
@@ -14,30 +14,30 @@ export interface Query<T> {
 }
 
 interface QueryOptions {
-  /** Whether this event may have changed the answer; all do by default. */
+  /** Returns true if this event may have changed the data; by default every event does. */
   readonly concerns?: (event: LiveEvent) => boolean;
   readonly everyMs?: number;
 }
 
-const LEAST_PAUSE_MS = 1_000;
-const SLOW_MS = 10_000;
+const MIN_INTERVAL_MS = 1_000;
+const DEFAULT_POLL_MS = 10_000;
 
-/** `path` null asks nothing. */
+/** Polls `path`; null disables the query. */
 export function useQuery<T>(path: string | null, options: QueryOptions = {}): Query<T> {
   const [answer, setAnswer] = useState<{ path: string | null; data?: T; error: CallError | null }>({
     path,
     error: null,
   });
-  const asker = useRef<Asker | null>(null);
-  const { concerns, everyMs = SLOW_MS } = options;
+  const poller = useRef<Poller | null>(null);
+  const { concerns, everyMs = DEFAULT_POLL_MS } = options;
   const concernsNow = useRef(concerns);
   concernsNow.current = concerns;
   useEffect(() => {
     if (path === null) return undefined;
-    const own = new Asker(path, everyMs, (data, error) => {
+    const own = new Poller(path, everyMs, (data, error) => {
       setAnswer((before) => ({ path, error, ...(error === null ? { data: data as T } : keptOf(before, path)) }));
     });
-    asker.current = own;
+    poller.current = own;
     const unlisten = listen((event) => {
       if (event === null || (concernsNow.current?.(event) ?? true)) own.soon();
     });
@@ -50,7 +50,7 @@ export function useQuery<T>(path: string | null, options: QueryOptions = {}): Qu
   return {
     data: isCurrent ? answer.data : undefined,
     error: isCurrent ? answer.error : null,
-    refresh: () => asker.current?.now(),
+    refresh: () => poller.current?.now(),
   };
 }
 
@@ -58,8 +58,8 @@ function keptOf<T>(before: { path: string | null; data?: T }, path: string): { d
   return before.path === path && before.data !== undefined ? { data: before.data } : {};
 }
 
-/** Asks one address again and again; never twice at once. */
-class Asker {
+/** Polls one path; never runs two requests at once. */
+class Poller {
   readonly #path: string;
   readonly #everyMs: number;
   readonly #tell: (data: unknown, error: CallError | null) => void;
@@ -81,7 +81,7 @@ class Asker {
   }
 
   soon(): void {
-    this.#plan(Math.max(50, this.#lastAt + LEAST_PAUSE_MS - Date.now()));
+    this.#plan(Math.max(50, this.#lastAt + MIN_INTERVAL_MS - Date.now()));
   }
 
   stop(): void {
@@ -106,16 +106,16 @@ class Asker {
     this.#lastAt = Date.now();
     try {
       const data = await call<unknown>(this.#path, { signal: this.#stopped.signal });
-      sayReach('open');
+      setConnection('open');
       this.#tell(data, null);
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
-      if (error.isAway) sayReach('away');
+      if (error.isAway) setConnection('away');
       this.#tell(undefined, error);
     } finally {
       this.#isAsking = false;
     }
-    this.#plan(this.#isDue ? LEAST_PAUSE_MS : this.#everyMs);
+    this.#plan(this.#isDue ? MIN_INTERVAL_MS : this.#everyMs);
   }
 }

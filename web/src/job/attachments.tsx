@@ -1,4 +1,4 @@
-/** The files of a job: what it was given, what its attempts made, each to be downloaded. */
+/** The attachments of a job, input and output, with downloads. */
 import { bytes } from '../../../src/wire/spans.ts';
 import { addressOf } from '../data/base.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -31,7 +31,7 @@ export function Attachments({ id }: { id: string }) {
                 {name}
               </a>
             </Cell>
-            <Cell>{direction === 'in' ? 'given' : 'made'}</Cell>
+            <Cell>{direction === 'in' ? 'input' : 'output'}</Cell>
             <Cell class="numbers text-right whitespace-nowrap">{bytes(size)}</Cell>
             <Cell class="whitespace-nowrap">
               <code class="font-mono text-xs">{sha256.slice(0, 12)}…</code> <CopyButton text={sha256} />

@@ -1,22 +1,22 @@
-/** The attempts of a job: how each ended, how long it took and what it used, and which script it really was. */
+/** The attempts of a job: outcome, exit status, duration, resource use and script. */
 
 import type { AttemptView, PlacedAttempt } from '../../../src/wire/attempt-view.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
 import { comparePath } from '../compare/run.ts';
-import { setQuery } from '../data/address.ts';
+import { setQuery } from '../data/location.ts';
 import { Link } from '../ui/link.tsx';
+import { Elapsed, RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Since, When } from '../ui/when.tsx';
 
 const RIGHT = 'text-right';
 const HEADS = [
   'Attempt',
-  'Ended as',
+  'Outcome',
   'Exit',
-  { text: 'Took', class: RIGHT },
+  { text: 'Duration', class: RIGHT },
   { text: 'CPU', class: RIGHT },
   { text: 'Peak memory', class: RIGHT },
-  'Began',
+  'Started',
   'Script',
   'Note',
   'Compare',
@@ -25,7 +25,7 @@ const HEADS = [
 interface AttemptsProps {
   readonly id: string;
   readonly attempts: readonly PlacedAttempt[];
-  /** The number of the one whose log is shown. */
+  /** The number of the attempt whose log is shown. */
   readonly shown: number;
 }
 
@@ -59,16 +59,16 @@ function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isS
         </button>
       </Cell>
       <Cell>{attempt.isRunning ? 'running' : (attempt.outcome ?? '–')}</Cell>
-      <Cell class="numbers">{exitWords(attempt)}</Cell>
+      <Cell class="numbers">{exitText(attempt)}</Cell>
       <Cell class="numbers text-right whitespace-nowrap">
-        <Took attempt={attempt} />
+        <Duration attempt={attempt} />
       </Cell>
       <Cell class="numbers text-right whitespace-nowrap">{usage === null ? '–' : span(usage.cpuSeconds * 1_000)}</Cell>
       <Cell class="numbers text-right whitespace-nowrap">
         {usage === null || usage.peakRssBytes === 0 ? '–' : bytes(usage.peakRssBytes)}
       </Cell>
       <Cell>
-        <When at={attempt.claimedAt} />
+        <RelativeTime at={attempt.claimedAt} />
       </Cell>
       <Cell class="max-w-72">
         <div class="truncate font-mono text-xs" title={script?.realScript ?? ''}>
@@ -77,8 +77,8 @@ function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isS
       </Cell>
       <Cell class="max-w-md min-w-56 break-words">
         {attempt.note ?? end?.stopped.words ?? ''}
-        <HeldBy attempt={attempt} />
-        {attempt.logGaps.length > 0 && <div class="text-warn">the disk was full: output may be missing in its log</div>}
+        <MissingNode attempt={attempt} />
+        {attempt.logGaps.length > 0 && <div class="text-warn">the disk was full: the log may be incomplete</div>}
       </Cell>
       <Cell class="whitespace-nowrap">
         {attempt.attempt > 1 && (
@@ -91,25 +91,25 @@ function Row({ id, attempt, isShown }: { id: string; attempt: PlacedAttempt; isS
   );
 }
 
-/** Of one whose node is not there. What this node has of it, itself or as a copy, needs no word. */
-function HeldBy({ attempt: { node, script } }: { attempt: PlacedAttempt }) {
+/** A notice that the files of an attempt are on a node that is gone. */
+function MissingNode({ attempt: { node, script } }: { attempt: PlacedAttempt }) {
   if (node === null || script !== null || (node.name !== null && node.goneAt === null)) return null;
   return (
     <div class="text-warn">
-      {node.name === null ? 'held by a node that was forgotten' : `held by node ${node.name}, gone since `}
-      {node.goneAt !== null && <When at={node.goneAt} />}
+      {node.name === null ? 'stored on a node that was removed' : `stored on node ${node.name}, gone since `}
+      {node.goneAt !== null && <RelativeTime at={node.goneAt} />}
     </div>
   );
 }
 
-function exitWords({ end }: AttemptView): string {
+function exitText({ end }: AttemptView): string {
   if (end == null) return '–';
   if (end.oom === 'likely') return 'likely out of memory';
   return end.signal ?? (end.exit === null ? 'lost' : String(end.exit));
 }
 
-function Took({ attempt: { end, claimedAt, endedAt, isRunning } }: { attempt: AttemptView }) {
+function Duration({ attempt: { end, claimedAt, endedAt, isRunning } }: { attempt: AttemptView }) {
   if (end != null) return <>{span(end.wallMs)}</>;
   if (claimedAt === null) return <>–</>;
-  return isRunning ? <Since at={claimedAt} /> : <>{endedAt === null ? '–' : span(endedAt - claimedAt)}</>;
+  return isRunning ? <Elapsed at={claimedAt} /> : <>{endedAt === null ? '–' : span(endedAt - claimedAt)}</>;
 }

@@ -1,78 +1,76 @@
 /**
- * The question before a cancel: which processes there are at this moment, and what will be done with them, step by step.
- * It only shows; the one who answers decides.
+ * Confirms a cancel: lists the live processes of the job, and what happens to them step by step.
+ * It changes nothing before the user confirms.
  */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import type { JobProcesses } from '../../../src/wire/processes.ts';
 import { bytes, span } from '../../../src/wire/spans.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Question } from '../ui/question.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import type { Dependents } from './about-dependents.tsx';
-import { AboutDependents } from './about-dependents.tsx';
+import type { Dependents } from './dependents-choice.tsx';
+import { DependentsChoice } from './dependents-choice.tsx';
 import { treeOf } from './process-tree.ts';
 
 interface CancelProps {
   readonly job: JobView;
-  onYes(body: { readonly dependents?: Dependents }): void;
+  onConfirm(body: { readonly dependents?: Dependents }): void;
   onClose(): void;
 }
 
-export function CancelDialog({ job, onYes, onClose }: CancelProps) {
-  const [dependents, choose] = useState<Dependents>('leave');
-  const yes = () => onYes(job.dependents === 0 ? {} : { dependents });
+export function CancelDialog({ job, onConfirm, onClose }: CancelProps) {
+  const [dependents, select] = useState<Dependents>('leave');
+  const confirmLabel = () => onConfirm(job.dependents === 0 ? {} : { dependents });
   return (
-    <Question title="Cancel this job?" yes="Cancel the job" no="Let it be" onYes={yes} onNo={onClose}>
+    <ConfirmDialog title="Cancel this job?" confirmLabel="Cancel job" onConfirm={confirmLabel} onClose={onClose}>
       {job.dependents > 0 && (
-        <AboutDependents
-          words={job.dependents === 1 ? 'A job waits for it and' : `${job.dependents} jobs wait for it and`}
-          chosen={dependents}
-          choose={choose}
+        <DependentsChoice
+          legend={job.dependents === 1 ? 'One job depends on it:' : `${job.dependents} jobs depend on it:`}
+          selected={dependents}
+          select={select}
         />
       )}
       {job.state === 'running' ? (
         <RunningJob id={job.id} />
       ) : (
-        <p>It has not begun, and ends at once. It can be run again later.</p>
+        <p>The job has not started; it ends at once. It can be retried later.</p>
       )}
-    </Question>
+    </ConfirmDialog>
   );
 }
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_MS = 2_000;
 
 function RunningJob({ id }: { id: string }) {
   const { data } = useQuery<JobProcesses>(`api/jobs/${encodeURIComponent(id)}/processes`, {
-    everyMs: LOOK_EVERY_MS,
+    everyMs: POLL_MS,
     concerns: () => false,
   });
-  if (data === undefined) return <p class="text-soft">Looking for its processes …</p>;
+  if (data === undefined) return <p class="text-soft">Loading its processes …</p>;
   if (!data.isHere)
     return (
       <p>
-        Its worker is asked to stop: a handler by its signal, a script on another node with its whole tree. The job ends{' '}
-        <em>cancelled</em> when the worker has stopped it, or when its lease is over.
+        The worker is asked to stop: a handler by its abort signal, a script on another node with its process tree. The
+        job is <em>cancelled</em> when the worker has stopped it, or when its lease expires.
       </p>
     );
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <Steps look={data} />
-      <Processes look={data} />
+      <Steps view={data} />
+      <Processes view={data} />
     </div>
   );
 }
 
-function Steps({ look: { count, graceMs } }: { look: JobProcesses }) {
+function Steps({ view: { count, graceMs } }: { view: JobProcesses }) {
   const all = count === 1 ? 'the process' : `all ${count} processes`;
   return (
     <ol class="list-decimal pl-5">
+      <li>TERM is sent to {all} below, so that the script can clean up; a stopped process is continued for it.</li>
+      <li>After a grace period of {span(graceMs ?? 0)}, KILL is sent to every process that is left.</li>
       <li>
-        TERM is sent to {all} below, so that the script can put things in order; one that stands still goes on for it.
-      </li>
-      <li>After {span(graceMs ?? 0)} of grace, KILL to whatever is left, also to what has been started since.</li>
-      <li>
-        The job ends <em>cancelled</em> once none is left. Its log stays, and it can be run again later.
+        The job is <em>cancelled</em> when no process is left. Its log is kept, and it can be retried later.
       </li>
     </ol>
   );
@@ -81,8 +79,8 @@ function Steps({ look: { count, graceMs } }: { look: JobProcesses }) {
 const RIGHT = 'text-right';
 const HEADS = ['Command', 'Pid', { text: 'CPU', class: RIGHT }, { text: 'Memory', class: RIGHT }];
 
-function Processes({ look: { processes, count } }: { look: JobProcesses }) {
-  if (count === 0) return <p class="text-soft">No process of it is there at this moment.</p>;
+function Processes({ view: { processes, count } }: { view: JobProcesses }) {
+  if (count === 0) return <p class="text-soft">The job has no process at the moment.</p>;
   return (
     <>
       <Table caption="Processes of the job" heads={HEADS}>

@@ -1,11 +1,11 @@
-/** The jobs that this one waits for and those that wait for it, and theirs, drawn as a graph from left to right, each a link. */
+/** The dependency graph of a job, drawn from left to right; each node is a link. */
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { jobPath } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
+import { jobPath } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { TONES } from '../ui/chip.tsx';
-import { followed } from '../ui/link.tsx';
-import type { Edge, Spot } from './graph-layout.ts';
+import { followLink } from '../ui/link.tsx';
+import type { Edge, Position } from './graph-layout.ts';
 import { layoutOf } from './graph-layout.ts';
 
 type GraphJob = Pick<JobView, 'id' | 'queue' | 'name' | 'state' | 'label' | 'reason'>;
@@ -23,7 +23,7 @@ const LONGEST = 24;
 export function Dependencies({ job }: { job: JobView }) {
   const isAlone = job.parents === null && job.dependents === 0;
   const path = `api/jobs/${encodeURIComponent(job.id)}/graph`;
-  // Whatever ends may be one of them. One that nobody waits for any more is looked at once: somebody may have waited.
+  // The end of any job may change the graph. A job without parents and dependents now may have had dependents before.
   const { data } = useQuery<Graph>(path, {
     concerns: ({ type }) => !isAlone && type !== 'progress' && type !== 'queue',
     everyMs: isAlone ? 60_000 : 10_000,
@@ -34,7 +34,7 @@ export function Dependencies({ job }: { job: JobView }) {
       <h2 id="dependencies" class="mb-2 font-semibold">
         Dependencies{' '}
         <span class="text-sm font-normal text-soft">
-          {data.nodes.length} jobs{!data.isWhole && ', and more'}; each begins when those left of it are done
+          {data.nodes.length} jobs{!data.isWhole && ', and more'}; each starts when those left of it are done
         </span>
       </h2>
       <Drawing graph={data} own={job.id} />
@@ -43,27 +43,27 @@ export function Dependencies({ job }: { job: JobView }) {
 }
 
 function Drawing({ graph: { nodes, edges }, own }: { graph: Graph; own: string }) {
-  const { spots, columns, rows } = layoutOf(
+  const { positions, columns, rows } = layoutOf(
     nodes.map(({ id }) => id),
     edges,
   );
   const [width, height] = [(columns - 1) * STEP.x + BOX.width + 2, (rows - 1) * STEP.y + BOX.height + 2];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
     <section class="max-h-[28rem] overflow-auto" tabIndex={0} aria-label="Graph of dependent jobs">
       <svg width={width} height={height} viewBox={`-1 -1 ${width} ${height}`} role="group" aria-label="Dependent jobs">
         {edges.map((edge) => (
-          <Line key={`${edge.parent} ${edge.child}`} from={spots.get(edge.parent)} to={spots.get(edge.child)} />
+          <Line key={`${edge.parent} ${edge.child}`} from={positions.get(edge.parent)} to={positions.get(edge.child)} />
         ))}
         {nodes.map((node) => (
-          <Box key={node.id} node={node} spot={spots.get(node.id)} isOwn={node.id === own} />
+          <Box key={node.id} node={node} position={positions.get(node.id)} isOwn={node.id === own} />
         ))}
       </svg>
     </section>
   );
 }
 
-function Line({ from, to }: { from: Spot | undefined; to: Spot | undefined }) {
+function Line({ from, to }: { from: Position | undefined; to: Position | undefined }) {
   if (from === undefined || to === undefined) return null;
   const [x1, y1] = [from.column * STEP.x + BOX.width, from.row * STEP.y + BOX.height / 2];
   const [x2, y2] = [to.column * STEP.x, to.row * STEP.y + BOX.height / 2];
@@ -76,7 +76,7 @@ function Line({ from, to }: { from: Spot | undefined; to: Spot | undefined }) {
   );
 }
 
-function Box({ node, spot, isOwn }: { node: GraphJob; spot: Spot | undefined; isOwn: boolean }) {
+function Box({ node, position, isOwn }: { node: GraphJob; position: Position | undefined; isOwn: boolean }) {
   const { id, queue, name, label, reason } = node;
   const title = name ?? id;
   const to = jobPath(queue, id);
@@ -85,10 +85,10 @@ function Box({ node, spot, isOwn }: { node: GraphJob; spot: Spot | undefined; is
       href={addressOf(to)}
       aria-label={`${title}, ${label}${isOwn ? ', this job' : ''}`}
       aria-current={isOwn ? 'true' : undefined}
-      onClick={(event) => followed(event, to)}
+      onClick={(event) => followLink(event, to)}
     >
       <title>{`${title} (${queue}): ${label}, ${reason}`}</title>
-      <g transform={`translate(${(spot?.column ?? 0) * STEP.x} ${(spot?.row ?? 0) * STEP.y})`}>
+      <g transform={`translate(${(position?.column ?? 0) * STEP.x} ${(position?.row ?? 0) * STEP.y})`}>
         <rect
           {...BOX}
           rx="7"

@@ -1,4 +1,4 @@
-/** One line over time with its axes, by uPlot; a part of the page of its own, so that the first load does without it. */
+/** A line chart over time with uPlot; a chunk of its own, so that the first load does not include it. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { localIso } from '../../../src/wire/spans.ts';
@@ -11,8 +11,8 @@ interface PlotOptions {
 }
 
 export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot {
-  const look = getComputedStyle(place);
-  const colour = (name: string): string => resolved(place, look.getPropertyValue(name));
+  const style = getComputedStyle(place);
+  const colour = (name: string): string => resolved(place, style.getPropertyValue(name));
   const axis = {
     stroke: colour('--color-soft'),
     grid: { stroke: colour('--color-line'), width: 1 },
@@ -52,7 +52,7 @@ export function drawPlot(place: HTMLElement, { data, show }: PlotOptions): uPlot
   return plot;
 }
 
-/** A canvas knows no light-dark(): the browser is asked what it comes to here. */
+/** Resolves a CSS colour: a canvas does not support light-dark(). */
 function resolved(place: HTMLElement, value: string): string {
   const probe = document.createElement('span');
   probe.style.color = value;

@@ -1,23 +1,23 @@
-/** Changing a job that waits, moving it to another queue, and making a new one after it with changes. */
+/** Edits, moves or duplicates a job. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { go, jobPath } from '../data/address.ts';
 import { call } from '../data/call.ts';
+import { go, jobPath } from '../data/location.ts';
 import { useOverview } from '../data/overview.ts';
-import { useAct } from '../data/use-act.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { FIELD, Field, saidIn, tagsOf } from '../ui/field.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { FIELD, Field, fieldValue, tagsOf } from '../ui/field.tsx';
 
 export type Editing = 'change' | 'move' | 'duplicate';
 
 const TITLES: Readonly<Record<Editing, string>> = {
-  change: 'Change this job',
-  move: 'Move this job',
-  duplicate: 'A new job after this one',
+  change: 'Edit job',
+  move: 'Move job',
+  duplicate: 'Duplicate job',
 };
-const YES: Readonly<Record<Editing, string>> = { change: 'Change it', move: 'Move it', duplicate: 'Add the job' };
+const YES: Readonly<Record<Editing, string>> = { change: 'Save', move: 'Move', duplicate: 'Add job' };
 
 interface EditProps {
   readonly job: JobView;
@@ -27,7 +27,7 @@ interface EditProps {
 }
 
 export function EditJob({ job, kind, onDone, onClose }: EditProps) {
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const [problem, setProblem] = useState('');
   const submit = async (form: HTMLFormElement) => {
     try {
@@ -42,16 +42,16 @@ export function EditJob({ job, kind, onDone, onClose }: EditProps) {
     event.preventDefault();
     setProblem('');
     const form = event.currentTarget as HTMLFormElement;
-    void act(() => submit(form));
+    void run(() => submit(form));
   };
   return (
     <Dialog title={TITLES[kind]} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
         {kind !== 'change' && <QueueField queue={job.queue} />}
         {kind !== 'move' && <JobFields job={job} problem={problem} />}
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit">
             {YES[kind]}
           </Button>
@@ -82,9 +82,9 @@ function JobFields({ job, problem }: { job: JobView; problem: string }) {
   return (
     <>
       <div class="grid gap-2 sm:grid-cols-3">
-        <Field name="name" value={job.name ?? ''} words="Name" />
-        <Field name="priority" value={String(job.priority)} words="Priority (lower first)" isNumber />
-        <Field name="tags" value={job.tags.join(', ')} words="Tags" placeholder="a, b" />
+        <Field name="name" value={job.name ?? ''} label="Name" />
+        <Field name="priority" value={String(job.priority)} label="Priority (lower first)" isNumber />
+        <Field name="tags" value={job.tags.join(', ')} label="Tags" placeholder="a, b" />
       </div>
       <label class="text-sm">
         Data (JSON)
@@ -106,16 +106,16 @@ function JobFields({ job, problem }: { job: JobView; problem: string }) {
 
 async function send(job: JobView, kind: Editing, fields: FormData): Promise<void> {
   const path = `api/jobs/${encodeURIComponent(job.id)}`;
-  const said = (name: string): string => saidIn(fields, name);
-  if (kind === 'move') return void (await call(`${path}/move`, { method: 'POST', body: { queue: said('queue') } }));
+  const value = (name: string): string => fieldValue(fields, name);
+  if (kind === 'move') return void (await call(`${path}/move`, { method: 'POST', body: { queue: value('queue') } }));
   const changes = {
-    ...(said('name') !== '' && said('name') !== job.name && { name: said('name') }),
-    priority: Number(said('priority')),
-    tags: tagsOf(said('tags')),
-    data: JSON.parse(said('data')) as unknown,
+    ...(value('name') !== '' && value('name') !== job.name && { name: value('name') }),
+    priority: Number(value('priority')),
+    tags: tagsOf(value('tags')),
+    data: JSON.parse(value('data')) as unknown,
   };
   if (kind === 'change') return void (await call(path, { method: 'PATCH', body: changes }));
-  const body = { ...changes, queue: said('queue') };
+  const body = { ...changes, queue: value('queue') };
   const copy = await call<{ id: string; queue: string }>(`${path}/duplicate`, { method: 'POST', body });
   go(jobPath(copy.queue, copy.id));
 }

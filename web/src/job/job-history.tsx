@@ -1,4 +1,4 @@
-/** Everything that happened to a job, in its order. */
+/** The history of a job. */
 
 import type { HistoryRow } from '../../../src/core/job/history.ts';
 import { shownNote } from '../../../src/core/job/history.ts';
@@ -19,9 +19,9 @@ export function JobHistory({ rows }: { rows: readonly HistoryRow[] }) {
       <h2 id="history" class="mb-2 font-semibold">
         History
       </h2>
-      <Table caption="History of the job" heads={['When', 'After', 'What', 'State', 'Attempt', 'By', 'Note']}>
+      <Table caption="History of the job" heads={['Time', 'After', 'Event', 'State', 'Attempt', 'By', 'Note']}>
         {rows.map((row, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: history only grows at its end
+          // biome-ignore lint/suspicious/noArrayIndexKey: history is append-only
           <tr key={place}>
             <Cell class="numbers whitespace-nowrap">{localIso(row.at)}</Cell>
             <Cell class="numbers whitespace-nowrap text-soft">

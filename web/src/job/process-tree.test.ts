@@ -13,7 +13,7 @@ const aProcess = (pid: number, parent: number) => ({
 const shown = (rows: readonly (readonly [number, number])[]) =>
   treeOf(rows.map(([pid, parent]) => aProcess(pid, parent))).map(({ process, depth }) => [process.pid, depth]);
 
-it('puts each below its parent, and those without one among them at the root', () => {
+it('places each process below its parent, and orphans at the root', () => {
   const rows = [
     [30, 20],
     [20, 10],
@@ -30,6 +30,6 @@ it('puts each below its parent, and those without one among them at the root', (
   ]);
 });
 
-it('is empty of none', () => {
+it('is empty without processes', () => {
   expect(shown([])).toEqual([]);
 });

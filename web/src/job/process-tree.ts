@@ -1,4 +1,4 @@
-/** Processes in the order of a tree: each after its parent, one step further in. Pure. */
+/** Orders processes as a tree: each after its parent, one level deeper. Pure. */
 import type { ProcessRow } from '../../../src/wire/processes.ts';
 
 export interface TreeRow {
@@ -6,7 +6,7 @@ export interface TreeRow {
   readonly depth: number;
 }
 
-/** One whose parent is not among them stands at the root: the script itself, and what went its own way. */
+/** A process whose parent is not listed is a root: the script itself, or an orphan. */
 export function treeOf(processes: readonly ProcessRow[]): readonly TreeRow[] {
   const known = new Set(processes.map(({ pid }) => pid));
   const ordered = [...processes].sort((a, b) => a.pid - b.pid);

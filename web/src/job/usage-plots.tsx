@@ -1,28 +1,28 @@
-/** What an attempt used over its time. The library that draws comes only when there is something to draw. */
+/** Resource use of an attempt over time. The chart library is loaded on demand. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { AttemptView } from '../../../src/wire/attempt-view.ts';
 import { bytes } from '../../../src/wire/spans.ts';
 
 type Samples = NonNullable<AttemptView['usage']>['samples'];
 
-const LEAST_SAMPLES = 3;
+const MIN_SAMPLES = 3;
 
 export function UsagePlots({ attempt }: { attempt: AttemptView | undefined }) {
   const samples = attempt?.usage?.samples ?? [];
-  if (samples.length < LEAST_SAMPLES) return null;
+  if (samples.length < MIN_SAMPLES) return null;
   const seconds = samples.slice(1).map(({ at }) => at / 1_000);
   const rates = (of: (sample: Samples[number]) => number): number[] => ratesOf(samples, of);
   const memory = samples.slice(1).map(({ rssBytes }) => rssBytes);
   return (
     <section aria-labelledby="usage">
       <h2 id="usage" class="mb-2 font-semibold">
-        What attempt {attempt?.attempt} used
+        Resource use of attempt {attempt?.attempt}
       </h2>
       <div class="grid gap-4 md:grid-cols-3">
         <Plot title="CPU, % of a core" x={seconds} y={rates((each) => each.cpuSeconds * 100)} show={percent} />
         <Plot title="Memory" x={seconds} y={memory} show={bytes} />
         <Plot
-          title="Reading and writing, a second"
+          title="Disk I/O per second"
           x={seconds}
           y={rates((each) => each.readBytes + each.writtenBytes)}
           show={bytes}
@@ -65,11 +65,11 @@ function Plot({ title, x, y, show }: PlotProps) {
     };
   }, []);
   useEffect(() => drawn.current?.setData([x, y]), [x.at(-1), x.length]);
-  const words = `${title}: ${show(y.at(-1) ?? 0)} at the end, ${show(Math.max(...y))} at most`;
+  const summary = `${title}: ${show(y.at(-1) ?? 0)} now, ${show(Math.max(...y))} at most`;
   return (
     <figure class="panel min-w-0 p-3">
-      <figcaption class="mb-1 text-sm text-soft">{words}</figcaption>
-      <div ref={place} class="h-36 overflow-hidden" role="img" aria-label={words} />
+      <figcaption class="mb-1 text-sm text-soft">{summary}</figcaption>
+      <div ref={place} class="h-36 overflow-hidden" role="img" aria-label={summary} />
     </figure>
   );
 }

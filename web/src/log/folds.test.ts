@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { foldsOf, groupsOf, isMark } from './folds.ts';
+import { foldsOf, groupsOf, isGroupMarker } from './folds.ts';
 
-const marks = (...pairs: readonly (readonly [number, string])[]) => pairs.map(([line, text]) => ({ line, text }));
+const markers = (...pairs: readonly (readonly [number, string])[]) => pairs.map(([line, text]) => ({ line, text }));
 
 describe('groups of a log', () => {
-  it('are known by their marks alone', () => {
-    expect(['::group::a', '::endgroup::', '--- b', '+++ c', '~~~ d'].every(isMark)).toBe(true);
-    expect([' ::group::a', '---', '----- x', 'a --- b', ''].some(isMark)).toBe(false);
+  it('are recognised by their markers', () => {
+    expect(['::group::a', '::endgroup::', '--- b', '+++ c', '~~~ d'].every(isGroupMarker)).toBe(true);
+    expect([' ::group::a', '---', '----- x', 'a --- b', ''].some(isGroupMarker)).toBe(false);
   });
 
-  it('may lie within one another, and the last one may still be open', () => {
+  it('can be nested, and the last one can be open', () => {
     const found = groupsOf(
-      marks([2, '::group::out'], [4, '::group::in'], [6, '::endgroup::'], [9, '::endgroup::'], [12, '::group::open']),
+      markers([2, '::group::out'], [4, '::group::in'], [6, '::endgroup::'], [9, '::endgroup::'], [12, '::group::open']),
       20,
     );
     expect(found).toEqual([
@@ -21,16 +21,19 @@ describe('groups of a log', () => {
     ]);
   });
 
-  it('end where the next section begins', () => {
-    const found = groupsOf(marks([1, '--- build'], [5, '+++ test']), 8);
+  it('end where the next section starts', () => {
+    const found = groupsOf(markers([1, '--- build'], [5, '+++ test']), 8);
     expect(found).toEqual([
       { line: 1, title: 'build', end: 4 },
       { line: 5, title: 'test', end: 8 },
     ]);
   });
 
-  it('become one row when they are shut, and rows and lines find one another', () => {
-    const groups = groupsOf(marks([2, '::group::a'], [5, '::endgroup::'], [7, '::group::b'], [9, '::endgroup::']), 10);
+  it('become one row when folded, with rows and lines mapped to each other', () => {
+    const groups = groupsOf(
+      markers([2, '::group::a'], [5, '::endgroup::'], [7, '::group::b'], [9, '::endgroup::']),
+      10,
+    );
     const folds = foldsOf(groups, new Set([2, 7]), 10);
     expect(folds.rows).toBe(5);
     expect([1, 2, 3, 4, 5].map((row) => folds.lineOf(row))).toEqual([1, 2, 6, 7, 10]);

@@ -1,45 +1,45 @@
 /**
- * Groups of a log that can be folded: `::group::` to `::endgroup::`, and sections that begin with `--- `, `+++ ` or
- * `~~~ ` and last to the next one. Pure.
+ * Foldable groups of a log: `::group::` to `::endgroup::`, and sections that start with `--- `, `+++ ` or
+ * `~~~ ` and end at the next one. Pure.
  *
- * Rows are what is shown, lines are what is there: a folded group is one row.
+ * Lines are those of the log; rows are those shown: a folded group is one row.
  */
 
-export interface Mark {
+export interface GroupMarker {
   readonly line: number;
   readonly text: string;
-  /** By when it was written, where that is known. */
+  /** The time by which the line was written, if known. */
   readonly at: number | null;
 }
 
 export interface Group {
-  /** The line that names it, which stays. */
+  /** The first line, which stays visible. */
   readonly line: number;
   readonly title: string;
   readonly end: number;
 }
 
-/** As the node's search takes it. */
-export const MARKS = '^(::(group|endgroup)::|(---|\\+\\+\\+|~~~) )';
-const MARK = new RegExp(MARKS);
+/** The markers as an expression for the node's search. */
+export const GROUP_MARKERS = '^(::(group|endgroup)::|(---|\\+\\+\\+|~~~) )';
+const MARKER = new RegExp(GROUP_MARKERS);
 
-export function isMark(text: string): boolean {
-  return MARK.test(text);
+export function isGroupMarker(text: string): boolean {
+  return MARKER.test(text);
 }
 
-export function groupsOf(marks: readonly Pick<Mark, 'line' | 'text'>[], total: number): readonly Group[] {
+export function groupsOf(markers: readonly Pick<GroupMarker, 'line' | 'text'>[], total: number): readonly Group[] {
   const groups: Group[] = [];
-  const open: Pick<Mark, 'line' | 'text'>[] = [];
+  const open: Pick<GroupMarker, 'line' | 'text'>[] = [];
   const end = (line: number): void => {
     const begun = open.pop();
     if (begun !== undefined && line > begun.line)
       groups.push({ line: begun.line, title: titleOf(begun.text), end: line });
   };
-  for (const mark of marks) {
-    const isSection = !mark.text.startsWith('::');
-    if (mark.text.startsWith('::endgroup::')) end(mark.line);
-    else if (isSection) while (open.length > 0) end(mark.line - 1);
-    if (!mark.text.startsWith('::endgroup::')) open.push(mark);
+  for (const marker of markers) {
+    const isSection = !marker.text.startsWith('::');
+    if (marker.text.startsWith('::endgroup::')) end(marker.line);
+    else if (isSection) while (open.length > 0) end(marker.line - 1);
+    if (!marker.text.startsWith('::endgroup::')) open.push(marker);
   }
   while (open.length > 0) end(total);
   return groups.sort((a, b) => a.line - b.line);
@@ -55,9 +55,9 @@ export interface Folds {
   rowOf(line: number): number;
 }
 
-/** `folded` are the lines of the groups that are shut. */
+/** `folded` holds the first lines of folded groups. */
 export function foldsOf(groups: readonly Group[], folded: ReadonlySet<number>, total: number): Folds {
-  const shut = outermost(groups.filter(({ line }) => folded.has(line)));
+  const shut = outermostGroups(groups.filter(({ line }) => folded.has(line)));
   const hidden = shut.reduce((sum, group) => sum + group.end - group.line, 0);
   return {
     rows: total - hidden,
@@ -74,7 +74,7 @@ export function foldsOf(groups: readonly Group[], folded: ReadonlySet<number>, t
   };
 }
 
-function outermost(groups: readonly Group[]): readonly Group[] {
+function outermostGroups(groups: readonly Group[]): readonly Group[] {
   const found: Group[] = [];
   for (const group of groups) if (group.line > (found.at(-1)?.end ?? 0)) found.push(group);
   return found;

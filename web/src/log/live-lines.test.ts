@@ -6,14 +6,14 @@ const texts = (live: LiveLines): string[] =>
   Array.from({ length: live.total - live.first + 1 }, (_, step) => live.at(live.first + step)?.text ?? '?');
 
 describe('a log that grows', () => {
-  it('puts together lines that come in pieces', () => {
+  it('joins lines that arrive in pieces', () => {
     const live = new LiveLines();
     for (const piece of ['on', 'e\ntw', 'o', '\n', '\nfour']) live.append(piece);
     expect(texts(live)).toEqual(['one', 'two', '', 'four']);
     expect(live.total).toBe(4);
   });
 
-  it('reads the last line of what was fetched once more, whether it had ended or not', () => {
+  it('reads the last fetched line again, whether it was complete or not', () => {
     for (const [again, shown] of [
       ['last\nnext\n', ['first', 'last', 'next']],
       ['last, and more\n', ['first', 'last, and more']],
@@ -27,7 +27,7 @@ describe('a log that grows', () => {
     }
   });
 
-  it('keeps of a bar that redraws itself only the last drawing', () => {
+  it('keeps only the last state of a progress bar that redraws itself', () => {
     const live = new LiveLines();
     for (let step = 0; step <= 100_000; step += 1) live.append(`\r${step} of 100000`);
     live.append('\r\nafter\n');
@@ -35,7 +35,7 @@ describe('a log that grows', () => {
     expect(texts(live).map((text) => text.trim())).toEqual(['100000 of 100000', 'after']);
   });
 
-  it('keeps a bounded number of lines and of characters a line, and tells how many it left out', () => {
+  it('bounds lines and characters per line, and counts dropped characters', () => {
     const live = new LiveLines();
     for (let step = 0; step < 100; step += 1) live.append('x'.repeat(1_000));
     expect(live.at(1)?.text.length).toBe(20_000);

@@ -1,8 +1,8 @@
 /**
- * The end of a log while it grows: text that comes in pieces of any length becomes numbered lines. Pure.
+ * The live end of a log: turns text that arrives in pieces into numbered lines. Pure.
  *
- * The last line of what was fetched may have been half written. So the stream begins at that line once more, and what
- * it says takes the place of what was fetched; whether it had ended need not be known.
+ * The last fetched line may be incomplete. So the stream starts at that line again, and the streamed
+ * text replaces the fetched one.
  */
 
 export interface LogLine {
@@ -10,18 +10,18 @@ export interface LogLine {
   readonly offset: number;
   readonly text: string;
   readonly at: number | null;
-  /** How many characters were left out at its end; the file has all of it. */
+  /** The number of characters dropped at the end; the file has all of them. */
   readonly dropped?: number;
 }
 
-const MOST_LIVE = 8_000;
-const KEPT_LIVE = 4_000;
-const MOST_KEPT = 20_000;
+const MAX_LIVE_LINES = 8_000;
+const KEPT_LIVE_LINES = 4_000;
+const MAX_LINE_LENGTH = 20_000;
 
 export class LiveLines {
   #lines: LogLine[] = [];
   #total = 0;
-  /** Whether the last line may still grow. */
+  /** True while the last line can grow. */
   #isOpen = false;
   #isReread = false;
 
@@ -37,7 +37,7 @@ export class LiveLines {
     return this.#lines[number - this.first];
   }
 
-  /** Answers from which byte on the stream has to tell. */
+  /** Sets the fetched lines and returns the byte offset at which the stream must start. */
   startWith(lines: readonly LogLine[]): number {
     const last = lines.at(-1);
     this.#lines = lines.map(cutLine);
@@ -47,7 +47,7 @@ export class LiveLines {
     return last?.offset ?? 0;
   }
 
-  /** Answers the lines that are whole by now and were not before. */
+  /** Appends text and returns the lines that it completed. */
   append(text: string): readonly LogLine[] {
     const whole: LogLine[] = [];
     if (this.#isReread) this.#emptyLast();
@@ -58,7 +58,7 @@ export class LiveLines {
       whole.push(this.#add(part));
       this.#isOpen = isLast;
     }
-    if (this.#lines.length > MOST_LIVE) this.#lines.splice(0, this.#lines.length - KEPT_LIVE);
+    if (this.#lines.length > MAX_LIVE_LINES) this.#lines.splice(0, this.#lines.length - KEPT_LIVE_LINES);
     return this.#isOpen ? whole.slice(0, -1) : whole;
   }
 
@@ -78,12 +78,12 @@ export class LiveLines {
   }
 }
 
-/** A bar that redraws itself for hours is one line; only its last drawing is kept. And no line is kept beyond a limit. */
+/** Keeps only the last state of a line that redraws itself, and cuts a line at the limit. */
 export function cutLine(line: LogLine): LogLine {
   const text = afterLastReturn(line.text);
-  if (text.length <= MOST_KEPT) return text === line.text ? line : { ...line, text };
+  if (text.length <= MAX_LINE_LENGTH) return text === line.text ? line : { ...line, text };
   const before = text === line.text ? (line.dropped ?? 0) : 0;
-  return { ...line, text: text.slice(0, MOST_KEPT), dropped: before + text.length - MOST_KEPT };
+  return { ...line, text: text.slice(0, MAX_LINE_LENGTH), dropped: before + text.length - MAX_LINE_LENGTH };
 }
 
 function afterLastReturn(text: string): string {

@@ -1,52 +1,52 @@
-/** What can be done with a log: search, look, copy of the chosen lines, download. */
+/** The toolbar of a log: search, display options, copy, download. */
 import { useState } from 'preact/hooks';
 import { bytes } from '../../../src/wire/spans.ts';
 import { addressOf } from '../data/base.ts';
 import { call } from '../data/call.ts';
 import { Button } from '../ui/button.tsx';
-import type { Chosen } from './chosen-lines.ts';
-import { MOST_COPIED } from './chosen-lines.ts';
+import { readLine } from './ansi.ts';
 import type { LogLine } from './live-lines.ts';
+import type { LogDisplay, Times } from './log-display.ts';
+import { TIMES } from './log-display.ts';
 import type { LogLines } from './log-lines.ts';
-import type { LogLook, Times } from './log-look.ts';
-import { TIMES } from './log-look.ts';
 import { LogSearch } from './log-search.tsx';
-import { readLine } from './sgr.ts';
+import type { LineRange } from './selected-lines.ts';
+import { MAX_COPIED_LINES } from './selected-lines.ts';
 import type { LogScroll } from './use-log-scroll.ts';
 
 interface LogBarProps {
   readonly log: LogLines;
-  readonly look: LogLook;
-  readonly chosen: Chosen | null;
+  readonly display: LogDisplay;
+  readonly selected: LineRange | null;
   readonly scroll: LogScroll;
-  setLook(look: LogLook): void;
+  setDisplay(display: LogDisplay): void;
   goToLine(line: number): void;
-  onMark(text: string): void;
+  onHighlight(text: string): void;
   onMatches(lines: readonly number[]): void;
 }
 
-export function LogBar({ log, look, chosen, scroll, setLook, goToLine, onMark, onMatches }: LogBarProps) {
+export function LogBar({ log, display, selected, scroll, setDisplay, goToLine, onHighlight, onMatches }: LogBarProps) {
   const follow = (isOn: boolean) => scroll.goTo(isOn ? scroll.most : scroll.place - 1);
   return (
     <div class="flex flex-wrap items-center gap-2 border-b border-line px-3 py-2">
-      <LogSearch log={log} goTo={goToLine} onMark={onMark} onMatches={onMatches} />
+      <LogSearch log={log} goTo={goToLine} onHighlight={onHighlight} onMatches={onMatches} />
       <div class="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">
-        {chosen !== null && <CopyLines log={log} chosen={chosen} />}
+        {selected !== null && <CopyLines log={log} selected={selected} />}
         <span class="numbers text-xs text-soft">
           {log.total.toLocaleString('en')} lines · {bytes(log.size)}
         </span>
         <select
-          aria-label="Times of lines"
+          aria-label="Timestamps"
           class="rounded-md border border-line bg-sheet px-1 py-0.5 text-sm"
-          value={look.times}
-          onChange={({ currentTarget: { value } }) => setLook({ ...look, times: value as Times })}
+          value={display.times}
+          onChange={({ currentTarget: { value } }) => setDisplay({ ...display, times: value as Times })}
         >
           {TIMES.map((times) => (
             <option key={times}>{times}</option>
           ))}
         </select>
-        <Toggle isOn={look.isWrapped} set={(isWrapped) => setLook({ ...look, isWrapped })} words="wrap" />
-        <Toggle isOn={scroll.isFollowing} set={follow} words="follow" />
+        <Toggle isOn={display.isWrapped} set={(isWrapped) => setDisplay({ ...display, isWrapped })} label="wrap" />
+        <Toggle isOn={scroll.isFollowing} set={follow} label="follow" />
         <a class="link text-sm" href={addressOf(log.path)} download>
           download
         </a>
@@ -55,21 +55,21 @@ export function LogBar({ log, look, chosen, scroll, setLook, goToLine, onMark, o
   );
 }
 
-function CopyLines({ log, chosen: { from, to } }: { log: LogLines; chosen: Chosen }) {
-  const [said, say] = useState('');
-  const count = Math.min(MOST_COPIED, to - from + 1);
+function CopyLines({ log, selected: { from, to } }: { log: LogLines; selected: LineRange }) {
+  const [status, setStatus] = useState('');
+  const count = Math.min(MAX_COPIED_LINES, to - from + 1);
   const copy = async () => {
     const page = await call<{ lines: readonly LogLine[] }>(log.path, { query: { line: from, lines: count } });
     await navigator.clipboard.writeText(page.lines.map(({ text }) => plain(text)).join('\n'));
-    say(`${page.lines.length} copied`);
+    setStatus(`${page.lines.length} copied`);
   };
   return (
     <>
-      <Button onClick={() => void copy().catch(() => say('not copied'))}>
+      <Button onClick={() => void copy().catch(() => setStatus('not copied'))}>
         {count === 1 ? `Copy line ${from}` : `Copy ${count} lines`}
       </Button>
       <span role="status" class="text-xs text-soft">
-        {said}
+        {status}
       </span>
     </>
   );
@@ -81,10 +81,10 @@ function plain(text: string): string {
     .join('');
 }
 
-function Toggle({ isOn, set, words }: { isOn: boolean; set: (on: boolean) => void; words: string }) {
+function Toggle({ isOn, set, label }: { isOn: boolean; set: (on: boolean) => void; label: string }) {
   return (
     <label class="flex items-center gap-1 text-sm">
-      <input type="checkbox" checked={isOn} onChange={(event) => set(event.currentTarget.checked)} /> {words}
+      <input type="checkbox" checked={isOn} onChange={(event) => set(event.currentTarget.checked)} /> {label}
     </label>
   );
 }

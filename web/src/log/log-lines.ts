@@ -1,13 +1,13 @@
 /**
- * The lines of one attempt's log, as far as somebody looks at them: pages of lines fetched when they are needed and
- * forgotten when they are far away, and the end kept live while the attempt runs and the page is seen.
+ * The lines of an attempt's log: pages are fetched on demand and evicted
+ * when there are too many; the end is streamed while the attempt runs and the tab is visible.
  *
- * Invariant: what is in memory is bounded, however long the log is and however long its lines are.
+ * Invariant: memory is bounded, however long the log and its lines are.
  */
 import { addressOf } from '../data/base.ts';
 import { call } from '../data/call.ts';
-import type { Mark } from './folds.ts';
-import { isMark, MARKS } from './folds.ts';
+import type { GroupMarker } from './folds.ts';
+import { GROUP_MARKERS, isGroupMarker } from './folds.ts';
 import type { LogLine } from './live-lines.ts';
 import { cutLine, LiveLines } from './live-lines.ts';
 
@@ -27,16 +27,16 @@ export interface LogEnd {
 
 interface Page {
   readonly lines: ReadonlyMap<number, LogLine>;
-  /** How long the log was when the page was fetched: a page that was not full then is fetched again. */
+  /** The number of lines at the time of the fetch: an incomplete page is fetched again. */
   readonly total: number;
 }
 
 const PAGE_LINES = 500;
-const MOST_PAGES = 60;
+const MAX_PAGES = 60;
 const TAIL_LINES = 500;
-const MOST_MARKS = 1_000;
-/** Beyond this the node is not asked for the marks of a log: it would read all of it for every look. */
-const MOST_MARKED_BYTES = 256 * 1024 * 1024;
+const MAX_MARKERS = 1_000;
+/** Group markers of a larger log are not searched: the node would read all of it. */
+const MAX_MARKER_SEARCH_BYTES = 256 * 1024 * 1024;
 
 export class LogLines {
   readonly #path: string;
@@ -45,7 +45,7 @@ export class LogLines {
   readonly #asked = new Set<number>();
   readonly #stopped = new AbortController();
   readonly #live = new LiveLines();
-  readonly #marks = new Map<number, Mark>();
+  readonly #markers = new Map<number, GroupMarker>();
   #source: EventSource | null = null;
   size = 0;
   end: LogEnd | null = null;
@@ -55,7 +55,7 @@ export class LogLines {
   constructor(job: string, attempt: number | 'latest', changed: () => void) {
     this.#path = `api/jobs/${encodeURIComponent(job)}/attempts/${attempt}/log`;
     this.#changed = changed;
-    // A browser opens few streams to one host: a page that nobody sees must not keep one from the others.
+    // A browser opens few connections per host, so a hidden tab releases its stream.
     document.addEventListener('visibilitychange', this.#onSeen);
     void this.#open();
   }
@@ -69,12 +69,12 @@ export class LogLines {
     return this.#live.total;
   }
 
-  /** Where groups begin and end, by line. */
-  get marks(): readonly Mark[] {
-    return [...this.#marks.values()].sort((a, b) => a.line - b.line);
+  /** The group markers in line order. */
+  get markers(): readonly GroupMarker[] {
+    return [...this.#markers.values()].sort((a, b) => a.line - b.line);
   }
 
-  /** The line, or undefined while it is on its way. */
+  /** Returns the line, or undefined while it is fetched. */
   at(number: number): LogLine | undefined {
     if (number >= this.#live.first) return this.#live.at(number);
     const place = Math.floor((number - 1) / PAGE_LINES);
@@ -105,10 +105,10 @@ export class LogLines {
       this.#take(tail.lines);
       const from = this.#live.startWith(tail.lines);
       this.#follow(tail.generation === 0 ? String(from) : `${from}.${tail.generation}`);
-      if (tail.size <= MOST_MARKED_BYTES) void this.#findMarks();
+      if (tail.size <= MAX_MARKER_SEARCH_BYTES) void this.#findMarkers();
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
-      // A job that has not begun has no log yet: the stream waits for it.
+      // A job that has not started has no log yet: the stream waits for it.
       this.problem = error instanceof Error ? error.message : String(error);
       this.#follow('0');
     }
@@ -126,7 +126,7 @@ export class LogLines {
       this.size = Math.max(to, this.size);
       this.#changed();
     });
-    // The log was cut at its cap: what was read of its middle is no longer there.
+    // The log was truncated at its limit: cached lines of the middle are invalid.
     source.addEventListener('reset', () => this.#startAnew());
     source.addEventListener('end', (event: MessageEvent<string>) => {
       this.end = JSON.parse(event.data) as LogEnd;
@@ -138,19 +138,19 @@ export class LogLines {
   #startAnew(): void {
     this.#source?.close();
     this.#pages.clear();
-    this.#marks.clear();
+    this.#markers.clear();
     this.size = 0;
     void this.#open();
   }
 
   #take(lines: readonly LogLine[]): void {
     for (const { line, text, at } of lines)
-      if (this.#marks.size < MOST_MARKS && isMark(text)) this.#marks.set(line, { line, text, at });
+      if (this.#markers.size < MAX_MARKERS && isGroupMarker(text)) this.#markers.set(line, { line, text, at });
   }
 
-  async #findMarks(): Promise<void> {
+  async #findMarkers(): Promise<void> {
     try {
-      const query = { q: MARKS, regex: 'true', limit: MOST_MARKS };
+      const query = { q: GROUP_MARKERS, regex: 'true', limit: MAX_MARKERS };
       const found = await call<{ matches: readonly LogLine[] }>(`${this.#path}/search`, {
         query,
         signal: this.#stopped.signal,
@@ -158,7 +158,7 @@ export class LogLines {
       this.#take(found.matches);
       if (found.matches.length > 0) this.#changed();
     } catch {
-      // Without its groups a log is still a log.
+      // Groups are optional.
     }
   }
 
@@ -169,18 +169,18 @@ export class LogLines {
     try {
       this.#pages.set(place, { lines: await this.#readPage(place), total });
       for (const old of this.#pages.keys()) {
-        if (this.#pages.size <= MOST_PAGES) break;
+        if (this.#pages.size <= MAX_PAGES) break;
         this.#pages.delete(old);
       }
       this.#changed();
     } catch {
-      // The node is away: the next look at these lines asks again.
+      // The node is unreachable: the next access to these lines fetches again.
     } finally {
       this.#asked.delete(place);
     }
   }
 
-  /** An answer holds a megabyte at most, so long lines come in several. */
+  /** Reads one page; a response holds at most a megabyte, so long lines need several requests. */
   async #readPage(place: number): Promise<ReadonlyMap<number, LogLine>> {
     const lines = new Map<number, LogLine>();
     const end = (place + 1) * PAGE_LINES + 1;

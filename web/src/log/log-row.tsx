@@ -1,4 +1,4 @@
-/** One row of a log: its number, which is a link to it, its time, and its text. The first line of a group opens and shuts it. */
+/** One row of a log: line number as a link, timestamp and text. The first line of a group folds it. */
 import { localIso } from '../../../src/wire/spans.ts';
 import type { Group } from './folds.ts';
 import type { LogLine } from './live-lines.ts';
@@ -8,30 +8,30 @@ interface RowProps {
   readonly number: number;
   readonly line: LogLine | undefined;
   readonly isWrapped: boolean;
-  /** Null where no times are shown. */
+  /** Null if timestamps are off. */
   readonly time: string | null;
-  readonly mark: string;
-  readonly isChosen: boolean;
+  readonly highlight: string;
+  readonly isSelected: boolean;
   readonly group: Group | undefined;
   readonly isFolded: boolean;
   onFold(line: number): void;
   onShow(line: number): void;
-  onChoose(line: number, isRange: boolean): void;
+  onSelect(line: number, isRange: boolean): void;
 }
 
 export function LogRow(props: RowProps) {
-  const { number, line, time, isChosen } = props;
-  const choose = (event: MouseEvent) => {
+  const { number, line, time, isSelected } = props;
+  const select = (event: MouseEvent) => {
     event.preventDefault();
-    props.onChoose(number, event.shiftKey);
+    props.onSelect(number, event.shiftKey);
   };
   return (
-    <div class={`flex leading-[18px] ${isChosen ? 'bg-accent-ground' : 'hover:bg-raised'}`} data-line={number}>
+    <div class={`flex leading-[18px] ${isSelected ? 'bg-accent-ground' : 'hover:bg-raised'}`} data-line={number}>
       <a
         class="numbers w-18 shrink-0 pr-3 text-right text-soft no-underline select-none hover:underline"
         href={`#L${number}`}
-        title="A link to this line; with Shift, to all from the chosen one"
-        onClick={choose}
+        title="Link to this line; Shift-click selects a range"
+        onClick={select}
       >
         {number}
       </a>
@@ -56,9 +56,9 @@ function Cut({ line, onShow }: { line: LogLine; onShow: () => void }) {
   );
 }
 
-/** The end of a group is a mark for the page, not for the one who reads. */
-function Text({ line, mark }: { line: string; mark: string }) {
-  if (!line.startsWith('::endgroup::')) return <LogText line={line} mark={mark} />;
+/** Shows the end marker of a group as a corner. */
+function Text({ line, highlight }: { line: string; highlight: string }) {
+  if (!line.startsWith('::endgroup::')) return <LogText line={line} highlight={highlight} />;
   return (
     <span class="text-soft" title={line}>
       └
@@ -66,10 +66,10 @@ function Text({ line, mark }: { line: string; mark: string }) {
   );
 }
 
-function RowText({ line, isWrapped, mark, group, isFolded, onFold, onShow }: RowProps) {
-  const look = isWrapped ? 'whitespace-pre-wrap break-all' : 'h-[18px] overflow-hidden whitespace-pre';
+function RowText({ line, isWrapped, highlight, group, isFolded, onFold, onShow }: RowProps) {
+  const className = isWrapped ? 'whitespace-pre-wrap break-all' : 'h-[18px] overflow-hidden whitespace-pre';
   return (
-    <bdi dir="ltr" class={`min-w-0 grow pr-3 ${look}`}>
+    <bdi dir="ltr" class={`min-w-0 grow pr-3 ${className}`}>
       {group !== undefined && (
         <button
           type="button"
@@ -82,7 +82,7 @@ function RowText({ line, isWrapped, mark, group, isFolded, onFold, onShow }: Row
         </button>
       )}
       {group === undefined && line === undefined && <span class="text-soft">…</span>}
-      {group === undefined && line !== undefined && <Text line={line.text} mark={mark} />}
+      {group === undefined && line !== undefined && <Text line={line.text} highlight={highlight} />}
       {line?.dropped !== undefined && line.dropped > 0 && <Cut line={line} onShow={() => onShow(line.line)} />}
     </bdi>
   );

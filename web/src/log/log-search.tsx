@@ -1,16 +1,16 @@
-/** The search in a log: how many were found, and from one to the next; and the way to the first error. */
+/** Search in a log: number of matches, next and previous match, first error. */
 import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
-import type { SearchWishes, Way } from './use-log-search.ts';
+import type { LogSearchOptions, SearchMode } from './use-log-search.ts';
 import { useLogSearch } from './use-log-search.ts';
 
-export function LogSearch(wishes: SearchWishes) {
+export function LogSearch(options: LogSearchOptions) {
   const [text, setText] = useState('');
-  const [way, setWay] = useState<Way>({ isExpression: false, isLoose: true });
-  const { found, at, problem, search, step, firstError } = useLogSearch(wishes);
+  const [mode, setMode] = useState<SearchMode>({ isRegex: false, ignoresCase: true });
+  const { found, at, problem, search, step, firstError } = useLogSearch(options);
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    void search(text, way);
+    void search(text, mode);
   };
   return (
     <form class="flex flex-wrap items-center gap-2" onSubmit={onSubmit}>
@@ -22,20 +22,15 @@ export function LogSearch(wishes: SearchWishes) {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
+      <Mode isOn={mode.isRegex} text=".*" title="regular expression" set={(isRegex) => setMode({ ...mode, isRegex })} />
       <Mode
-        isOn={way.isExpression}
-        words=".*"
-        title="as an extended expression"
-        set={(isExpression) => setWay({ ...way, isExpression })}
-      />
-      <Mode
-        isOn={!way.isLoose}
-        words="Aa"
-        title="capital letters count"
-        set={(isStrict) => setWay({ ...way, isLoose: !isStrict })}
+        isOn={!mode.ignoresCase}
+        text="Aa"
+        title="match case"
+        set={(isStrict) => setMode({ ...mode, ignoresCase: !isStrict })}
       />
       <span class="numbers text-xs text-soft" aria-live="polite">
-        {found !== null && countWords(found.matches.length, { at, hasMore: found.next !== null })}
+        {found !== null && countText(found.matches.length, { at, hasMore: found.next !== null })}
       </span>
       {found !== null && found.matches.length > 1 && <Steps step={step} />}
       <Button onClick={() => void firstError()}>First error</Button>
@@ -46,12 +41,12 @@ export function LogSearch(wishes: SearchWishes) {
 
 interface ModeProps {
   readonly isOn: boolean;
-  readonly words: string;
+  readonly text: string;
   readonly title: string;
   set(isOn: boolean): void;
 }
 
-function Mode({ isOn, words, title, set }: ModeProps) {
+function Mode({ isOn, text, title, set }: ModeProps) {
   return (
     <button
       type="button"
@@ -61,23 +56,23 @@ function Mode({ isOn, words, title, set }: ModeProps) {
       title={title}
       onClick={() => set(!isOn)}
     >
-      {words}
+      {text}
     </button>
   );
 }
 
-function countWords(count: number, { at, hasMore }: { at: number; hasMore: boolean }): string {
-  if (count === 0) return 'nothing found';
+function countText(count: number, { at, hasMore }: { at: number; hasMore: boolean }): string {
+  if (count === 0) return 'no matches';
   return `${at + 1} of ${count}${hasMore ? ' and more' : ''}`;
 }
 
 function Steps({ step }: { step: (by: 1 | -1) => void }) {
   return (
     <>
-      <Button onClick={() => step(-1)} title="The one before">
+      <Button onClick={() => step(-1)} title="Previous match">
         ↑
       </Button>
-      <Button onClick={() => step(1)} title="The next one">
+      <Button onClick={() => step(1)} title="Next match">
         ↓
       </Button>
     </>

@@ -1,32 +1,40 @@
-/** One line of a log as text nodes, in its colours. What fits no class gets its colour by a style property, never by markup. */
+/** One line of a log as coloured text nodes. A colour without a class is set as a style property, never as markup. */
 
-import type { Colour, Look } from './sgr.ts';
-import { overwritten, PLAIN, readLine } from './sgr.ts';
+import type { Colour, TextStyle } from './ansi.ts';
+import { afterCarriageReturn, PLAIN, readLine } from './ansi.ts';
 
-export function LogText({ line, before = PLAIN, mark }: { line: string; before?: Look; mark?: string | undefined }) {
-  const { pieces } = readLine(overwritten(line), before);
+export function LogText({
+  line,
+  before = PLAIN,
+  highlight,
+}: {
+  line: string;
+  before?: TextStyle;
+  highlight?: string | undefined;
+}) {
+  const { pieces } = readLine(afterCarriageReturn(line), before);
   return (
     <>
-      {pieces.map(({ text, look }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name
-        <span key={place} class={classOf(look)} style={styleOf(look)}>
-          <Marked text={text} mark={mark} />
+      {pieces.map(({ text, style }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key
+        <span key={place} class={classOf(style)} style={styleOf(style)}>
+          <Highlighted text={text} highlight={highlight} />
         </span>
       ))}
     </>
   );
 }
 
-function Marked({ text, mark }: { text: string; mark: string | undefined }) {
-  if (mark === undefined || mark === '') return <>{text}</>;
-  const parts = partsOf(text, mark);
+function Highlighted({ text, highlight }: { text: string; highlight: string | undefined }) {
+  if (highlight === undefined || highlight === '') return <>{text}</>;
+  const parts = partsOf(text, highlight);
   return (
     <>
       {parts.map((part, place) =>
         place % 2 === 0 ? (
           part
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other key
           <mark key={place} class="rounded-xs bg-warn-ground text-warn">
             {part}
           </mark>
@@ -36,30 +44,41 @@ function Marked({ text, mark }: { text: string; mark: string | undefined }) {
   );
 }
 
-/** What is between the marks and what is marked, in turn. Letters count as alike whatever their size. */
-function partsOf(text: string, mark: string): readonly string[] {
-  const words = new RegExp(`(${mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'gi');
-  return text.split(words);
+/** Splits a text into parts between and within matches, alternating; ignores case. */
+function partsOf(text: string, highlight: string): readonly string[] {
+  const pattern = new RegExp(`(${highlight.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'gi');
+  return text.split(pattern);
 }
 
-function classOf(look: Look): string {
-  const [ink, ground] = look.isInverse ? [look.ground, look.ink] : [look.ink, look.ground];
+function classOf(style: TextStyle): string {
+  const [foreground, background] = style.isInverse
+    ? [style.background, style.foreground]
+    : [style.foreground, style.background];
   return [
-    typeof ink === 'number' ? `log-ink-${ink}` : look.isInverse && ink === null ? 'log-inverse' : '',
-    typeof ground === 'number' ? `log-ground-${ground}` : '',
-    look.isBold ? 'font-bold' : '',
-    look.isDim ? 'opacity-70' : '',
-    look.isItalic ? 'italic' : '',
-    look.isUnderlined ? 'underline' : '',
-    look.isStruck ? 'line-through' : '',
+    typeof foreground === 'number'
+      ? `log-fg-${foreground}`
+      : style.isInverse && foreground === null
+        ? 'log-inverse'
+        : '',
+    typeof background === 'number' ? `log-bg-${background}` : '',
+    style.isBold ? 'font-bold' : '',
+    style.isDim ? 'opacity-70' : '',
+    style.isItalic ? 'italic' : '',
+    style.isUnderlined ? 'underline' : '',
+    style.isStruck ? 'line-through' : '',
   ].join(' ');
 }
 
-/** Set through the style object, which the page's policy allows; a style attribute in markup it would not. */
-function styleOf(look: Look): Record<string, string> | undefined {
-  const [ink, ground] = look.isInverse ? [look.ground, look.ink] : [look.ink, look.ground];
-  if (!isFixed(ink) && !isFixed(ground)) return undefined;
-  return { ...(isFixed(ink) && { color: ink }), ...(isFixed(ground) && { backgroundColor: ground }) };
+/** The content security policy allows the style object, but no style attribute in markup. */
+function styleOf(style: TextStyle): Record<string, string> | undefined {
+  const [foreground, background] = style.isInverse
+    ? [style.background, style.foreground]
+    : [style.foreground, style.background];
+  if (!isFixed(foreground) && !isFixed(background)) return undefined;
+  return {
+    ...(isFixed(foreground) && { color: foreground }),
+    ...(isFixed(background) && { backgroundColor: background }),
+  };
 }
 
 function isFixed(colour: Colour | null): colour is string {

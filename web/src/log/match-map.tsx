@@ -1,4 +1,4 @@
-/** Where in the whole log the matches are: a strip beside the scroll bar, with a mark for each. */
+/** A strip beside the scroll bar that marks the positions of all matches. */
 
 interface MatchMapProps {
   readonly lines: readonly number[];
@@ -6,7 +6,7 @@ interface MatchMapProps {
   goTo(line: number): void;
 }
 
-/** Marks finer than this fall together. */
+/** Matches closer than this share a mark. */
 const STEPS = 400;
 
 export function MatchMap({ lines, total, goTo }: MatchMapProps) {

@@ -1,4 +1,4 @@
-/** The phases of an attempt in a line, as long as they took, each leading to its place in the log. */
+/** The phases of an attempt, drawn to scale, with links into the log. */
 import { span } from '../../../src/wire/spans.ts';
 import type { Phase } from './phases.ts';
 
@@ -33,7 +33,7 @@ export function PhaseStrip({ phases, goTo }: { phases: readonly Phase[]; goTo: (
             <Name phase={phase} goTo={goTo} />
             <span class="numbers text-soft">
               {span(phase.to - phase.from)}
-              {phase.isGoingOn && ' so far'}
+              {phase.isActive && ' so far'}
             </span>
           </li>
         ))}

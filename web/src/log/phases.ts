@@ -1,57 +1,59 @@
 /**
- * The phases of an attempt: the outermost groups of its log, with the times that the log's index knows; where the log has
- * not two of them, those that its status texts told. Pure.
+ * The phases of an attempt: the outermost groups of its log with their times; if the log has
+ * fewer than two, the phases reported in progress texts. Pure.
  */
-import type { Phase as Spoken } from '../../../src/core/job/phase.ts';
-import type { Mark } from './folds.ts';
+import type { Phase as ReportedPhase } from '../../../src/core/job/phase.ts';
+import type { GroupMarker } from './folds.ts';
 import { titleOf } from './folds.ts';
 
 export interface Phase {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Where it begins in the log; null where only words told of it. */
+  /** The first line in the log; null for a reported phase. */
   readonly line: number | null;
-  readonly isGoingOn: boolean;
+  readonly isActive: boolean;
 }
 
 interface Begin {
   readonly name: string;
   readonly at: number;
   readonly line: number | null;
-  /** When it was said to be over; null where the next one ends it. */
+  /** The explicit end; null if the next phase ends it. */
   readonly endAt: number | null;
 }
 
-export interface Attempted {
-  readonly marks: readonly Mark[];
-  readonly spoken: readonly Spoken[];
-  /** When the attempt began; and when it ended, or now. */
+export interface PhaseSource {
+  readonly markers: readonly GroupMarker[];
+  readonly reported: readonly ReportedPhase[];
+  /** The start of the attempt, and its end or now. */
   readonly since: number;
   readonly until: number;
   readonly isRunning: boolean;
 }
 
-export function phasesOf(attempted: Attempted): readonly Phase[] {
-  const { spoken, until, isRunning } = attempted;
+export function phasesOf(attempted: PhaseSource): readonly Phase[] {
+  const { reported, until, isRunning } = attempted;
   const written = beginsIn(attempted);
-  // One group within a long log is a detail of it, and tells nothing of where it stands.
+  // A single group in a long log is a detail and does not describe the phases.
   const begins =
-    written.length > 1 || spoken.length === 0 ? written : spoken.map((each) => ({ ...each, line: null, endAt: null }));
+    written.length > 1 || reported.length === 0
+      ? written
+      : reported.map((each) => ({ ...each, line: null, endAt: null }));
   return begins.map(({ name, at, line, endAt }, place) => {
     const next = begins[place + 1]?.at;
     const to = endAt ?? next ?? Math.max(at, until);
-    return { name, line, from: at, to, isGoingOn: isRunning && endAt === null && next === undefined };
+    return { name, line, from: at, to, isActive: isRunning && endAt === null && next === undefined };
   });
 }
 
-/** Groups within groups are no phases of their own. */
-function beginsIn({ marks, since, until, isRunning }: Attempted): readonly Begin[] {
+/** Returns the starts of outermost groups; nested groups are not phases. */
+function beginsIn({ markers, since, until, isRunning }: PhaseSource): readonly Begin[] {
   const begins: Begin[] = [];
   let depth = 0;
   let last = since;
-  for (const [place, { line, text, at }] of marks.entries()) {
-    // An index that is a second behind the log does not know its last lines: those were written at its end.
+  for (const [place, { line, text, at }] of markers.entries()) {
+    // The time index lags the log by up to a second: lines without a time were written at the end.
     const unknown = place === 0 ? since : isRunning ? last : until;
     last = Math.max(last, at ?? unknown);
     const isEnd = text.startsWith('::endgroup::');

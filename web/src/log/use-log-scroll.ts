@@ -1,17 +1,17 @@
 /**
- * Where in a log one is. Rows are virtual: only what is seen exists. The scroll bar stands for the whole log; in a log
- * longer than a browser can scroll its height stands for a share of it, and the wheel goes row by row all the same.
+ * Virtual scrolling of a log: only visible rows exist. The scroll bar covers the whole log. In a log
+ * taller than a browser can scroll, a pixel covers several rows, while the wheel still moves row by row.
  */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export const ROW = 18;
-/** Browsers stop somewhere above this many pixels. */
-const MOST_HEIGHT = 8_000_000;
+/** Browsers limit the height of an element to a little more than this. */
+const MAX_HEIGHT = 8_000_000;
 
 export interface LogScroll {
   readonly frame: RefObject<HTMLElement | null>;
-  /** Rows above the first that is seen. */
+  /** The number of rows above the first visible one. */
   readonly place: number;
   readonly shown: number;
   readonly most: number;
@@ -30,7 +30,7 @@ export function useLogScroll(rows: number): LogScroll {
   const height = useHeight(frame);
   const shown = Math.max(1, Math.ceil(height / ROW));
   const most = Math.max(0, rows - shown + 1);
-  const scale = Math.max(1, (rows * ROW) / MOST_HEIGHT);
+  const scale = Math.max(1, (rows * ROW) / MAX_HEIGHT);
   const place = isFollowing ? most : Math.min(top, most);
   const ours = useRef(-1);
   useLayoutEffect(() => {
@@ -47,9 +47,9 @@ export function useLogScroll(rows: number): LogScroll {
   };
   const onScroll = () => {
     const element = frame.current;
-    // The news of our own scrolling comes a frame later, when the place may be another one already.
+    // The event of a programmatic scroll arrives a frame later, when the position may have changed again.
     if (element === null || Math.abs(element.scrollTop - ours.current) <= 1) return;
-    // A frame that becomes taller or lower is scrolled by the browser itself: that is nobody's wish.
+    // A resize makes the browser scroll; that is not a user action.
     if (element.clientHeight !== height) return;
     const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 2;
     if (isFollowing && isAtEnd) return;

@@ -1,4 +1,4 @@
-/** What was found in a log, and which of it is looked at. The node searches, in all of the log, also while it grows. */
+/** State of the search in a log. The node searches the whole log, even while it grows. */
 import { useState } from 'preact/hooks';
 import { CallError, call } from '../data/call.ts';
 import type { LogLines } from './log-lines.ts';
@@ -9,23 +9,23 @@ interface Found {
   readonly next: string | null;
 }
 
-export interface Way {
-  readonly isExpression: boolean;
-  /** Capital letters do not count. */
-  readonly isLoose: boolean;
+export interface SearchMode {
+  readonly isRegex: boolean;
+  /** True for a case-insensitive search. */
+  readonly ignoresCase: boolean;
 }
 
-export interface SearchWishes {
+export interface LogSearchOptions {
   readonly log: LogLines;
   goTo(line: number): void;
-  onMark(text: string): void;
+  onHighlight(text: string): void;
   onMatches(lines: readonly number[]): void;
 }
 
 const LIMIT = 1_000;
 const ERRORS = { q: 'error|exception|traceback|fatal', regex: 'true', ignoreCase: 'true', limit: 1 };
 
-export function useLogSearch({ log, goTo, onMark, onMatches }: SearchWishes) {
+export function useLogSearch({ log, goTo, onHighlight, onMatches }: LogSearchOptions) {
   const [found, setFound] = useState<Found | null>(null);
   const [at, setAt] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
@@ -47,11 +47,11 @@ export function useLogSearch({ log, goTo, onMark, onMatches }: SearchWishes) {
       return [];
     }
   };
-  const search = async (text: string, { isExpression, isLoose }: Way) => {
-    onMark(isExpression ? '' : text);
+  const search = async (text: string, { isRegex, ignoresCase }: SearchMode) => {
+    onHighlight(isRegex ? '' : text);
     onMatches([]);
     if (text === '') return setFound(null);
-    const how = { ...(isExpression && { regex: 'true' }), ...(isLoose && { ignoreCase: 'true' }) };
+    const how = { ...(isRegex && { regex: 'true' }), ...(ignoresCase && { ignoreCase: 'true' }) };
     onMatches(await ask({ q: text, limit: LIMIT, ...how }));
   };
   const step = (by: 1 | -1) => {

@@ -1,4 +1,4 @@
-/** A line that is too long for its row, as much of it as an answer holds. */
+/** A dialog with the full text of a long line, up to the size of a response. */
 import { withQuery } from '../data/call.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Dialog } from '../ui/dialog.tsx';

@@ -1,9 +1,9 @@
-/** The nodes that share the store: what each can do and how loaded it is; of one that is gone, since when and what it held. */
+/** The nodes of the store: slots, queues and load; for a node that is gone, since when and what it stored. */
 import type { NodeView } from '../../../src/wire/node-view.ts';
 import { bytes, plural, span } from '../../../src/wire/spans.ts';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { When } from '../ui/when.tsx';
-import { NodeActs } from './node-acts.tsx';
+import { NodeActions } from './node-actions.tsx';
 
 const HEADS = [
   'Node',
@@ -57,22 +57,22 @@ function NodeRow({ node, onDone }: { node: NodeView; onDone: () => void }) {
         {bytes(memory.free)} of {bytes(memory.total)}
       </Cell>
       <Cell class="numbers">{disk === null ? '–' : `${bytes(disk.free)} of ${bytes(disk.total)}`}</Cell>
-      <Cell>{skewWords(node.clockSkewMs)}</Cell>
+      <Cell>{skewText(node.clockSkewMs)}</Cell>
       <Cell>{node.version}</Cell>
       <Cell>
-        <When at={node.startedAt} />
+        <RelativeTime at={node.startedAt} />
       </Cell>
       <Cell>
-        <When at={node.seenAt} />
+        <RelativeTime at={node.seenAt} />
       </Cell>
       <Cell>
-        <NodeActs node={node} onDone={onDone} />
+        <NodeActions node={node} onDone={onDone} />
       </Cell>
     </tr>
   );
 }
 
-const LOOKS: Readonly<Record<NodeView['state'], string>> = {
+const CLASSES: Readonly<Record<NodeView['state'], string>> = {
   up: 'text-good',
   draining: 'text-warn',
   stopped: 'text-warn',
@@ -82,14 +82,14 @@ const LOOKS: Readonly<Record<NodeView['state'], string>> = {
 function StateOf({ node: { state, goneAt, held, holds } }: { node: NodeView }) {
   return (
     <>
-      <span class={LOOKS[state]}>{state}</span>
+      <span class={CLASSES[state]}>{state}</span>
       {goneAt !== null && (
         <div class="text-xs">
-          since <When at={goneAt} />
-          {held.length > 0 && <div>held {plural(held.length, 'running job')}</div>}
+          since <RelativeTime at={goneAt} />
+          {held.length > 0 && <div>it ran {plural(held.length, 'job')}</div>}
           {holds !== null && (
             <div>
-              has files of {plural(holds.jobs, 'job')}, {plural(holds.attachments, 'attachment')}
+              stores files of {plural(holds.jobs, 'job')}, {plural(holds.attachments, 'attachment')}
             </div>
           )}
         </div>
@@ -98,7 +98,7 @@ function StateOf({ node: { state, goneAt, held, holds } }: { node: NodeView }) {
   );
 }
 
-function skewWords(ms: number): string {
-  if (ms === 0) return 'right';
+function skewText(ms: number): string {
+  if (ms === 0) return 'in sync';
   return `${span(Math.abs(ms))} ${ms > 0 ? 'ahead' : 'behind'}`;
 }

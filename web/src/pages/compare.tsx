@@ -1,36 +1,36 @@
-/** Two runs beside each other: two attempts of a job, or two jobs; in figures, by phases, what they were given, what they printed. */
+/** Compares two runs (attempts of a job, or two jobs): metrics, phases, data, results and logs. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { Difference } from '../compare/difference.tsx';
-import { differenceOf, Figures } from '../compare/figures.tsx';
-import { MOST_LINES } from '../compare/line-diff.ts';
+import { MAX_LINES } from '../compare/line-diff.ts';
 import type { Run } from '../compare/run.ts';
 import { useRun } from '../compare/run.ts';
-import { setQuery } from '../data/address.ts';
+import { differenceOf, RunMetrics } from '../compare/run-metrics.tsx';
 import { withQuery } from '../data/call.ts';
+import { setQuery } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
-import type { Mark } from '../log/folds.ts';
-import { MARKS } from '../log/folds.ts';
+import type { GroupMarker } from '../log/folds.ts';
+import { GROUP_MARKERS } from '../log/folds.ts';
 import type { Phase } from '../log/phases.ts';
 import { phasesOf } from '../log/phases.ts';
-import { briefly } from '../ui/briefly.ts';
 import { Empty } from '../ui/empty.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { shortDuration } from '../ui/short-duration.ts';
 import { Cell, Table } from '../ui/table.tsx';
-import { Trouble } from '../ui/trouble.tsx';
 
 export function ComparePage() {
   const [a, b] = [useRun('a'), useRun('b')];
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <header class="flex flex-wrap items-center justify-between gap-3">
-        <h1 class="text-xl font-semibold">Two runs compared</h1>
-        {a.run !== undefined && <OtherRuns of={a.run.job} chosen={b.id} />}
+        <h1 class="text-xl font-semibold">Compare runs</h1>
+        {a.run !== undefined && <OtherRuns of={a.run.job} selected={b.id} />}
       </header>
-      <Trouble error={a.error ?? b.error} />
+      <ErrorMessage error={a.error ?? b.error} />
       {(a.id === '' || b.id === '') && (
-        <Empty title="Choose the other run">
-          Two attempts are compared from the table of a job's attempts; another job of the same name is chosen above.
+        <Empty title="Select the other run">
+          To compare two attempts, use the table of attempts of a job. To compare with another job, select it above.
         </Empty>
       )}
       {a.run !== undefined && b.run !== undefined && <Both a={a.run} b={b.run} />}
@@ -40,20 +40,22 @@ export function ComparePage() {
 
 const OTHERS = 30;
 
-/** Jobs of the same name, or of the same queue where it has none. */
-function OtherRuns({ of, chosen }: { of: JobView; chosen: string }) {
+/** Jobs of the same name, or of the same queue if the job has no name. */
+function OtherRuns({ of, selected }: { of: JobView; selected: string }) {
   const query = { queue: of.queue, limit: OTHERS, ...(of.name !== null && { name: of.name }) };
   const { data } = useQuery<{ jobs: readonly JobView[] }>(withQuery('api/jobs', query), { concerns: () => false });
-  const jobs = (data?.jobs ?? []).filter(({ id, attempt }) => attempt > 0 && (id !== of.id || id === chosen));
+  const jobs = (data?.jobs ?? []).filter(({ id, attempt }) => attempt > 0 && (id !== of.id || id === selected));
   return (
     <label class="flex items-center gap-2 text-sm">
       with
       <select
         class="max-w-80 rounded-md border border-line bg-sheet px-2 py-1"
-        value={chosen}
+        value={selected}
         onChange={({ currentTarget: { value } }) => setQuery({ b: value, bAttempt: null })}
       >
-        {!jobs.some(({ id }) => id === chosen) && <option value={chosen}>{chosen === '' ? 'choose …' : chosen}</option>}
+        {!jobs.some(({ id }) => id === selected) && (
+          <option value={selected}>{selected === '' ? 'select …' : selected}</option>
+        )}
         {jobs.map(({ id, label }) => (
           <option key={id} value={id}>
             {id} ({label})
@@ -68,7 +70,7 @@ function Both({ a, b }: { a: Run; b: Run }) {
   const [data, result] = [jsonLines(a.job.data, b.job.data), jsonLines(a.job.result, b.job.result)];
   return (
     <>
-      <Figures a={a} b={b} />
+      <RunMetrics a={a} b={b} />
       <Phases a={usePhases(a)} b={usePhases(b)} />
       {a.job.id !== b.job.id && (
         <div class="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-2">
@@ -102,14 +104,22 @@ const once = { concerns: () => false, everyMs: 60_000 };
 
 function usePhases(run: Run): readonly Phase[] {
   const path =
-    run.attempt?.log == null ? null : withQuery(`${logPath(run)}/search`, { q: MARKS, regex: 'true', limit: 1_000 });
-  const { data } = useQuery<{ matches: readonly Mark[] }>(path, once);
+    run.attempt?.log == null
+      ? null
+      : withQuery(`${logPath(run)}/search`, { q: GROUP_MARKERS, regex: 'true', limit: 1_000 });
+  const { data } = useQuery<{ matches: readonly GroupMarker[] }>(path, once);
   const until = run.attempt?.end?.endedAt ?? run.attempt?.endedAt ?? run.attempt?.claimedAt ?? 0;
   const since = run.attempt?.claimedAt ?? until;
-  return phasesOf({ marks: data?.matches ?? [], spoken: run.attempt?.phases ?? [], since, until, isRunning: false });
+  return phasesOf({
+    markers: data?.matches ?? [],
+    reported: run.attempt?.phases ?? [],
+    since,
+    until,
+    isRunning: false,
+  });
 }
 
-/** Those of one name stand in one line, in the order in which they first came. */
+/** One row for each phase name, in order of first appearance. */
 function Phases({ a, b }: { a: readonly Phase[]; b: readonly Phase[] }) {
   const names = [...new Set([...a, ...b].map(({ name }) => name))];
   if (names.length === 0) return null;
@@ -124,8 +134,8 @@ function Phases({ a, b }: { a: readonly Phase[]; b: readonly Phase[] }) {
         return (
           <tr key={name}>
             <Cell class="max-w-96 break-words">{name}</Cell>
-            <Cell class="numbers">{first === null ? '–' : briefly(first)}</Cell>
-            <Cell class="numbers">{second === null ? '–' : briefly(second)}</Cell>
+            <Cell class="numbers">{first === null ? '–' : shortDuration(first)}</Cell>
+            <Cell class="numbers">{second === null ? '–' : shortDuration(second)}</Cell>
             <Cell class="numbers">{differenceOf(first, second)}</Cell>
           </tr>
         );
@@ -147,10 +157,10 @@ function Logs({ a, b }: { a: Run; b: Run }) {
     <Panel title="Logs">
       <label class="mb-2 flex w-fit items-center gap-2 text-sm text-soft">
         <input type="checkbox" checked={doNumbersCount} onChange={({ currentTarget: { checked } }) => count(checked)} />
-        lines that differ only in numbers differ
+        treat numbers as differences
       </label>
       {first === null || second === null ? (
-        <p class="text-soft">Looking …</p>
+        <p class="text-soft">Loading …</p>
       ) : (
         <Difference
           name="Difference of the logs"
@@ -159,14 +169,14 @@ function Logs({ a, b }: { a: Run; b: Run }) {
           {...(!doNumbersCount && { sameAs: withoutNumbers })}
         />
       )}
-      <p class="mt-2 text-sm text-soft">The first {MOST_LINES.toLocaleString('en')} lines of each are compared.</p>
+      <p class="mt-2 text-sm text-soft">The first {MAX_LINES.toLocaleString('en')} lines of each are compared.</p>
     </Panel>
   );
 }
 
-/** Null while they are on their way; none where this node has no log of it. */
+/** Null while loading; empty if this node has no log of the attempt. */
 function useLogLines(run: Run): readonly string[] | null {
-  const path = run.attempt?.log == null ? null : withQuery(logPath(run), { line: 1, lines: MOST_LINES });
+  const path = run.attempt?.log == null ? null : withQuery(logPath(run), { line: 1, lines: MAX_LINES });
   const { data, error } = useQuery<LogPage>(path, once);
   if (path === null || error !== null) return [];
   return data === undefined ? null : data.lines.map(({ text }) => text);

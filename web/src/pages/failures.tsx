@@ -1,22 +1,22 @@
-/** What went wrong, by kind: how often, since when, and everything of one kind run again at once. */
+/** Failure groups: counts, first and last failure, trend, and retry or delete of a whole group. */
 import { useState } from 'preact/hooks';
 import type { FailureGroup } from '../../../src/core/ports/job-store.ts';
 import { dayOf, dayText } from '../../../src/core/statistics/statistics.ts';
 import { comparePath } from '../compare/run.ts';
-import { jobPath, queuePath } from '../data/address.ts';
 import { call } from '../data/call.ts';
-import { useMay } from '../data/me.ts';
-import { useAct } from '../data/use-act.ts';
+import { jobPath, queuePath } from '../data/location.ts';
+import { useHasRole } from '../data/me.ts';
+import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 import { Link } from '../ui/link.tsx';
-import { Question } from '../ui/question.tsx';
+import { RelativeTime, useNow } from '../ui/relative-time.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
-import { Still } from '../ui/still.tsx';
+import { StableList } from '../ui/stable-list.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Trouble } from '../ui/trouble.tsx';
-import { useNow, When } from '../ui/when.tsx';
 
 const HEADS = [
   'Group',
@@ -25,57 +25,56 @@ const HEADS = [
   { text: 'First', class: 'max-sm:hidden' },
   'Last',
   { text: 'Trend', class: 'max-sm:hidden' },
-  { text: 'One of them', class: 'max-sm:hidden' },
-  'All of them',
+  { text: 'Example', class: 'max-sm:hidden' },
+  'Actions',
 ];
 
 export function FailuresPage() {
   const { data, error, refresh } = useQuery<{ groups: readonly FailureGroup[] }>('api/failures');
-  const { error: problem, act } = useAct();
-  const [asking, ask] = useState<FailureGroup | null>(null);
-  const say = (verb: 'requeue' | 'delete', { queue, group }: FailureGroup) => {
-    ask(null);
-    void act(() => call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } }).then(refresh));
+  const { error: problem, run } = useAction();
+  const [dialog, setDialog] = useState<FailureGroup | null>(null);
+  const send = (verb: 'requeue' | 'delete', { queue, group }: FailureGroup) => {
+    setDialog(null);
+    void run(() => call(`api/failures/${verb}`, { method: 'POST', body: { queue, group } }).then(refresh));
   };
   const groups = [...(data?.groups ?? [])].sort((a, b) => b.lastAt - a.lastAt);
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <h1 class="text-lg font-semibold">Failures</h1>
-      <Trouble error={problem ?? (data === undefined ? error : null)} />
+      <ErrorMessage error={problem ?? (data === undefined ? error : null)} />
       {data?.groups.length === 0 && (
-        <Empty title="Nothing has failed">
-          Failed jobs gather here by what went wrong, to be looked at and run again together.
+        <Empty title="No failed jobs">
+          Failed jobs are grouped here by cause and can be retried or deleted together.
         </Empty>
       )}
       {groups.length > 0 && (
-        <Still rows={groups} of="failures" keyOf={({ queue, group }) => `${queue}/${group}`}>
+        <StableList rows={groups} of="failures" keyOf={({ queue, group }) => `${queue}/${group}`}>
           {(rows) => (
             <Table caption="Failure groups" heads={HEADS}>
               {rows.map((each) => (
                 <Row
                   key={`${each.queue}/${each.group}`}
                   group={each}
-                  onRequeue={() => say('requeue', each)}
-                  onDelete={() => ask(each)}
+                  onRequeue={() => send('requeue', each)}
+                  onDelete={() => setDialog(each)}
                 />
               ))}
             </Table>
           )}
-        </Still>
+        </StableList>
       )}
-      {asking !== null && (
-        <Question
+      {dialog !== null && (
+        <ConfirmDialog
           title="Delete all jobs of this group?"
-          yes={`Delete ${asking.count.toLocaleString('en')}`}
-          no="Keep them"
-          onYes={() => say('delete', asking)}
-          onNo={() => ask(null)}
+          confirmLabel={`Delete ${dialog.count.toLocaleString('en')}`}
+          onConfirm={() => send('delete', dialog)}
+          onClose={() => setDialog(null)}
         >
           <p class="break-words">
-            {asking.count.toLocaleString('en')} jobs of {asking.queue} that failed with <em>{asking.group}</em> go with
-            their history, logs and attachments, for good.
+            {dialog.count.toLocaleString('en')} jobs of {dialog.queue} that failed with <em>{dialog.group}</em> are
+            deleted with their history, logs and attachments. This cannot be undone.
           </p>
-        </Question>
+        </ConfirmDialog>
       )}
     </div>
   );
@@ -98,10 +97,10 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
       <Cell>{queue}</Cell>
       <Cell class="numbers text-right">{count.toLocaleString('en')}</Cell>
       <Cell class="max-sm:hidden">
-        <When at={firstAt} />
+        <RelativeTime at={firstAt} />
       </Cell>
       <Cell>
-        <When at={lastAt} />
+        <RelativeTime at={lastAt} />
       </Cell>
       <Cell class="max-sm:hidden">{trend !== null && <Trend days={trend.days} />}</Cell>
       <Cell class="max-w-40 truncate max-sm:hidden">
@@ -112,16 +111,16 @@ function Row({ group: { queue, group, count, firstAt, lastAt, sampleId, trend },
             </Link>
             <div>
               <Link to={comparePath({ id: sampleId }, { id: '' })} class="link text-xs">
-                compare with a good run
+                compare with another run
               </Link>
             </div>
           </>
         )}
       </Cell>
       <Cell>
-        {useMay('operate') && (
+        {useHasRole('operate') && (
           <div class="flex gap-2 max-sm:flex-col">
-            <Button onClick={onRequeue}>Run again</Button>
+            <Button onClick={onRequeue}>Retry</Button>
             <Button kind="danger" onClick={onDelete}>
               Delete …
             </Button>
@@ -136,7 +135,7 @@ type TrendDays = NonNullable<FailureGroup['trend']>['days'];
 
 const SHOWN_DAYS = 14;
 
-/** Failures a day, as the statistics keep them: they outlive the jobs. */
+/** Failures per day from the statistics, which outlive the jobs. */
 function Trend({ days }: { days: TrendDays }) {
   const known = new Map(days.map(({ day, failures, retries }) => [day, failures + retries]));
   const today = dayOf(useNow());
@@ -145,5 +144,5 @@ function Trend({ days }: { days: TrendDays }) {
     (_, place) => known.get(dayText(today - SHOWN_DAYS + 1 + place)) ?? 0,
   );
   const sum = values.reduce((total, each) => total + each, 0);
-  return <Sparkline values={values} title={`failed tries in the last ${SHOWN_DAYS} days: ${sum}`} />;
+  return <Sparkline values={values} title={`failed attempts in the last ${SHOWN_DAYS} days: ${sum}`} />;
 }

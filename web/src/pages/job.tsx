@@ -1,30 +1,30 @@
-/** A job: what it is and why, what can be done with it, its log, and everything that is known of it. */
+/** The page of a job: state and reason, actions, log, attempts, history and details. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PlacedAttempt } from '../../../src/wire/attempt-view.ts';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { comparePath } from '../compare/run.ts';
-import { go, jobPath, queuePath, setQuery, usePlace } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
+import { go, jobPath, queuePath, setQuery, useLocation } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Attachments } from '../job/attachments.tsx';
 import { Attempts } from '../job/attempts.tsx';
 import { Dependencies } from '../job/dependencies.tsx';
 import { JobActions } from '../job/job-actions.tsx';
-import { Failure, JobFacts } from '../job/job-facts.tsx';
+import { Failure, JobDetails } from '../job/job-details.tsx';
 import { JobHistory, useHistory } from '../job/job-history.tsx';
 import { Remote } from '../job/remote.tsx';
 import { RunningNow } from '../job/running-now.tsx';
 import { Timeline } from '../job/timeline.tsx';
 import { UsagePlots } from '../job/usage-plots.tsx';
 import { LogView } from '../log/log-view.tsx';
-import { Chip } from '../ui/chip.tsx';
+import { JobChip } from '../ui/chip.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
-import { Trouble } from '../ui/trouble.tsx';
-import { useNow } from '../ui/when.tsx';
+import { useNow } from '../ui/relative-time.tsx';
 
 export function JobPage({ queue, id }: { queue: string; id: string }) {
   const job = useQuery<JobView>(`api/jobs/${encodeURIComponent(id)}`, {
@@ -32,24 +32,24 @@ export function JobPage({ queue, id }: { queue: string; id: string }) {
     everyMs: 5_000,
   });
   useMoved(queue, job.data);
-  if (job.data !== undefined) return <Known view={job.data} refresh={job.refresh} />;
-  if (job.error?.details?.status !== 404) return <Trouble error={job.error} />;
+  if (job.data !== undefined) return <LoadedJob view={job.data} refresh={job.refresh} />;
+  if (job.error?.details?.status !== 404) return <ErrorMessage error={job.error} />;
   return (
-    <Empty title="There is no such job">
+    <Empty title="Job not found">
       <code class="font-mono break-all">{id}</code> may have been deleted or pruned.{' '}
       <Link to={queuePath(queue)} class="link">
-        To its queue
+        Go to its queue
       </Link>
     </Empty>
   );
 }
 
-function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
+function LoadedJob({ view, refresh }: { view: JobView; refresh: () => void }) {
   const { id } = view;
-  const chosen = Number(usePlace().query.get('attempt')) || null;
+  const selected = Number(useLocation().query.get('attempt')) || null;
   const history = useHistory(id);
   const attempts = useAttempts(view);
-  const shown = chosen ?? view.attempt;
+  const shown = selected ?? view.attempt;
   const attempt = attempts.find((each) => each.attempt === shown);
   useTitle(view);
   return (
@@ -62,19 +62,19 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
       <Timeline job={view} history={history} />
       {view.attempt > 0 && (
         <section aria-label="Attempt">
-          {view.attempt > 1 && <AttemptChoice count={view.attempt} chosen={chosen} />}
+          {view.attempt > 1 && <AttemptChoice count={view.attempt} selected={selected} />}
           <LogView
             key={`${id}/${shown}`}
             job={id}
-            attempt={chosen ?? 'latest'}
-            spoken={attempt?.phases ?? []}
-            begunAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
+            attempt={selected ?? 'latest'}
+            reported={attempt?.phases ?? []}
+            startedAt={attempt?.script?.startedAt ?? attempt?.claimedAt ?? null}
             endedAt={attempt?.end?.endedAt ?? attempt?.endedAt ?? null}
           />
         </section>
       )}
       <UsagePlots key={`usage/${shown}`} attempt={attempt} />
-      <JobFacts job={view} />
+      <JobDetails job={view} />
       <Attachments id={id} />
       {attempts.length > 0 && <Attempts {...{ id, attempts, shown }} />}
       <JobHistory rows={history} />
@@ -82,7 +82,7 @@ function Known({ view, refresh }: { view: JobView; refresh: () => void }) {
   );
 }
 
-/** A job that was moved has another address: that one is shown from then on. */
+/** Replaces the URL after the job was moved to another queue. */
 function useMoved(queue: string, job: JobView | undefined): void {
   useEffect(() => {
     if (job === undefined || job.queue === queue) return;
@@ -90,7 +90,7 @@ function useMoved(queue: string, job: JobView | undefined): void {
   }, [queue, job?.queue]);
 }
 
-/** While it runs its figures move, so they are asked for again. */
+/** Fetches the attempts; more often while the job runs. */
 function useAttempts({ id, state, attempt }: JobView): readonly PlacedAttempt[] {
   const path = attempt === 0 ? null : `api/jobs/${encodeURIComponent(id)}/attempts`;
   const { data } = useQuery<{ attempts: readonly PlacedAttempt[] }>(path, {
@@ -100,7 +100,7 @@ function useAttempts({ id, state, attempt }: JobView): readonly PlacedAttempt[] 
   return data?.attempts ?? [];
 }
 
-/** How far it is can be read from the tab. */
+/** Shows the progress in the title of the tab. */
 function useTitle({ name, id, state, progress, label }: JobView): void {
   const percent = state === 'running' && progress?.percent != null ? `${Math.floor(progress.percent)} %` : label;
   useEffect(() => {
@@ -122,7 +122,7 @@ function Title({ view, actions }: { view: JobView; actions: ComponentChildren })
         </p>
         <h1 class="flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold">
           <span class="break-all">{name ?? id}</span>
-          <Chip word={label} />
+          <JobChip label={label} />
         </h1>
         <p class="mt-1 break-words text-soft">{reasonOf(view, useNow())}</p>
         <p class="mt-1 flex flex-wrap items-center gap-2 text-sm text-soft">
@@ -142,14 +142,14 @@ function Title({ view, actions }: { view: JobView; actions: ComponentChildren })
   );
 }
 
-function AttemptChoice({ count, chosen }: { count: number; chosen: number | null }) {
+function AttemptChoice({ count, selected }: { count: number; selected: number | null }) {
   const numbers = Array.from({ length: Math.min(count, 50) }, (_, step) => count - step);
   return (
     <label class="mb-2 flex w-fit items-center gap-2 text-sm">
       Log of attempt
       <select
         class="rounded-md border border-line bg-sheet px-2 py-1"
-        value={String(chosen ?? count)}
+        value={String(selected ?? count)}
         onChange={({ currentTarget: { value } }) => setQuery({ attempt: Number(value) === count ? null : value })}
       >
         {numbers.map((number) => (

@@ -1,11 +1,11 @@
-/** A queue: its state, its jobs by state and filter, what can be done with them, and a new job. */
+/** The page of a queue: state, statistics, jobs with filters and bulk actions, new job. */
 import type { QueueView } from '../../../src/wire/views.ts';
 import { useQuery } from '../data/use-query.ts';
-import { QueueSummary } from '../queues/queue-glance.tsx';
 import { QueueHead } from '../queues/queue-head.tsx';
 import { QueueJobs } from '../queues/queue-jobs.tsx';
 import { QueueStatistics } from '../queues/queue-statistics.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { QueueSummary } from '../queues/queue-summary.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 
 export function QueuePage({ name }: { name: string }) {
   const { data, error, refresh } = useQuery<QueueView>(`api/queues/${encodeURIComponent(name)}`, {
@@ -14,7 +14,7 @@ export function QueuePage({ name }: { name: string }) {
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <QueueHead name={name} view={data} onDone={refresh} />
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <QueueSummary name={name} />
       <QueueStatistics name={name} />
       <QueueJobs name={name} counts={data?.counts} onDone={refresh} />

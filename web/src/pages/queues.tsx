@@ -1,6 +1,6 @@
-/** All queues, and a new one. */
+/** The list of queues, and the form for a new one. */
 import { useState } from 'preact/hooks';
-import { useMay } from '../data/me.ts';
+import { useHasRole } from '../data/me.ts';
 import { useOverview } from '../data/overview.ts';
 import { NewQueue } from '../queues/new-queue.tsx';
 import { QueuesTable } from '../queues/queues-table.tsx';
@@ -18,7 +18,7 @@ export function QueuesPage() {
           <Link to="throttles" class="link">
             Throttles
           </Link>
-          {useMay('operate') && <Button onClick={() => setMaking(true)}>New queue …</Button>}
+          {useHasRole('operate') && <Button onClick={() => setMaking(true)}>New queue …</Button>}
         </div>
       </header>
       {data !== undefined && <QueuesTable queues={data.queues} />}

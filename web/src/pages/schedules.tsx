@@ -1,34 +1,37 @@
-/** Schedules: what shall happen again and again, and the coming day as lanes. */
+/** The page of schedules: the list, and a timeline of the next 24 hours. */
 import { useState } from 'preact/hooks';
 import { scheduleTag } from '../../../src/core/schedules/schedule.ts';
 import type { LaneList } from '../../../src/wire/schedule-checks.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import type { LiveEvent } from '../data/live.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Lanes } from '../schedules/lanes.tsx';
 import { ScheduleForm } from '../schedules/schedule-form.tsx';
+import { ScheduleTimeline } from '../schedules/schedule-timeline.tsx';
 import { SchedulesTable } from '../schedules/schedules-table.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 
-const LANES_EVERY_MS = 60_000;
+const TIMELINE_POLL_MS = 60_000;
 const EXAMPLE = "longhaul schedule set nightly --queue mail --cron '30 3 * * *' --zone Europe/Berlin";
 
-/** The lanes tell how long runs take: by those that have ended. */
-function endsScheduled(event: LiveEvent): boolean {
+/** The timeline shows expected durations, which change when a scheduled run ends. */
+function isEndOfScheduledRun(event: LiveEvent): boolean {
   if (event.type === 'queue' || event.row === null || event.row.endedAt === null) return false;
   return event.row.tags.some((tag) => tag.startsWith(scheduleTag('')));
 }
 
 export function SchedulesPage() {
   const list = useQuery<{ schedules: readonly ScheduleView[] }>('api/schedules');
-  const lanes = useQuery<LaneList>('api/schedules/lanes', { everyMs: LANES_EVERY_MS, concerns: endsScheduled });
+  const timeline = useQuery<LaneList>('api/schedules/lanes', {
+    everyMs: TIMELINE_POLL_MS,
+    concerns: isEndOfScheduledRun,
+  });
   const [editing, edit] = useState<ScheduleView | 'new' | null>(null);
   const onDone = () => {
     edit(null);
     list.refresh();
-    lanes.refresh();
+    timeline.refresh();
   };
   const schedules = list.data?.schedules;
   return (
@@ -37,16 +40,16 @@ export function SchedulesPage() {
         <h1 class="text-lg font-semibold">Schedules</h1>
         <Button onClick={() => edit('new')}>New schedule …</Button>
       </header>
-      <Trouble error={schedules === undefined ? list.error : null} />
+      <ErrorMessage error={schedules === undefined ? list.error : null} />
       {schedules?.length === 0 && (
         <Empty title="No schedules yet" command={EXAMPLE}>
-          A schedule makes a job again and again: by the clock, or every so often.
+          A schedule adds jobs by a cron rule or at an interval.
         </Empty>
       )}
       {schedules !== undefined && schedules.length > 0 && (
         <SchedulesTable schedules={schedules} onDone={onDone} onEdit={edit} />
       )}
-      {lanes.data !== undefined && lanes.data.lanes.length > 0 && <Lanes list={lanes.data} />}
+      {timeline.data !== undefined && <ScheduleTimeline list={timeline.data} />}
       {editing !== null && (
         <ScheduleForm schedule={editing === 'new' ? null : editing} onClose={() => edit(null)} onDone={onDone} />
       )}

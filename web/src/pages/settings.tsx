@@ -1,9 +1,9 @@
-/** This node, as whom it sees you, and how the page looks. */
+/** Settings: the user, the theme, defaults for all queues, storage, tokens and the audit log. */
 import { useState } from 'preact/hooks';
 import { addressOf } from '../data/base.ts';
 import { useMe } from '../data/me.ts';
 import { Audit } from '../settings/audit.tsx';
-import { EveryQueue } from '../settings/every-queue.tsx';
+import { GlobalSettings } from '../settings/global-settings.tsx';
 import { Storage } from '../settings/storage.tsx';
 import { Tokens } from '../settings/tokens.tsx';
 
@@ -33,13 +33,13 @@ export function SettingsPage() {
           </a>{' '}
           ·{' '}
           <a class="link" href={addressOf('api')}>
-            The API
+            API
           </a>
         </p>
       </section>
       <fieldset class="panel p-4">
-        <legend class="sr-only">Colours</legend>
-        <h2 class="mb-2 font-semibold">Colours</h2>
+        <legend class="sr-only">Theme</legend>
+        <h2 class="mb-2 font-semibold">Theme</h2>
         <div class="flex gap-4">
           {THEMES.map((each) => (
             <label key={each} class="flex items-center gap-1.5">
@@ -48,12 +48,12 @@ export function SettingsPage() {
           ))}
         </div>
       </fieldset>
-      <EveryQueue />
+      <GlobalSettings />
       <Storage />
       {data !== undefined && data.role !== 'admin' && (
         <p class="text-soft">
-          Tokens and the audit are for admins: open the link that <code class="font-mono">longhaul serve</code> printed,
-          or log in with an admin's token.
+          Tokens and the audit log need the role admin: open the link that <code class="font-mono">longhaul serve</code>{' '}
+          printed, or log in with an admin token.
         </p>
       )}
       {data?.role === 'admin' && (

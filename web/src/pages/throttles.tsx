@@ -1,17 +1,17 @@
-/** What limits jobs across queues: every throttle and key that is in use, who holds its slots, and how many wait for one. */
+/** Throttles: maximum, held slots and their jobs, and the number of waiting jobs. */
 import { useState } from 'preact/hooks';
-import { jobPath } from '../data/address.ts';
 import { call } from '../data/call.ts';
-import { useMay } from '../data/me.ts';
-import { useAct } from '../data/use-act.ts';
+import { jobPath } from '../data/location.ts';
+import { useHasRole } from '../data/me.ts';
+import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { Field, saidIn } from '../ui/field.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { Field, fieldValue } from '../ui/field.tsx';
 import { Link } from '../ui/link.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Trouble } from '../ui/trouble.tsx';
 
 interface Throttle {
   readonly name: string | null;
@@ -27,14 +27,14 @@ const RIGHT = 'text-right';
 const HEADS = [
   'Throttle',
   { text: 'Held', class: RIGHT },
-  { text: 'At most', class: RIGHT },
+  { text: 'Maximum', class: RIGHT },
   { text: 'Waiting', class: RIGHT },
   'Held by',
   'Change',
 ];
 const SHOWN = 20;
-/** Whose queue is not known here: the job's own page finds it. */
-const SOME_QUEUE = '-';
+/** The queue of a holder is not known here; the job page redirects to it. */
+const UNKNOWN_QUEUE = '-';
 
 export function ThrottlesPage() {
   const { data, error, refresh } = useQuery<{ throttles: readonly Throttle[] }>('api/throttles');
@@ -47,13 +47,13 @@ export function ThrottlesPage() {
     <div class="grid grid-cols-[minmax(0,1fr)] gap-4">
       <header class="flex items-center justify-between gap-2">
         <h1 class="text-lg font-semibold">Throttles</h1>
-        {useMay('operate') && <Button onClick={() => change('')}>New throttle …</Button>}
+        {useHasRole('operate') && <Button onClick={() => change('')}>New throttle …</Button>}
       </header>
-      <Trouble error={data === undefined ? error : null} />
+      <ErrorMessage error={data === undefined ? error : null} />
       {data?.throttles.length === 0 && (
-        <Empty title="Nothing is throttled">
-          A throttle lets only so many of the jobs that name it run at once, whatever their queues. Give it a maximum
-          here, and name it in a job's or a queue's throttles.
+        <Empty title="No throttles">
+          A throttle limits how many of the jobs that name it run at once, across queues. Set its maximum here, and name
+          it in the setting throttles of a job or a queue.
         </Empty>
       )}
       {data !== undefined && data.throttles.length > 0 && (
@@ -70,17 +70,17 @@ export function ThrottlesPage() {
 
 function Row({ throttle, onChange }: { throttle: Throttle; onChange: (name: string) => void }) {
   const { name, queue, key, max, held, waiting, holders } = throttle;
-  const mayChange = useMay('operate') && name !== null;
+  const canChange = useHasRole('operate') && name !== null;
   return (
     <tr class="hover:bg-raised/50">
-      <Cell class="max-w-72 font-medium break-words">{name ?? `${queue ?? ''}: key ${key ?? ''}`}</Cell>
+      <Cell class="max-w-72 font-medium break-label">{name ?? `${queue ?? ''}: key ${key ?? ''}`}</Cell>
       <Cell class={`numbers text-right ${max !== null && held >= max ? 'text-warn' : ''}`}>{held}</Cell>
-      <Cell class="numbers text-right">{max ?? 'any'}</Cell>
+      <Cell class="numbers text-right">{max ?? 'no limit'}</Cell>
       <Cell class="numbers text-right">{waiting}</Cell>
       <Cell class="max-w-md">
-        <Holders holders={holders} queue={queue ?? SOME_QUEUE} />
+        <Holders holders={holders} queue={queue ?? UNKNOWN_QUEUE} />
       </Cell>
-      <Cell>{mayChange && <Button onClick={() => onChange(name)}>Maximum …</Button>}</Cell>
+      <Cell>{canChange && <Button onClick={() => onChange(name)}>Maximum …</Button>}</Cell>
     </tr>
   );
 }
@@ -99,16 +99,16 @@ function Holders({ holders, queue }: { holders: readonly string[]; queue: string
 }
 
 interface SetMaximumProps {
-  /** Empty for a new one. */
+  /** Empty for a new throttle. */
   readonly name: string;
   onDone(): void;
   onClose(): void;
 }
 
 function SetMaximum({ name, onDone, onClose }: SetMaximumProps) {
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const set = async (form: FormData) => {
-    const [chosen, max] = [name === '' ? saidIn(form, 'name') : name, saidIn(form, 'max')];
+    const [chosen, max] = [name === '' ? fieldValue(form, 'name') : name, fieldValue(form, 'max')];
     const path = `api/throttles/${encodeURIComponent(chosen)}`;
     await (max === '' ? call(path, { method: 'DELETE' }) : call(path, { method: 'PUT', body: { max: Number(max) } }));
     onDone();
@@ -116,19 +116,19 @@ function SetMaximum({ name, onDone, onClose }: SetMaximumProps) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    void act(() => set(form));
+    void run(() => set(form));
   };
   return (
-    <Dialog title={name === '' ? 'A new throttle' : `The maximum of ${name}`} onClose={onClose}>
+    <Dialog title={name === '' ? 'New throttle' : `Maximum of ${name}`} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
-        {name === '' && <Field name="name" words="Name" />}
-        <Field name="max" words="At most so many at once (empty: any number)" isNumber />
-        <p class="text-soft">A lower one lets those that run finish.</p>
-        <Trouble error={error} />
+        {name === '' && <Field name="name" label="Name" />}
+        <Field name="max" label="Maximum (empty: no limit)" isNumber />
+        <p class="text-soft">A lower maximum does not stop running jobs.</p>
+        <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit">
-            Set it
+            Save
           </Button>
         </div>
       </form>

@@ -1,25 +1,25 @@
-/** The machines and the workers: who does the work, how loaded each is, who is silent. */
+/** The page of nodes and workers: state, load and last heartbeat. */
 
 import type { WorkerRecord } from '../../../src/core/ports/job-store.ts';
 import type { NodeView } from '../../../src/wire/node-view.ts';
 import { useQuery } from '../data/use-query.ts';
 import { NodesTable } from '../nodes/nodes-table.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Trouble } from '../ui/trouble.tsx';
-import { When } from '../ui/when.tsx';
 
 const WORKER_HEADS = ['Worker', 'Host', 'Queues', { text: 'Running', class: 'text-right' }, 'Since', 'Seen'];
 
-/** A node hears what it was told within two seconds, and that is waited for. */
-const NODES_EVERY_MS = 3_000;
+/** A node applies drain and resume within two seconds. */
+const POLL_MS = 3_000;
 
 export function WorkersPage() {
-  const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes', { everyMs: NODES_EVERY_MS });
+  const nodes = useQuery<{ nodes: readonly NodeView[] }>('api/nodes', { everyMs: POLL_MS });
   const workers = useQuery<{ workers: readonly WorkerRecord[] }>('api/workers');
   return (
     <div class="grid grid-cols-[minmax(0,1fr)] gap-6">
-      <Trouble error={nodes.data === undefined ? nodes.error : null} />
+      <ErrorMessage error={nodes.data === undefined ? nodes.error : null} />
       <section aria-labelledby="nodes">
         <h1 id="nodes" class="mb-2 text-lg font-semibold">
           Nodes
@@ -31,8 +31,8 @@ export function WorkersPage() {
           Workers
         </h2>
         {workers.data?.workers.length === 0 && (
-          <Empty title="No worker is there">
-            A node has one for each queue; a program has one for each call of work().
+          <Empty title="No workers">
+            A node has a worker for each queue; a program has one for each call of work().
           </Empty>
         )}
         {workers.data !== undefined && workers.data.workers.length > 0 && (
@@ -46,10 +46,10 @@ export function WorkersPage() {
                 <Cell class="max-w-md break-words">{worker.queues.join(', ')}</Cell>
                 <Cell class="numbers text-right">{worker.running.length}</Cell>
                 <Cell>
-                  <When at={worker.registeredAt} />
+                  <RelativeTime at={worker.registeredAt} />
                 </Cell>
                 <Cell>
-                  <When at={worker.seenAt} /> {worker.isLost && 'lost'}
+                  <RelativeTime at={worker.seenAt} /> {worker.isLost && 'lost'}
                 </Cell>
               </tr>
             ))}

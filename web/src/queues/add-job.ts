@@ -1,32 +1,32 @@
-/** Adds a job as a form tells it. With files it is a draft until they are all there, so that no attempt begins without one. */
+/** Adds a job from a form. With files, the job is a draft until all are uploaded, so that no attempt starts without one. */
 import { call } from '../data/call.ts';
 import { sendFile } from '../data/send-file.ts';
-import { saidIn, tagsOf } from '../ui/field.tsx';
+import { fieldValue, tagsOf } from '../ui/field.tsx';
 
 export const PARAMETERS = ['param1', 'param2', 'param3', 'param4'] as const;
 
-export interface NewJobForm {
+export interface NewJobInput {
   readonly queue: string;
   readonly form: HTMLFormElement;
-  /** JSON text; null takes the four parameters. */
+  /** JSON text; null uses the four parameters. */
   readonly data: string | null;
   readonly files: readonly File[];
   onSent(sent: Sent): void;
 }
 
-/** How far the files are. */
+/** Upload progress. */
 export interface Sent {
   readonly file: File;
   readonly share: number;
 }
 
-/** Answers the job's id. */
-export async function addJob({ queue, form, data, files, onSent }: NewJobForm): Promise<string> {
+/** Adds the job and returns its id. */
+export async function addJob({ queue, form, data, files, onSent }: NewJobInput): Promise<string> {
   const fields = new FormData(form);
   const body = {
     queue,
-    data: data === null ? parametersIn(fields) : (JSON.parse(data) as unknown),
-    ...optionsIn(fields),
+    data: data === null ? parametersOf(fields) : (JSON.parse(data) as unknown),
+    ...optionsOf(fields),
     ...(files.length > 0 && { draft: true }),
   };
   const { id } = await call<{ id: string }>('api/jobs', { method: 'POST', body });
@@ -35,18 +35,18 @@ export async function addJob({ queue, form, data, files, onSent }: NewJobForm): 
   return id;
 }
 
-function parametersIn(fields: FormData): Readonly<Record<string, string>> {
-  const given = PARAMETERS.map((name) => [name, saidIn(fields, name)] as const).filter(([, value]) => value !== '');
+function parametersOf(fields: FormData): Readonly<Record<string, string>> {
+  const given = PARAMETERS.map((name) => [name, fieldValue(fields, name)] as const).filter(([, value]) => value !== '');
   return Object.fromEntries(given);
 }
 
-function optionsIn(fields: FormData): object {
-  const said = (name: string): string => saidIn(fields, name);
-  const tags = tagsOf(said('tags'));
+function optionsOf(fields: FormData): object {
+  const value = (name: string): string => fieldValue(fields, name);
+  const tags = tagsOf(value('tags'));
   return {
-    ...(said('name') !== '' && { name: said('name') }),
-    ...(said('priority') !== '' && { priority: Number(said('priority')) }),
-    ...(said('delay') !== '' && { delay: said('delay') }),
+    ...(value('name') !== '' && { name: value('name') }),
+    ...(value('priority') !== '' && { priority: Number(value('priority')) }),
+    ...(value('delay') !== '' && { delay: value('delay') }),
     ...(tags.length > 0 && { tags }),
   };
 }

@@ -1,13 +1,13 @@
-/** One action for many: for those that were chosen, or for all that match, with their number said before. */
+/** Bulk actions on the selected jobs, or on all jobs that match the filters. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import { call } from '../data/call.ts';
-import { useAct } from '../data/use-act.ts';
-import type { Dependents } from '../job/about-dependents.tsx';
+import { useAction } from '../data/use-action.ts';
+import type { Dependents } from '../job/dependents-choice.tsx';
 import { Button } from '../ui/button.tsx';
-import { Trouble } from '../ui/trouble.tsx';
-import type { Action } from './bulk-question.tsx';
-import { BulkQuestion, WORDS } from './bulk-question.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import type { Action } from './bulk-confirm.tsx';
+import { BulkConfirm, LABELS } from './bulk-confirm.tsx';
 
 interface BulkResult {
   readonly ok: number;
@@ -16,61 +16,65 @@ interface BulkResult {
 }
 
 interface BulkProps {
-  readonly chosen: readonly JobView[];
+  readonly selected: readonly JobView[];
   readonly query: Readonly<Record<string, string>>;
-  /** How many match, as far as that is known without looking at each. */
+  /** The number of matching jobs, if the counts give it. */
   readonly matching: number | null;
+  onSelectAll(): void;
   onDone(): void;
 }
 
-/** What can come of it for jobs of this state; all of it where there may be some of each. */
+/** The actions that apply to jobs of this state; all actions without a state filter. */
 function actionsFor(state: string | undefined): readonly Action[] {
   if (state === undefined) return ['cancel', 'requeue', 'delete'];
   if (state === 'running') return ['cancel'];
   return state === 'waiting' || state === 'draft' ? ['cancel', 'delete'] : ['requeue', 'delete'];
 }
 
-function numberWords(chosen: number, matching: number | null): string {
-  if (chosen > 0) return `${chosen} chosen`;
+function countText(selected: number, matching: number | null): string {
+  if (selected > 0) return `${selected} selected`;
   return matching === null ? 'all that match' : `all ${matching.toLocaleString('en')} that match`;
 }
 
-export function BulkActions({ chosen, query, matching, onDone }: BulkProps) {
-  const [asking, ask] = useState<Action | null>(null);
-  const [said, say] = useState<string | null>(null);
-  const { error, act } = useAct();
-  const doIt = async (action: Action, dependents: Dependents | null) => {
-    ask(null);
-    const which = chosen.length > 0 ? { ids: chosen.map(({ id }) => id) } : { query };
+export function BulkActions({ selected, query, matching, onSelectAll, onDone }: BulkProps) {
+  const [dialog, setDialog] = useState<Action | null>(null);
+  const [result, setResult] = useState<string | null>(null);
+  const { error, run } = useAction();
+  const apply = async (action: Action, dependents: Dependents | null) => {
+    setDialog(null);
+    const which = selected.length > 0 ? { ids: selected.map(({ id }) => id) } : { query };
     const body = { ...which, ...(dependents !== null && { dependents }) };
-    say(wordsOf(await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body })));
+    setResult(textOf(await call<BulkResult>(`api/jobs/${action}`, { method: 'POST', body })));
     onDone();
   };
   return (
     <div class="flex flex-wrap items-center gap-2">
-      <span class="text-sm text-soft">With {numberWords(chosen.length, matching)}:</span>
+      <Button onClick={onSelectAll}>Select all</Button>
+      <span class="text-sm text-soft">With {countText(selected.length, matching)}:</span>
       {actionsFor(query['state']).map((action) => (
-        <Button key={action} onClick={() => ask(action)}>
-          {WORDS[action]} …
+        <Button key={action} onClick={() => setDialog(action)}>
+          {LABELS[action]} …
         </Button>
       ))}
       <span role="status" class="text-sm text-soft">
-        {said}
+        {result}
       </span>
-      <Trouble error={error} />
-      {asking !== null && (
-        <BulkQuestion
-          action={asking}
-          {...{ chosen, query }}
-          onYes={(dependents) => void act(() => doIt(asking, dependents))}
-          onNo={() => ask(null)}
+      <ErrorMessage error={error} />
+      {dialog !== null && (
+        <BulkConfirm
+          action={dialog}
+          {...{ selected, query }}
+          onConfirm={(dependents) => void run(() => apply(dialog, dependents))}
+          onClose={() => setDialog(null)}
         />
       )}
     </div>
   );
 }
 
-function wordsOf({ ok, refused, more }: BulkResult): string {
-  const left = Object.entries(refused).map(([why, count]) => `${count.toLocaleString('en')} not (${why})`);
-  return [`${ok.toLocaleString('en')} done`, ...left, ...(more ? ['there are more: do it again'] : [])].join(', ');
+function textOf({ ok, refused, more }: BulkResult): string {
+  const left = Object.entries(refused).map(([why, count]) => `${count.toLocaleString('en')} refused (${why})`);
+  return [`${ok.toLocaleString('en')} done`, ...left, ...(more ? ['more jobs match: repeat the action'] : [])].join(
+    ', ',
+  );
 }

@@ -1,13 +1,13 @@
-/** How long things took, on logarithmic axes from a millisecond to thirty days: an SVG of bars, and the same in words. */
+/** A histogram of durations on logarithmic axes from 1 ms to 30 days, with a text summary. */
 import { DAY_MS } from '../../../src/core/statistics/histogram.ts';
-import { briefly } from '../ui/briefly.ts';
+import { shortDuration } from '../ui/short-duration.ts';
 import type { Bin, Spread } from './log-bins.ts';
 import { binsOf, heightOf, placeOf } from './log-bins.ts';
 
 const WIDTH = 600;
 const HEIGHT = 90;
 const GAP = 1;
-const TICKS: readonly (readonly [ms: number, words: string])[] = [
+const TICKS: readonly (readonly [ms: number, text: string])[] = [
   [1, '1 ms'],
   [100, '100 ms'],
   [1_000, '1 s'],
@@ -20,38 +20,38 @@ const TICKS: readonly (readonly [ms: number, words: string])[] = [
 export function DurationHistogram({ title, spread }: { title: string; spread: Spread }) {
   const bins = binsOf(spread.histogram);
   const most = Math.max(...bins.map(({ count }) => count));
-  const words = wordsOf(spread);
+  const text = textOf(spread);
   return (
     <figure class="panel min-w-0 p-3">
       <figcaption class="mb-2 text-sm text-soft">
         <span class="block font-medium text-ink">{title}</span>
-        {words}
+        {text}
       </figcaption>
       <svg
         class="h-24 w-full border-b border-line"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}: ${words}`}
+        aria-label={`${title}: ${text}`}
       >
         {bins.map((bin) => (
           <Bar key={bin.fromMs} bin={bin} most={most} />
         ))}
-        <Line ms={spread.halfMs} look="stroke-ink" />
-        <Line ms={spread.mostMs} look="stroke-warn" />
+        <Line ms={spread.halfMs} className="stroke-ink" />
+        <Line ms={spread.mostMs} className="stroke-warn" />
       </svg>
       <div class="relative h-4 text-xs text-soft" aria-hidden="true">
         {TICKS.map(([ms, tick]) => (
-          <Tick key={ms} share={placeOf(ms)} words={tick} />
+          <Tick key={ms} share={placeOf(ms)} text={tick} />
         ))}
       </div>
     </figure>
   );
 }
 
-function wordsOf({ count, halfMs, mostMs }: Spread): string {
-  if (halfMs === null || mostMs === null) return 'none in these days';
-  return `${count.toLocaleString('en')} jobs, half within ${briefly(halfMs)}, 95 % within ${briefly(mostMs)}`;
+function textOf({ count, halfMs, mostMs }: Spread): string {
+  if (halfMs === null || mostMs === null) return 'no data';
+  return `${count.toLocaleString('en')} jobs, median ${shortDuration(halfMs)}, p95 ${shortDuration(mostMs)}`;
 }
 
 function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number }) {
@@ -59,13 +59,13 @@ function Bar({ bin: { fromMs, toMs, count }, most }: { bin: Bin; most: number })
   const height = heightOf(count, most) * HEIGHT;
   return (
     <rect x={x} y={HEIGHT - height} width={Math.max(1, end - x - GAP)} height={height} class="fill-accent">
-      <title>{`${briefly(fromMs)} to ${briefly(toMs)}: ${count.toLocaleString('en')}`}</title>
+      <title>{`${shortDuration(fromMs)} to ${shortDuration(toMs)}: ${count.toLocaleString('en')}`}</title>
     </rect>
   );
 }
 
-/** Half, and nineteen of twenty. */
-function Line({ ms, look }: { ms: number | null; look: string }) {
+/** The lines of the median and the 95th percentile. */
+function Line({ ms, className }: { ms: number | null; className: string }) {
   if (ms === null) return null;
   const x = placeOf(ms) * WIDTH;
   return (
@@ -74,7 +74,7 @@ function Line({ ms, look }: { ms: number | null; look: string }) {
       x2={x}
       y1="0"
       y2={HEIGHT}
-      class={look}
+      class={className}
       stroke-width="1.5"
       stroke-dasharray="4 3"
       vector-effect="non-scaling-stroke"
@@ -82,8 +82,8 @@ function Line({ ms, look }: { ms: number | null; look: string }) {
   );
 }
 
-/** By the attributes of an SVG, since nothing may be styled in place. */
-function Tick({ share, words }: { share: number; words: string }) {
+/** Positioned by SVG attributes: the content security policy forbids inline styles. */
+function Tick({ share, text }: { share: number; text: string }) {
   return (
     <svg class="absolute inset-0 h-4 w-full overflow-visible">
       <text
@@ -92,7 +92,7 @@ function Tick({ share, words }: { share: number; words: string }) {
         class="fill-soft text-[11px]"
         text-anchor={share === 0 ? 'start' : share === 1 ? 'end' : 'middle'}
       >
-        {words}
+        {text}
       </text>
     </svg>
   );

@@ -1,15 +1,15 @@
-/** States as tabs and filters as fields. All of it stands in the address. */
+/** State tabs and filter fields. The URL holds all of them. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { localIso } from '../../../src/wire/spans.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
-import { setQuery, usePlace } from '../data/address.ts';
+import { setQuery, useLocation } from '../data/location.ts';
 
 export const FILTERS = ['state', 'label', 'text', 'tag', 'name', 'worker', 'group', 'since', 'before'] as const;
 export type Filters = Partial<Record<(typeof FILTERS)[number], string>>;
 
 export function useFilters(): Filters {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const given = FILTERS.flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value]];
@@ -46,10 +46,10 @@ export function StateTabs({ counts }: { counts: QueueView['counts'] | undefined 
 
 const FIELDS = ['text', 'tag', 'name', 'worker', 'group'] as const;
 const TIMES = [
-  ['since', 'added from'],
-  ['before', 'to'],
+  ['since', 'added after'],
+  ['before', 'added before'],
 ] as const;
-const LOOK = 'w-full rounded-md border border-line bg-sheet px-2 py-1';
+const FIELD_CLASS = 'w-full rounded-md border border-line bg-sheet px-2 py-1';
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]));
 
 export const clearFilters = (): void => setQuery({ ...NO_FILTERS, after: null });
@@ -63,22 +63,22 @@ export function FilterFields() {
         <FilterField
           key={field}
           type="text"
-          label={`only of ${field}`}
+          label={`filter by ${field}`}
           placeholder={field}
-          look={field === 'text' ? 'col-span-2 sm:w-44' : 'sm:w-28'}
+          className={field === 'text' ? 'col-span-2 sm:w-44' : 'sm:w-28'}
           value={filters[field] ?? ''}
           set={(value) => set(field, value.trim())}
         />
       ))}
-      {TIMES.map(([name, words]) => (
+      {TIMES.map(([name, label]) => (
         <div key={name} class="col-span-2 flex items-center gap-2 text-soft">
           <span class="w-20 shrink-0 whitespace-nowrap sm:w-auto" aria-hidden="true">
-            {words}
+            {label}
           </span>
           <FilterField
             type="datetime-local"
-            label={words}
-            look="text-ink sm:w-44"
+            label={label}
+            className="text-ink sm:w-44"
             value={localInput(filters[name])}
             set={(value) => set(name, isoOf(value))}
           />
@@ -96,15 +96,15 @@ export function FilterFields() {
 interface FilterFieldProps {
   readonly type: 'text' | 'datetime-local';
   readonly label: string;
-  readonly look: string;
+  readonly className: string;
   readonly placeholder?: string;
-  /** As it stands in the address. */
+  /** The value in the URL. */
   readonly value: string;
   set(value: string): void;
 }
 
-/** Holds what is typed until it is said: the list below is drawn anew all the time. */
-function FilterField({ type, label, look, placeholder, value, set }: FilterFieldProps) {
+/** Keeps the typed text until the change event, because the list is redrawn often. */
+function FilterField({ type, label, className, placeholder, value, set }: FilterFieldProps) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
   return (
@@ -112,7 +112,7 @@ function FilterField({ type, label, look, placeholder, value, set }: FilterField
       type={type as 'text'}
       placeholder={placeholder}
       aria-label={label}
-      class={`${LOOK} ${look}`}
+      class={`${FIELD_CLASS} ${className}`}
       value={draft}
       onInput={(event) => setDraft(event.currentTarget.value)}
       onChange={(event) => set(event.currentTarget.value)}
@@ -120,7 +120,7 @@ function FilterField({ type, label, look, placeholder, value, set }: FilterField
   );
 }
 
-/** A time of the address, which holds for readers in any zone, as the field of this browser has it. */
+/** Converts a UTC time of the URL to the value of a datetime-local field. */
 function localInput(iso: string | undefined): string {
   const at = iso === undefined ? Number.NaN : Date.parse(iso);
   return Number.isNaN(at) ? '' : localIso(at).slice(0, 16).replace(' ', 'T');

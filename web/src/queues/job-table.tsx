@@ -1,34 +1,34 @@
-/** Jobs in a list: what they are, since when, and why. With boxes where something can be done with many. */
+/** The table of jobs, with checkboxes if bulk actions are possible. */
 import type { JobView } from '../../../src/wire/job-view.ts';
-import { jobPath, queuePath } from '../data/address.ts';
-import { Chip } from '../ui/chip.tsx';
+import { jobPath, queuePath } from '../data/location.ts';
+import { JobChip } from '../ui/chip.tsx';
 import { Link } from '../ui/link.tsx';
 import { reasonOf } from '../ui/local-times.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
+import { RelativeTime, useNow } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { useNow, When } from '../ui/when.tsx';
 
 interface JobTableProps {
   readonly jobs: readonly JobView[];
   readonly hasQueue?: boolean;
-  readonly chosen?: ReadonlySet<string>;
-  choose?(id: string): void;
+  readonly selected?: ReadonlySet<string>;
+  select?(id: string): void;
 }
 
-export function JobTable({ jobs, hasQueue = false, chosen, choose }: JobTableProps) {
+export function JobTable({ jobs, hasQueue = false, selected, select }: JobTableProps) {
   const heads = [
-    ...(choose ? [{ text: 'Chosen', class: 'w-px max-sm:text-[0px]' }] : []),
+    ...(select ? [{ text: 'Select', class: 'w-px max-sm:text-[0px]' }] : []),
     'Job',
     ...(hasQueue ? ['Queue'] : []),
     'State',
     'Added',
     { text: 'Ended', class: 'max-sm:hidden' },
-    { text: 'Why', class: 'max-sm:hidden' },
+    { text: 'Reason', class: 'max-sm:hidden' },
   ];
   return (
     <Table caption="Jobs" heads={heads}>
       {jobs.map((job) => (
-        <Row key={job.id} job={job} hasQueue={hasQueue} isChosen={chosen?.has(job.id) ?? false} choose={choose} />
+        <Row key={job.id} job={job} hasQueue={hasQueue} isSelected={selected?.has(job.id) ?? false} select={select} />
       ))}
     </Table>
   );
@@ -37,17 +37,17 @@ export function JobTable({ jobs, hasQueue = false, chosen, choose }: JobTablePro
 interface RowProps {
   readonly job: JobView;
   readonly hasQueue: boolean;
-  readonly isChosen: boolean;
-  readonly choose: ((id: string) => void) | undefined;
+  readonly isSelected: boolean;
+  readonly select: ((id: string) => void) | undefined;
 }
 
-function Row({ job, hasQueue, isChosen, choose }: RowProps) {
+function Row({ job, hasQueue, isSelected, select }: RowProps) {
   const title = job.name ?? job.id;
   return (
     <tr class="hover:bg-raised/50">
-      {choose && (
+      {select && (
         <Cell>
-          <input type="checkbox" aria-label={`choose ${title}`} checked={isChosen} onChange={() => choose(job.id)} />
+          <input type="checkbox" aria-label={`select ${title}`} checked={isSelected} onChange={() => select(job.id)} />
         </Cell>
       )}
       <Cell class="max-w-44 sm:max-w-96">
@@ -64,13 +64,13 @@ function Row({ job, hasQueue, isChosen, choose }: RowProps) {
         </Cell>
       )}
       <Cell>
-        <Chip word={job.label} />
+        <JobChip label={job.label} />
       </Cell>
       <Cell>
-        <When at={job.createdAt} />
+        <RelativeTime at={job.createdAt} />
       </Cell>
       <Cell class="max-sm:hidden">
-        <When at={job.endedAt} />
+        <RelativeTime at={job.endedAt} />
       </Cell>
       <Cell class="max-w-md max-sm:hidden">
         <Why job={job} />

@@ -1,4 +1,4 @@
-/** Durations counted for a drawing with a logarithmic axis, from a millisecond to thirty days. Pure. */
+/** Bins of durations for a histogram with a logarithmic axis from 1 ms to 30 days. Pure. */
 import type { Histogram } from '../../../src/core/statistics/histogram.ts';
 import { addHistograms, DAY_MS, quantile } from '../../../src/core/statistics/histogram.ts';
 
@@ -6,10 +6,10 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-export const LEAST_MS = 1;
-export const MOST_MS = 30 * DAY_MS;
+export const MIN_MS = 1;
+export const MAX_MS = 30 * DAY_MS;
 
-/** Where bars begin: each is also where a bucket of the statistics begins, so that none has to be split. */
+/** Edges of the bins. Each is also the start of a statistics bucket, so that no bucket is split. */
 const EDGES: readonly number[] = [
   1,
   2,
@@ -32,10 +32,10 @@ export interface Bin {
   readonly count: number;
 }
 
-/** Shorter ones are in the first, longer ones in the last. */
+/** Returns the bins; shorter durations count in the first, longer ones in the last. */
 export function binsOf(histogram: Histogram): readonly Bin[] {
   return EDGES.slice(0, -1).map((fromMs, place) => {
-    const toMs = EDGES[place + 1] ?? MOST_MS;
+    const toMs = EDGES[place + 1] ?? MAX_MS;
     const isFirst = place === 0;
     const isLast = place === EDGES.length - 2;
     const inside = histogram.filter(([ms]) => (ms >= fromMs || isFirst) && (ms < toMs || isLast));
@@ -43,13 +43,13 @@ export function binsOf(histogram: Histogram): readonly Bin[] {
   });
 }
 
-/** Where on the axis, from 0 to 1. */
+/** The position on the axis, 0 to 1. */
 export function placeOf(ms: number): number {
-  const within = Math.min(MOST_MS, Math.max(LEAST_MS, ms));
-  return Math.log(within / LEAST_MS) / Math.log(MOST_MS / LEAST_MS);
+  const within = Math.min(MAX_MS, Math.max(MIN_MS, ms));
+  return Math.log(within / MIN_MS) / Math.log(MAX_MS / MIN_MS);
 }
 
-/** How high, from 0 to 1: one among a hundred thousand must still be seen. */
+/** The height of a bar, 0 to 1; logarithmic, so that 1 among 100,000 is visible. */
 export function heightOf(count: number, most: number): number {
   return count === 0 ? 0 : Math.log(1 + count) / Math.log(1 + most);
 }
@@ -61,7 +61,7 @@ export interface Spread {
   readonly mostMs: number | null;
 }
 
-/** Of several days together: half of all are at most `halfMs`, nineteen of twenty at most `mostMs`. */
+/** Adds up several days; `halfMs` is the median, `mostMs` the 95th percentile. */
 export function spreadOf(days: readonly { readonly histogram: Histogram | null }[]): Spread {
   const histogram = addHistograms(days.map((day) => day.histogram ?? []));
   const count = histogram.reduce((sum, [, each]) => sum + each, 0);

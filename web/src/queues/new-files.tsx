@@ -1,4 +1,4 @@
-/** Files for a new job: chosen or dropped, taken out again, and how far each is on its way. */
+/** Files for a new job: select or drop, remove, and upload progress. */
 import { useState } from 'preact/hooks';
 import { bytes } from '../../../src/wire/spans.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
@@ -6,7 +6,7 @@ import type { Sent } from './add-job.ts';
 
 interface FilesProps {
   readonly files: readonly File[];
-  /** Null while nothing is sent. */
+  /** Null while no upload runs. */
   readonly sent: Sent | null;
   take(list: FileList | null | undefined): void;
   drop(file: File): void;
@@ -31,7 +31,7 @@ export function Files({ files, sent, take, drop }: FilesProps) {
         onDragLeave={() => setOver(false)}
         onDrop={onDrop}
       >
-        Files: choose them or drop them here
+        Files: select them or drop them here
         <input
           type="file"
           multiple
@@ -57,7 +57,7 @@ export function Files({ files, sent, take, drop }: FilesProps) {
                   </button>
                 )}
               </div>
-              {sent !== null && <Way files={files} file={file} sent={sent} />}
+              {sent !== null && <UploadProgress files={files} file={file} sent={sent} />}
             </li>
           ))}
         </ul>
@@ -66,9 +66,9 @@ export function Files({ files, sent, take, drop }: FilesProps) {
   );
 }
 
-/** They go one after the other. */
-function Way({ files, file, sent }: { files: readonly File[]; file: File; sent: Sent }) {
+/** Files are uploaded one after another. */
+function UploadProgress({ files, file, sent }: { files: readonly File[]; file: File; sent: Sent }) {
   const isSent = files.indexOf(file) < files.indexOf(sent.file);
   const share = file === sent.file ? sent.share : isSent ? 1 : 0;
-  return <ProgressBar percent={share * 100} label={`${file.name} is sent`} />;
+  return <ProgressBar percent={share * 100} label={`${file.name} upload`} />;
 }

@@ -1,13 +1,13 @@
-/** A new job by hand: data as JSON with its errors in place, or RQ's four parameters; files; priority, delay, tags. */
+/** The form for a new job: data as JSON or RQ's four parameters, files, name, priority, delay, tags. */
 import { useState } from 'preact/hooks';
-import { go, jobPath } from '../data/address.ts';
-import { useAct } from '../data/use-act.ts';
+import { go, jobPath } from '../data/location.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 import { FIELD, Field } from '../ui/field.tsx';
 import { jsonProblem } from '../ui/json-problem.ts';
-import { Trouble } from '../ui/trouble.tsx';
-import type { NewJobForm, Sent } from './add-job.ts';
+import type { NewJobInput, Sent } from './add-job.ts';
 import { addJob, PARAMETERS } from './add-job.ts';
 import { Files } from './new-files.tsx';
 
@@ -28,20 +28,20 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
     take(event.dataTransfer?.files);
   };
   return (
-    <Dialog title={`A new job for ${queue}`} onClose={onClose}>
+    <Dialog title={`New job for ${queue}`} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
         <label class="flex items-center gap-2 text-sm">
           <input type="checkbox" checked={isSimple} onChange={(event) => setSimple(event.currentTarget.checked)} />
-          four parameters in place of JSON
+          four parameters instead of JSON
         </label>
         {isSimple ? <FourParameters /> : <JsonField text={data} problem={problem} set={setData} />}
         <Options />
         <Files files={files} sent={sent} take={take} drop={(file) => setFiles(files.filter((each) => each !== file))} />
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit" disabled={problem !== null || sent !== null}>
-            Add the job
+            Add job
           </Button>
         </div>
       </form>
@@ -49,14 +49,14 @@ export function NewJob({ queue, onClose }: { queue: string; onClose: () => void 
   );
 }
 
-type Told = Omit<NewJobForm, 'onSent'>;
+type NewJobFields = Omit<NewJobInput, 'onSent'>;
 
-/** Adds it and goes to its page; tells meanwhile how far its files are. */
+/** Adds the job, reports upload progress, and opens the job's page. */
 function useAdd() {
   const [sent, setSent] = useState<Sent | null>(null);
-  const { error, act } = useAct();
-  const add = (told: Told): void =>
-    void act(() => addJob({ ...told, onSent: setSent }).then((id) => go(jobPath(told.queue, id)))).then(() =>
+  const { error, run } = useAction();
+  const add = (fields: NewJobFields): void =>
+    void run(() => addJob({ ...fields, onSent: setSent }).then((id) => go(jobPath(fields.queue, id)))).then(() =>
       setSent(null),
     );
   return { sent, error, add };
@@ -66,7 +66,7 @@ function FourParameters() {
   return (
     <div class="grid gap-2 sm:grid-cols-2">
       {PARAMETERS.map((name) => (
-        <Field key={name} name={name} words={name} />
+        <Field key={name} name={name} label={name} />
       ))}
     </div>
   );
@@ -100,10 +100,10 @@ function JsonField({ text, problem, set }: JsonFieldProps) {
 function Options() {
   return (
     <div class="grid gap-2 sm:grid-cols-4">
-      <Field name="name" words="Name" />
-      <Field name="priority" words="Priority (lower first)" isNumber />
-      <Field name="delay" words="Delay" placeholder="10m" />
-      <Field name="tags" words="Tags" placeholder="a, b" />
+      <Field name="name" label="Name" />
+      <Field name="priority" label="Priority (lower first)" isNumber />
+      <Field name="delay" label="Delay" placeholder="10m" />
+      <Field name="tags" label="Tags" placeholder="a, b" />
     </div>
   );
 }

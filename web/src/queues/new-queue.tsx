@@ -1,19 +1,20 @@
-/** A queue made in the browser: its name and, for an admin, the script that does its jobs. */
-import { go, queuePath } from '../data/address.ts';
+/** The form for a new queue: its name and, for an admin, its script. */
+
 import { addressOf } from '../data/base.ts';
 import { call } from '../data/call.ts';
+import { go, queuePath } from '../data/location.ts';
 import { useMe } from '../data/me.ts';
-import { useAct } from '../data/use-act.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Field, saidIn } from '../ui/field.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { Field, fieldValue } from '../ui/field.tsx';
 
 export function NewQueue({ onClose }: { onClose: () => void }) {
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const submit = async (form: HTMLFormElement) => {
     const fields = new FormData(form);
-    const [name, script, atOnce] = ['name', 'script', 'concurrency'].map((each) => saidIn(fields, each));
+    const [name, script, atOnce] = ['name', 'script', 'concurrency'].map((each) => fieldValue(fields, each));
     const body = { name, ...(script !== '' && { script }), ...(atOnce !== '' && { concurrency: Number(atOnce) }) };
     await call('api/queues', { method: 'POST', body });
     go(queuePath(name ?? ''));
@@ -21,26 +22,26 @@ export function NewQueue({ onClose }: { onClose: () => void }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    void act(() => submit(form));
+    void run(() => submit(form));
   };
   return (
-    <Dialog title="A new queue" onClose={onClose}>
+    <Dialog title="New queue" onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
         <div class="grid gap-3 sm:grid-cols-[1fr_2fr_6rem]">
-          <Field name="name" words="Name" />
+          <Field name="name" label="Name" />
           <Field
             name="script"
-            words="Script (a path on this machine)"
+            label="Script (a path on this machine)"
             placeholder="/home/me/longhaul/queues/my-script"
           />
-          <Field name="concurrency" words="At once" placeholder="1" isNumber />
+          <Field name="concurrency" label="Concurrency" placeholder="1" isNumber />
         </div>
-        <WhoMay />
-        <Trouble error={error} />
+        <RoleNotice />
+        <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit">
-            Make the queue
+            Create queue
           </Button>
         </div>
       </form>
@@ -48,18 +49,18 @@ export function NewQueue({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Naming a script is running code on the machine: said before it is refused. */
-function WhoMay() {
+/** Setting a script means running code on this machine; the notice comes before the refusal. */
+function RoleNotice() {
   const me = useMe();
   if (me === undefined || me.role === 'admin') return null;
   return (
     <p class="rounded-md bg-warn-ground px-3 py-2 text-sm text-warn">
-      You have the role {me.role}. A script can be named by an admin only: log in by the link that{' '}
+      You have the role {me.role}. Only an admin can set a script: log in with the link that{' '}
       <code class="font-mono">longhaul serve</code> printed, or{' '}
       <a class="underline" href={addressOf('login')}>
         with a token
       </a>
-      . Without a script the queue is for workers of your own programs.
+      . Without a script, the queue is for workers of your own programs.
     </p>
   );
 }

@@ -1,17 +1,17 @@
-/** The jobs of a queue by state and filter, a page of them at a time, and what can be done with many at once. */
+/** The jobs of a queue by state and filter, in pages, with bulk actions. */
 import { useState } from 'preact/hooks';
 import type { JobView } from '../../../src/wire/job-view.ts';
 import type { QueueView } from '../../../src/wire/views.ts';
-import { setQuery, usePlace } from '../data/address.ts';
 import { withQuery } from '../data/call.ts';
-import { useMay } from '../data/me.ts';
+import { setQuery, useLocation } from '../data/location.ts';
+import { useHasRole } from '../data/me.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { Still } from '../ui/still.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { StableList } from '../ui/stable-list.tsx';
 import { BulkActions } from './bulk-actions.tsx';
-import { CopyList } from './copy-list.tsx';
+import { CopyListCommand } from './copy-list-command.tsx';
 import type { Filters } from './job-filters.tsx';
 import { clearFilters, FilterFields, StateTabs, useFilters } from './job-filters.tsx';
 import { JobTable } from './job-table.tsx';
@@ -31,7 +31,7 @@ interface QueueJobsProps {
 
 export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
   const filters = useFilters();
-  const after = usePlace().query.get('after') ?? undefined;
+  const after = useLocation().query.get('after') ?? undefined;
   const { data, error, refresh } = useQuery<JobPage>(
     withQuery('api/jobs', { queue: name, ...filters, limit: ROWS, after }),
     { concerns: (event) => event.queue === name },
@@ -42,17 +42,17 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
   };
   return (
     <>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <div class="flex flex-wrap items-center justify-between gap-2">
         <StateTabs counts={counts} />
-        <CopyList queue={name} filters={filters} />
+        <CopyListCommand queue={name} filters={filters} />
       </div>
       <FilterFields />
       {data?.jobs.length === 0 && data.next === null && (
         <NoJobs name={name} isFiltered={Object.keys(filters).length > 0} />
       )}
       {data !== undefined && data.jobs.length > 0 && (
-        <Chooseable
+        <SelectableJobs
           jobs={data.jobs}
           of={`${after ?? ''} ${JSON.stringify(filters)}`}
           query={{ queue: name, ...filters }}
@@ -65,40 +65,46 @@ export function QueueJobs({ name, counts, onDone }: QueueJobsProps) {
   );
 }
 
-interface ChooseableProps {
+interface SelectableJobsProps {
   readonly jobs: readonly JobView[];
-  /** Which list it is. */
+  /** Identifies the list. */
   readonly of: string;
   readonly query: Readonly<Record<string, string>>;
   readonly matching: number | null;
   onDone(): void;
 }
 
-function Chooseable({ jobs, of, query, matching, onDone }: ChooseableProps) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = (id: string) => {
-    const next = new Set(chosen);
+function SelectableJobs({ jobs, of, query, matching, onDone }: SelectableJobsProps) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const select = (id: string) => {
+    const next = new Set(selected);
     if (!next.delete(id)) next.add(id);
-    setChosen(next);
+    setSelected(next);
   };
   const done = () => {
-    setChosen(new Set());
+    setSelected(new Set());
     onDone();
   };
-  const mayChoose = useMay('operate');
+  const canSelect = useHasRole('operate');
   return (
     <>
-      {mayChoose && (
-        <BulkActions chosen={jobs.filter(({ id }) => chosen.has(id))} query={query} matching={matching} onDone={done} />
+      {canSelect && (
+        <BulkActions
+          onSelectAll={() => setSelected(new Set(jobs.map(({ id }) => id)))}
+          selected={jobs.filter(({ id }) => selected.has(id))}
+          query={query}
+          matching={matching}
+          onDone={done}
+        />
       )}
-      <Still rows={jobs} of={of} keyOf={({ id }) => id}>
-        {(rows) => <JobTable jobs={rows} {...(mayChoose && { chosen, choose })} />}
-      </Still>
+      <StableList rows={jobs} of={of} keyOf={({ id }) => id}>
+        {(rows) => <JobTable jobs={rows} {...(canSelect && { selected, select })} />}
+      </StableList>
     </>
   );
 }
 
-/** How many match, where counts alone tell; null where only looking at each would. */
+/** The number of matching jobs if the counts give it, else null. */
 function matchingOf(counts: QueueView['counts'] | undefined, filters: Filters): number | null {
   if (counts === undefined || Object.keys(filters).some((name) => name !== 'state')) return null;
   const { draft, waiting, running, done, failed, cancelled } = counts;
@@ -110,29 +116,31 @@ function matchingOf(counts: QueueView['counts'] | undefined, filters: Filters): 
 function NoJobs({ name, isFiltered }: { name: string; isFiltered: boolean }) {
   if (isFiltered)
     return (
-      <Empty title="No job fits these filters">
+      <Empty title="No job matches these filters">
         <button type="button" class="link" onClick={clearFilters}>
-          Show all of the queue's jobs
+          Show all jobs of the queue
         </button>
       </Empty>
     );
   return (
     <Empty title="This queue has no jobs" command={`longhaul add ${name} '{"hello": "world"}'`}>
-      Add one here by New job, or from a shell:
+      Add one with New job, or from a shell:
     </Empty>
   );
 }
 
-/** A search by words looks at so many jobs at a time, and may have found few among them. */
+/** A text search examines a limited number of jobs at a time and may find few of them. */
 function Pages({ jobs, next, isFirst }: JobPage & { readonly isFirst: boolean }) {
   const isShort = next !== null && jobs.length < ROWS;
   return (
     <nav aria-label="Pages of the list" class="flex items-center gap-2">
       {isShort && (
-        <span class="text-soft">{jobs.length === 0 ? 'None' : 'No more'} among those that were looked at.</span>
+        <span class="text-soft">{jobs.length === 0 ? 'No' : 'No more'} matches among the jobs examined so far.</span>
       )}
       {!isFirst && <Button onClick={() => setQuery({ after: null })}>Newest</Button>}
-      {next !== null && <Button onClick={() => setQuery({ after: next })}>{isShort ? 'Look further' : 'Older'}</Button>}
+      {next !== null && (
+        <Button onClick={() => setQuery({ after: next })}>{isShort ? 'Search further' : 'Older'}</Button>
+      )}
     </nav>
   );
 }

@@ -1,60 +1,64 @@
-/** Pausing a queue and letting it go on, with a note for those who wonder why. */
+/** Pauses, resumes, disables and enables a queue, with an optional note. */
 import { useState } from 'preact/hooks';
 import type { QueueView } from '../../../src/wire/views.ts';
 import { call } from '../data/call.ts';
-import { useAct } from '../data/use-act.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
-import { Question } from '../ui/question.tsx';
-import { Trouble } from '../ui/trouble.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 
 type Verb = 'pause' | 'resume' | 'down';
 
-const VERBS: Readonly<Record<Verb, string>> = { pause: 'Pause', resume: 'Resume', down: 'Take down' };
+/** The label of a verb; `resume` also enables a disabled queue. */
+function labelOf(verb: Verb, queue: QueueView): string {
+  if (verb === 'resume') return queue.settings.state === 'down' ? 'Enable queue' : 'Resume';
+  return { pause: 'Pause', down: 'Disable queue' }[verb];
+}
+
 const EFFECT: Readonly<Record<Verb, string>> = {
-  pause: 'Jobs are taken in, and none is started. Running jobs are not touched.',
-  down: 'New jobs are refused too. Running jobs are not touched.',
-  resume: 'Jobs are started again.',
+  pause: 'The queue accepts jobs and starts none. Running jobs continue.',
+  down: 'The queue refuses new jobs and starts none. Running jobs continue.',
+  resume: 'The queue starts jobs again.',
 };
 
 export function QueueState({ queue, onDone }: { queue: QueueView; onDone: () => void }) {
-  const [asking, ask] = useState<Verb | null>(null);
+  const [dialog, setDialog] = useState<Verb | null>(null);
   const [note, setNote] = useState('');
-  const { error, act } = useAct();
-  const say = async (verb: Verb) => {
+  const { error, run } = useAction();
+  const send = async (verb: Verb) => {
     const body = note === '' ? {} : { note };
     await call(`api/queues/${encodeURIComponent(queue.name)}/${verb}`, { method: 'POST', body });
-    ask(null);
+    setDialog(null);
     onDone();
   };
   const verbs: readonly Verb[] = queue.settings.state === 'up' ? ['pause', 'down'] : ['resume'];
   return (
     <>
       {verbs.map((verb) => (
-        <Button key={verb} onClick={() => (verb === 'resume' ? void act(() => say(verb)) : ask(verb))}>
-          {VERBS[verb]}
+        <Button key={verb} onClick={() => (verb === 'resume' ? void run(() => send(verb)) : setDialog(verb))}>
+          {labelOf(verb, queue)}
           {verb === 'resume' ? '' : ' …'}
         </Button>
       ))}
-      {asking !== null && (
-        <Question
-          title={`${VERBS[asking]} ${queue.name}?`}
-          yes={VERBS[asking]}
-          no="No"
+      {dialog !== null && (
+        <ConfirmDialog
+          title={`${labelOf(dialog, queue)} ${queue.name}?`}
+          confirmLabel={labelOf(dialog, queue)}
           kind="main"
-          onYes={() => void act(() => say(asking))}
-          onNo={() => ask(null)}
+          onConfirm={() => void run(() => send(dialog))}
+          onClose={() => setDialog(null)}
         >
-          <p>{EFFECT[asking]}</p>
+          <p>{EFFECT[dialog]}</p>
           <label class="mt-3 block text-sm">
-            A note for others
+            Note
             <input
               class="w-full rounded-md border border-line bg-ground px-2 py-1"
               value={note}
               onInput={(event) => setNote(event.currentTarget.value)}
             />
           </label>
-          <Trouble error={error} />
-        </Question>
+          <ErrorMessage error={error} />
+        </ConfirmDialog>
       )}
     </>
   );

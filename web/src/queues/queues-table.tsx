@@ -1,14 +1,14 @@
-/** Every queue in a line: how deep it is, how long its next job has waited, when it will be empty. */
+/** The table of queues: counts, oldest wait, throughput, and expected time until empty. */
 
 import type { QueueRow } from '../../../src/wire/overview.ts';
 import { localIso, span } from '../../../src/wire/spans.ts';
-import { queuePath } from '../data/address.ts';
-import { Chip } from '../ui/chip.tsx';
+import { queuePath } from '../data/location.ts';
+import { QueueChip } from '../ui/chip.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { Link } from '../ui/link.tsx';
+import { Elapsed, useNow } from '../ui/relative-time.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Since, useNow } from '../ui/when.tsx';
 
 const RIGHT = 'text-right';
 const WIDE = 'max-sm:hidden';
@@ -28,8 +28,8 @@ const HEADS = [
 export function QueuesTable({ queues }: { queues: readonly QueueRow[] }) {
   if (queues.length === 0) {
     return (
-      <Empty title="There are no queues yet" command="longhaul queue">
-        Put an executable file into the folder queues/ of the home, or add a job to a queue by the library.
+      <Empty title="No queues yet" command="longhaul queue">
+        Put an executable file into the folder queues/ of the data directory, or add a job with the library.
       </Empty>
     );
   }
@@ -53,21 +53,21 @@ function Row({ queue }: { queue: QueueRow }) {
         {queue.problem !== null && <div class="text-xs break-words text-bad">{queue.problem}</div>}
       </Cell>
       <Cell>
-        <Chip word={queue.state} title={queue.note ?? undefined} />
+        <QueueChip state={queue.state} title={queue.note ?? undefined} />
         {queue.note !== null && <div class="max-w-48 truncate text-xs text-soft max-sm:hidden">{queue.note}</div>}
       </Cell>
       <Count value={queue.waiting} to={`${path}?state=waiting`} />
       <Count value={queue.scheduled} to={`${path}?label=scheduled`} cell={WIDE} />
       <Count value={queue.running} to={`${path}?state=running`} />
-      <Count value={queue.failed} to={`${path}?state=failed`} look={queue.failed > 0 ? 'text-bad' : ''} />
+      <Count value={queue.failed} to={`${path}?state=failed`} className={queue.failed > 0 ? 'text-bad' : ''} />
       <Count value={queue.done} to={`${path}?state=done`} cell={WIDE} />
       <Cell class={WIDE}>
-        {queue.oldestWaitAt === null ? <span class="text-soft">–</span> : <Since at={queue.oldestWaitAt} />}
+        {queue.oldestWaitAt === null ? <span class="text-soft">–</span> : <Elapsed at={queue.oldestWaitAt} />}
       </Cell>
       <Cell class={WIDE}>
         <Sparkline
           values={queue.minutes}
-          title={`${queue.name}: done in each of the last ${queue.minutes.length} minutes`}
+          title={`${queue.name}: done per minute in the last ${queue.minutes.length} minutes`}
         />
       </Cell>
       <Cell class={WIDE}>
@@ -80,17 +80,17 @@ function Row({ queue }: { queue: QueueRow }) {
 interface CountProps {
   readonly value: number;
   readonly to: string;
-  readonly look?: string;
+  readonly className?: string;
   readonly cell?: string;
 }
 
-function Count({ value, to, look = '', cell = '' }: CountProps) {
+function Count({ value, to, className = '', cell = '' }: CountProps) {
   return (
     <Cell class={`numbers text-right ${cell}`}>
       {value === 0 ? (
         <span class="text-soft">0</span>
       ) : (
-        <Link to={to} class={`hover:underline ${look}`}>
+        <Link to={to} class={`hover:underline ${className}`}>
           {value.toLocaleString('en')}
         </Link>
       )}

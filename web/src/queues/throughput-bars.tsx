@@ -1,4 +1,4 @@
-/** What came of a queue's jobs over time: done below, failed in its own colour on top of it, over as long as one chooses. */
+/** Throughput of a queue: done and failed jobs over a selectable range. */
 import { useState } from 'preact/hooks';
 import type { ThroughputView } from '../../../src/wire/insight-views.ts';
 import { withQuery } from '../data/call.ts';
@@ -9,13 +9,13 @@ import { barsOf, RANGES } from './throughput.ts';
 const WIDTH = 600;
 const HEIGHT = 90;
 const SHARE = 0.8;
-const SLOWLY_MS = 30_000;
+const POLL_MS = 30_000;
 
 export function ThroughputBars({ name }: { name: string }) {
   const [range, choose] = useState<Range>(RANGES[0]);
   const { data } = useQuery<ThroughputView>(withQuery('api/throughput', { queue: name, span: range.span }), {
     concerns: () => false,
-    everyMs: SLOWLY_MS,
+    everyMs: POLL_MS,
   });
   return (
     <figure class="panel min-w-0 p-3">
@@ -24,7 +24,7 @@ export function ThroughputBars({ name }: { name: string }) {
           <span class="font-medium text-ink">Throughput</span>
           <Choice range={range} choose={choose} />
         </span>
-        {data !== undefined && wordsOf(barsOf(data, range), range)}
+        {data !== undefined && textOf(barsOf(data, range), range)}
       </figcaption>
       {data !== undefined && <Drawing bars={barsOf(data, range)} range={range} />}
     </figure>
@@ -35,17 +35,17 @@ function Choice({ range, choose }: { range: Range; choose: (range: Range) => voi
   return (
     <span role="radiogroup" aria-label="Throughput over" class="flex gap-3">
       {RANGES.map((each) => (
-        <label key={each.words} class="flex items-center gap-1">
-          <input type="radio" name="throughput" checked={each === range} onChange={() => choose(each)} /> {each.words}
+        <label key={each.label} class="flex items-center gap-1">
+          <input type="radio" name="throughput" checked={each === range} onChange={() => choose(each)} /> {each.label}
         </label>
       ))}
     </span>
   );
 }
 
-function wordsOf(bars: readonly Bar[], { words }: Range): string {
+function textOf(bars: readonly Bar[], { label }: Range): string {
   const sum = (of: (bar: Bar) => number) => bars.reduce((total, bar) => total + of(bar), 0).toLocaleString('en');
-  return `${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${words}`;
+  return `${sum(({ done }) => done)} done and ${sum(({ failed }) => failed)} failed in ${label}`;
 }
 
 function Drawing({ bars, range }: { bars: readonly Bar[]; range: Range }) {
@@ -58,7 +58,7 @@ function Drawing({ bars, range }: { bars: readonly Bar[]; range: Range }) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Throughput: ${wordsOf(bars, range)}`}
+        aria-label={`Throughput: ${textOf(bars, range)}`}
       >
         {bars.map((bar, place) => (
           <Bars key={bar.at} bar={bar} most={most} x={place * step} step={step} range={range} />
@@ -96,9 +96,9 @@ function Bars({ bar: { at, done, failed }, most, x, step, range }: BarsProps) {
 
 const CLOCK = { hour: '2-digit', minute: '2-digit' } as const;
 
-/** In the reader's own time; days are those of UTC, as they are counted. */
-function timeOf(at: number, { words }: Range): string {
-  if (words === '60 days') return `${new Date(at).toISOString().slice(0, 10)} UTC`;
-  const day = words === '2 days' ? ({ day: '2-digit', month: '2-digit' } as const) : {};
+/** In local time; days are UTC days, as the statistics count them. */
+function timeOf(at: number, { label }: Range): string {
+  if (label === '60 days') return `${new Date(at).toISOString().slice(0, 10)} UTC`;
+  const day = label === '2 days' ? ({ day: '2-digit', month: '2-digit' } as const) : {};
   return new Date(at).toLocaleString(undefined, { ...CLOCK, ...day });
 }

@@ -1,15 +1,15 @@
-/** Bars of throughput over time, made of the points that the store keeps: one for each step, also where nothing ended. Pure. */
+/** Bars of throughput from the stored points: one for each step, even without a point. Pure. */
 import type { ThroughputView } from '../../../src/wire/insight-views.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What one can look at; a bar of the longest is a UTC day. */
+/** The selectable ranges; a bar of the longest is a UTC day. */
 export const RANGES = [
-  { words: '2 hours', span: 'minute', stepMs: MINUTE_MS, bars: 120 },
-  { words: '2 days', span: 'hour', stepMs: HOUR_MS, bars: 48 },
-  { words: '60 days', span: 'hour', stepMs: DAY_MS, bars: 60 },
+  { label: '2 hours', span: 'minute', stepMs: MINUTE_MS, bars: 120 },
+  { label: '2 days', span: 'hour', stepMs: HOUR_MS, bars: 48 },
+  { label: '60 days', span: 'hour', stepMs: DAY_MS, bars: 60 },
 ] as const;
 export type Range = (typeof RANGES)[number];
 
@@ -19,7 +19,7 @@ export interface Bar {
   readonly failed: number;
 }
 
-/** The last one is still going on. */
+/** Returns the bars; the last one is incomplete. */
 export function barsOf(
   { points, now }: Pick<ThroughputView, 'points' | 'now'>,
   { stepMs, bars }: Range,

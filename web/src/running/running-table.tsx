@@ -1,23 +1,23 @@
 /**
- * The board of running jobs. Rows keep their place: they are ordered by their start, and one that ends leaves its row
- * for a moment, so that nothing jumps under the pointer.
+ * The table of running jobs. Rows are ordered by start time, and the row of an ended job stays
+ * for a moment, so that rows do not move under the pointer.
  */
 import { useRef } from 'preact/hooks';
 import type { RunningRow, RunningRows } from '../../../src/wire/overview.ts';
 import { bytes } from '../../../src/wire/spans.ts';
-import { jobPath, queuePath } from '../data/address.ts';
+import { jobPath, queuePath } from '../data/location.ts';
 import { LogText } from '../log/log-text.tsx';
-import { Chip } from '../ui/chip.tsx';
+import { JobChip } from '../ui/chip.tsx';
 import { Link } from '../ui/link.tsx';
 import { ProgressBar } from '../ui/progress-bar.tsx';
+import { Elapsed, RelativeTime, useNow } from '../ui/relative-time.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Since, useNow, When } from '../ui/when.tsx';
-import { Expected, endWords } from './expected.tsx';
+import { Expected, endText } from './expected.tsx';
 import type { KeptRow } from './kept-rows.ts';
 import { keepRows } from './kept-rows.ts';
 
-/** A phone has room for the first two; what matters most of the rest stands below them there. */
+/** Columns hidden on a narrow screen, where the second column shows a summary of them. */
 const WIDE = 'max-sm:hidden';
 const HEADS = [
   'Job',
@@ -25,11 +25,11 @@ const HEADS = [
   ...['Elapsed', 'Ends', 'Uses', 'Last output', 'Heartbeat'].map((text) => ({ text, class: WIDE })),
 ];
 
-/** The rows to show: those that run, and for a moment those that did. */
-export function useKeptRows(look: RunningRows | undefined): readonly KeptRow[] {
+/** Returns the running jobs, and for a moment those that ended. */
+export function useKeptRows(view: RunningRows | undefined): readonly KeptRow[] {
   const now = useNow();
   const kept = useRef<readonly KeptRow[]>([]);
-  if (look !== undefined) kept.current = keepRows(kept.current, look.rows, now);
+  if (view !== undefined) kept.current = keepRows(kept.current, view.rows, now);
   return kept.current;
 }
 
@@ -53,8 +53,8 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
           <Link to={jobPath(job.queue, job.id)} class="link truncate font-medium" title={job.id}>
             {job.name ?? job.id}
           </Link>
-          {isOver && <span class="text-xs text-soft">has ended</span>}
-          {!isOver && job.label !== 'running' && <Chip word={job.label} title={job.reason} />}
+          {isOver && <span class="text-xs text-soft">ended</span>}
+          {!isOver && job.label !== 'running' && <JobChip label={job.label} title={job.reason} />}
         </div>
         <div class="truncate text-xs text-soft">
           <Link to={queuePath(job.queue)} class="hover:underline">
@@ -69,42 +69,42 @@ function Row({ row, isOver }: { row: RunningRow; isOver: boolean }) {
         <div class="max-w-64 truncate text-xs text-soft" title={job.progress?.text ?? ''}>
           {job.progress?.text ?? ''}
         </div>
-        {!isOver && <Brief row={row} startedAt={startedAt} />}
+        {!isOver && <NarrowSummary row={row} startedAt={startedAt} />}
       </Cell>
-      <Cell class={WIDE}>{isOver ? '–' : <Since at={startedAt} />}</Cell>
+      <Cell class={WIDE}>{isOver ? '–' : <Elapsed at={startedAt} />}</Cell>
       <Cell class={WIDE}>{isOver ? '–' : <Expected row={row} />}</Cell>
       <Cell class={WIDE}>
-        <Uses row={row} />
+        <ResourceUse row={row} />
       </Cell>
       <Cell class={`max-w-80 ${WIDE}`}>
         <div class="truncate font-mono text-xs">
-          {row.lastLine === null ? <span class="text-soft">nothing yet</span> : <LogText line={row.lastLine} />}
+          {row.lastLine === null ? <span class="text-soft">no output yet</span> : <LogText line={row.lastLine} />}
         </div>
         <div class={`text-xs ${row.isSilent ? 'font-medium text-warn' : 'text-soft'}`}>
-          {row.isSilent && 'silent, last heard of '}
-          {row.lastOutputAt !== null && <When at={row.lastOutputAt} />}
+          {row.isSilent && 'silent, last output '}
+          {row.lastOutputAt !== null && <RelativeTime at={row.lastOutputAt} />}
         </div>
       </Cell>
       <Cell class={`text-xs text-soft ${WIDE}`}>
-        <When at={row.heartbeatAt} />
+        <RelativeTime at={row.heartbeatAt} />
       </Cell>
     </tr>
   );
 }
 
-function Brief({ row, startedAt }: { row: RunningRow; startedAt: number }) {
+function NarrowSummary({ row, startedAt }: { row: RunningRow; startedAt: number }) {
   const now = useNow();
   const { expectedEndAt, isSlow, isSilent } = row;
   return (
     <div class="text-xs text-soft sm:hidden">
-      <Since at={startedAt} />
-      {expectedEndAt !== null && ` · ends ${endWords(expectedEndAt, now)}`}
+      <Elapsed at={startedAt} />
+      {expectedEndAt !== null && ` · ends ${endText(expectedEndAt, now)}`}
       {(isSlow || isSilent) && <span class="font-medium text-warn"> {isSilent ? 'silent' : 'slower than usual'}</span>}
     </div>
   );
 }
 
-function Uses({ row: { samples, job } }: { row: RunningRow }) {
+function ResourceUse({ row: { samples, job } }: { row: RunningRow }) {
   const last = samples.at(-1);
   if (last === undefined) return <span class="text-xs text-soft">–</span>;
   const title = `CPU of ${job.id}: ${Math.round(last.cpuPercent)} % of a core now`;

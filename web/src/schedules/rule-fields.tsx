@@ -1,4 +1,4 @@
-/** When: cron with its zone, or an interval; and what that means, said by the node while one types. */
+/** The rule of a schedule: cron with a time zone, or an interval, with the node's description while typing. */
 import { useEffect, useState } from 'preact/hooks';
 import { localIso } from '../../../src/wire/spans.ts';
 import { CallError, call } from '../data/call.ts';
@@ -12,9 +12,9 @@ interface RuleProps {
 }
 
 export function RuleFields({ rule, onChange }: RuleProps) {
-  const field = (name: Exclude<keyof ScheduleFields, 'kind'>, words: string, list?: string) => (
+  const field = (name: Exclude<keyof ScheduleFields, 'kind'>, label: string, list?: string) => (
     <label class="block text-sm">
-      {words}
+      {label}
       <input
         class={`${FIELD} font-mono`}
         value={rule[name]}
@@ -35,8 +35,8 @@ export function RuleFields({ rule, onChange }: RuleProps) {
             value={rule.kind}
             onChange={(event) => onChange({ ...rule, kind: event.currentTarget.value === 'every' ? 'every' : 'cron' })}
           >
-            <option value="cron">by the clock</option>
-            <option value="every">every so often</option>
+            <option value="cron">cron</option>
+            <option value="every">interval</option>
           </select>
         </label>
         {rule.kind === 'cron' ? field('cron', 'Cron') : field('every', 'Every')}
@@ -63,14 +63,14 @@ interface Explained {
   readonly upcoming: readonly number[];
 }
 
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 
 function Meaning({ rule }: { rule: ScheduleFields }) {
   const [meaning, setMeaning] = useState<Explained | string>('');
   const asked = JSON.stringify(ruleBody(rule));
   useEffect(() => {
     const stopped = new AbortController();
-    const timer = setTimeout(() => void explain(asked, stopped.signal).then(setMeaning, ignoreStop), TYPING_MS);
+    const timer = setTimeout(() => void explain(asked, stopped.signal).then(setMeaning, ignoreStop), DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       stopped.abort();
@@ -86,7 +86,7 @@ function Meaning({ rule }: { rule: ScheduleFields }) {
   );
 }
 
-/** What it means, or why it means nothing. */
+/** Returns the description of a rule, or its error. */
 async function explain(asked: string, signal: AbortSignal): Promise<Explained | string> {
   try {
     return await call<Explained>('api/schedules/explain', { method: 'POST', body: JSON.parse(asked), signal });

@@ -1,13 +1,13 @@
-/** What one can do with a schedule: run it now, pause it with a note, let it go on, change it, delete it. */
+/** Actions of a schedule: run now, pause with a note, resume, edit, delete. */
 import { useState } from 'preact/hooks';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
-import { go, jobPath } from '../data/address.ts';
 import { call } from '../data/call.ts';
-import { useAct } from '../data/use-act.ts';
+import { go, jobPath } from '../data/location.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
 import { FIELD } from '../ui/field.tsx';
-import { Question } from '../ui/question.tsx';
-import { Trouble } from '../ui/trouble.tsx';
 
 interface ActionsProps {
   readonly schedule: ScheduleView;
@@ -20,8 +20,8 @@ export const schedulePath = (name: string, verb = ''): string =>
 
 export function ScheduleActions({ schedule, onDone, onEdit }: ActionsProps) {
   const { name, queue, isPaused } = schedule;
-  const [asking, ask] = useState<'pause' | 'delete' | null>(null);
-  const { error, act } = useAct();
+  const [dialog, setDialog] = useState<'pause' | 'delete' | null>(null);
+  const { error, run } = useAction();
   const runNow = async () => {
     const { id } = await call<{ id: string }>(schedulePath(name, 'run'), { method: 'POST' });
     go(jobPath(queue, id));
@@ -31,24 +31,24 @@ export function ScheduleActions({ schedule, onDone, onEdit }: ActionsProps) {
     onDone();
   };
   const end = () => {
-    ask(null);
+    setDialog(null);
     onDone();
   };
   return (
     <div class="flex justify-end gap-1.5">
-      <Button onClick={() => void act(runNow)}>Run now</Button>
+      <Button onClick={() => void run(runNow)}>Run now</Button>
       {isPaused ? (
-        <Button onClick={() => void act(resume)}>Resume</Button>
+        <Button onClick={() => void run(resume)}>Resume</Button>
       ) : (
-        <Button onClick={() => ask('pause')}>Pause …</Button>
+        <Button onClick={() => setDialog('pause')}>Pause …</Button>
       )}
       <Button onClick={onEdit}>Edit …</Button>
-      <Button kind="danger" onClick={() => ask('delete')}>
+      <Button kind="danger" onClick={() => setDialog('delete')}>
         Delete …
       </Button>
-      {asking === 'pause' && <PauseQuestion name={name} onDone={end} onNo={() => ask(null)} />}
-      {asking === 'delete' && <DeleteQuestion name={name} onDone={end} onNo={() => ask(null)} />}
-      <Trouble error={error} />
+      {dialog === 'pause' && <PauseDialog name={name} onDone={end} onClose={() => setDialog(null)} />}
+      {dialog === 'delete' && <DeleteDialog name={name} onDone={end} onClose={() => setDialog(null)} />}
+      <ErrorMessage error={error} />
     </div>
   );
 }
@@ -56,38 +56,44 @@ export function ScheduleActions({ schedule, onDone, onEdit }: ActionsProps) {
 interface AskedProps {
   readonly name: string;
   onDone(): void;
-  onNo(): void;
+  onClose(): void;
 }
 
-function PauseQuestion({ name, onDone, onNo }: AskedProps) {
+function PauseDialog({ name, onDone, onClose }: AskedProps) {
   const [note, setNote] = useState('');
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const pause = async () => {
     await call(schedulePath(name, 'pause'), { method: 'POST', body: note === '' ? {} : { note } });
     onDone();
   };
   return (
-    <Question title={`Pause ${name}?`} yes="Pause" no="No" kind="main" onYes={() => void act(pause)} onNo={onNo}>
-      <p>It makes no jobs until it is resumed, and does not make up what falls into the pause.</p>
+    <ConfirmDialog
+      title={`Pause ${name}?`}
+      confirmLabel="Pause"
+      kind="main"
+      onConfirm={() => void run(pause)}
+      onClose={onClose}
+    >
+      <p>The schedule adds no jobs until it is resumed. Run times within the pause are not made up.</p>
       <label class="mt-3 block text-sm">
-        A note for others
+        Note
         <input class={FIELD} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
       </label>
-      <Trouble error={error} />
-    </Question>
+      <ErrorMessage error={error} />
+    </ConfirmDialog>
   );
 }
 
-function DeleteQuestion({ name, onDone, onNo }: AskedProps) {
-  const { error, act } = useAct();
+function DeleteDialog({ name, onDone, onClose }: AskedProps) {
+  const { error, run } = useAction();
   const remove = async () => {
     await call(schedulePath(name), { method: 'DELETE' });
     onDone();
   };
   return (
-    <Question title={`Delete ${name}?`} yes="Delete" no="No" onYes={() => void act(remove)} onNo={onNo}>
-      <p>The jobs that it made stay.</p>
-      <Trouble error={error} />
-    </Question>
+    <ConfirmDialog title={`Delete ${name}?`} confirmLabel="Delete" onConfirm={() => void run(remove)} onClose={onClose}>
+      <p>The jobs that it added are kept.</p>
+      <ErrorMessage error={error} />
+    </ConfirmDialog>
   );
 }

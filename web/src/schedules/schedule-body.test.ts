@@ -8,14 +8,14 @@ it.each([
   { cron: '30 3 * * 1-5', zone: 'Europe/Berlin', queue: 'q', data: { a: [1] }, options: { tags: ['t'], retries: 2 } },
   { every: '90m', offset: '5m', from: 1_700_000_000_000, until: 1_900_000_000_000, queue: 'q', ids: 'count' as const },
   { every: '1h', queue: 'q', overlap: 'queue' as const, backlog: null, jitter: '10m', catchUp: '2h' },
-])('a form that nobody changed says the same schedule', (input) => {
+])('an unchanged form gives the same schedule', (input) => {
   const definition = toDefinition(input);
   const view = scheduleView(newSchedule('s', definition, 1_750_000_000_000), {
     now: 1_750_000_000_000,
     states: new Map(),
   });
   const { queue, overlap, catchUp, backlog, jitter, data } = view;
-  const said = {
+  const fields = {
     queue,
     overlap,
     catchUp,
@@ -23,5 +23,5 @@ it.each([
     backlog: backlog === null ? '' : String(backlog),
     data: JSON.stringify(data),
   };
-  expect(toDefinition(bodyOf(fieldsOf(view), said, view) as never)).toEqual(definition);
+  expect(toDefinition(bodyOf(fieldsOf(view), fields, view) as never)).toEqual(definition);
 });

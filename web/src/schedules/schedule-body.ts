@@ -1,7 +1,7 @@
-/** A schedule between the form and the API: what the form shows of it, and what it says. Pure. */
+/** Converts a schedule between the form and the API. Pure. */
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 
-/** Texts as they stand in the fields. */
+/** The texts of the fields. */
 export interface ScheduleFields {
   readonly kind: 'cron' | 'every';
   readonly cron: string;
@@ -25,27 +25,27 @@ export function fieldsOf(schedule: ScheduleView | null): ScheduleFields {
   };
 }
 
-export interface Said {
+export interface ScheduleInput {
   readonly queue: string;
   readonly overlap: string;
   readonly catchUp: string;
-  /** A number, or nothing for all. */
+  /** A number; empty for all. */
   readonly backlog: string;
   readonly jitter: string;
   /** JSON text. */
   readonly data: string;
 }
 
-/** The whole definition: what the form does not show is as it was. */
-export function bodyOf(rule: ScheduleFields, said: Said, before: ScheduleView | null): object {
+/** Returns the whole definition; parts that the form does not show keep their values. */
+export function bodyOf(rule: ScheduleFields, input: ScheduleInput, before: ScheduleView | null): object {
   return {
     ...ruleBody(rule),
     ...(before !== null && { from: before.from, until: before.until, ids: before.ids, options: before.options }),
-    queue: said.queue,
-    overlap: said.overlap,
-    ...(said.catchUp !== '' && { catchUp: said.catchUp }),
-    backlog: said.backlog === '' ? null : Number(said.backlog),
-    ...(said.jitter !== '' && { jitter: said.jitter }),
-    data: JSON.parse(said.data) as unknown,
+    queue: input.queue,
+    overlap: input.overlap,
+    ...(input.catchUp !== '' && { catchUp: input.catchUp }),
+    backlog: input.backlog === '' ? null : Number(input.backlog),
+    ...(input.jitter !== '' && { jitter: input.jitter }),
+    data: JSON.parse(input.data) as unknown,
   };
 }

@@ -1,22 +1,22 @@
-/** A schedule made or changed in the browser. */
+/** The form for a new or edited schedule. */
 import { useState } from 'preact/hooks';
 import { OVERLAPS } from '../../../src/core/schedules/schedule.ts';
 import type { ScheduleView } from '../../../src/wire/schedule-view.ts';
 import { call } from '../data/call.ts';
 import { useOverview } from '../data/overview.ts';
-import { useAct } from '../data/use-act.ts';
+import { useAction } from '../data/use-action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { FIELD, Field, saidIn } from '../ui/field.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { FIELD, Field, fieldValue } from '../ui/field.tsx';
 import { jsonProblem } from '../ui/json-problem.ts';
-import { Trouble } from '../ui/trouble.tsx';
 import { RuleFields } from './rule-fields.tsx';
 import { schedulePath } from './schedule-actions.tsx';
 import type { ScheduleFields } from './schedule-body.ts';
 import { bodyOf, fieldsOf } from './schedule-body.ts';
 
 interface FormProps {
-  /** Null for a new one. */
+  /** Null for a new schedule. */
   readonly schedule: ScheduleView | null;
   onClose(): void;
   onDone(): void;
@@ -26,14 +26,14 @@ export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
   const [rule, setRule] = useState(fieldsOf(schedule));
   const [data, setData] = useState(schedule === null ? '{}' : JSON.stringify(schedule.data, null, 2));
   const problem = jsonProblem(data);
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    if (problem === null) void act(() => send({ form, rule, data, schedule }).then(onDone));
+    if (problem === null) void run(() => send({ form, rule, data, schedule }).then(onDone));
   };
   return (
-    <Dialog title={schedule === null ? 'A new schedule' : `Change ${schedule.name}`} onClose={onClose}>
+    <Dialog title={schedule === null ? 'New schedule' : `Edit ${schedule.name}`} onClose={onClose}>
       <form class="grid gap-3" onSubmit={onSubmit}>
         <WhatFields schedule={schedule} />
         <RuleFields rule={rule} onChange={setRule} />
@@ -49,11 +49,11 @@ export function ScheduleForm({ schedule, onClose, onDone }: FormProps) {
           />
           <span class="text-bad">{problem}</span>
         </label>
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
         <div class="flex justify-end gap-2">
-          <Button onClick={onClose}>Not now</Button>
+          <Button onClick={onClose}>Close</Button>
           <Button kind="main" type="submit" disabled={problem !== null}>
-            {schedule === null ? 'Make the schedule' : 'Change it'}
+            {schedule === null ? 'Create schedule' : 'Save'}
           </Button>
         </div>
       </form>
@@ -76,7 +76,7 @@ async function send({ form, rule, data, schedule }: Sending): Promise<void> {
     'backlog',
     'jitter',
     'name',
-  ].map((each) => saidIn(form, each));
+  ].map((each) => fieldValue(form, each));
   const body = bodyOf(rule, { queue, overlap, catchUp, backlog, jitter, data }, schedule);
   await call(schedulePath(schedule?.name ?? name), { method: 'PUT', body });
 }
@@ -85,7 +85,7 @@ function WhatFields({ schedule }: { schedule: ScheduleView | null }) {
   const { data } = useOverview();
   return (
     <div class="grid gap-3 sm:grid-cols-2">
-      {schedule === null && <Field name="name" words="Name" placeholder="nightly" />}
+      {schedule === null && <Field name="name" label="Name" placeholder="nightly" />}
       <label class="block text-sm">
         Queue
         <input name="queue" class={FIELD} list="queues" defaultValue={schedule?.queue ?? ''} />
@@ -104,7 +104,7 @@ function PolicyFields({ schedule }: { schedule: ScheduleView | null }) {
   return (
     <div class="grid gap-3 sm:grid-cols-4">
       <label class="block text-sm">
-        While one runs
+        Overlap
         <select name="overlap" class={FIELD}>
           {OVERLAPS.map((word) => (
             <option key={word} value={word} selected={word === (schedule?.overlap ?? 'skip')}>
@@ -113,9 +113,9 @@ function PolicyFields({ schedule }: { schedule: ScheduleView | null }) {
           ))}
         </select>
       </label>
-      <Field name="catchUp" words="Made up within" value={schedule?.catchUp ?? '1d'} />
-      <Field name="backlog" words="How many at most" value={backlog} placeholder="all" isNumber />
-      <Field name="jitter" words="Jitter" value={schedule?.jitter ?? '0ms'} />
+      <Field name="catchUp" label="Catch up within" value={schedule?.catchUp ?? '1d'} />
+      <Field name="backlog" label="Maximum runs to catch up" value={backlog} placeholder="all" isNumber />
+      <Field name="jitter" label="Jitter" value={schedule?.jitter ?? '0ms'} />
     </div>
   );
 }

@@ -1,13 +1,13 @@
-/** All schedules: the rule in words, the next and the last run, what came of the others, and what one can do. */
+/** The table of schedules: rule, next and last run, totals, and actions. */
 import type { RunView, ScheduleView } from '../../../src/wire/schedule-view.ts';
 import { localIso } from '../../../src/wire/spans.ts';
-import { jobPath, queuePath } from '../data/address.ts';
+import { jobPath, queuePath } from '../data/location.ts';
 import { Link } from '../ui/link.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { When } from '../ui/when.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
 
-const HEADS = ['Schedule', 'When', 'Queue', 'Next', 'Last', 'So far', ''];
+const HEADS = ['Schedule', 'When', 'Queue', 'Next', 'Last', 'Totals', ''];
 
 interface TableProps {
   readonly schedules: readonly ScheduleView[];
@@ -49,7 +49,7 @@ function Row({ schedule, onDone, onEdit }: RowProps) {
       </Cell>
       <Cell>{last === undefined ? <span class="text-soft">–</span> : <Last run={last} queue={queue} />}</Cell>
       <Cell class="numbers text-xs whitespace-nowrap text-soft">
-        {made} made{skipped > 0 && `, ${skipped} skipped`}
+        {made} added{skipped > 0 && `, ${skipped} skipped`}
         {missed > 0 && `, ${missed} missed`}
         {queued > 0 && `, ${queued} queued`}
       </Cell>
@@ -67,23 +67,23 @@ function Next({ schedule: { isPaused, nextAt, note } }: { schedule: ScheduleView
         paused{note !== null && `: ${note}`}
       </span>
     );
-  return nextAt === null ? <span class="text-soft">over</span> : <When at={nextAt} />;
+  return nextAt === null ? <span class="text-soft">ended</span> : <RelativeTime at={nextAt} />;
 }
 
 function Last({ run, queue }: { run: RunView; queue: string }) {
   const word = run.outcome === 'made' ? (run.state ?? 'pruned') : run.outcome;
   const isBad = run.state === 'failed' || run.outcome === 'missed' || run.outcome === 'refused';
-  const words = run.count > 1 ? `${run.count} ${word}` : word;
+  const text = run.count > 1 ? `${run.count} ${word}` : word;
   return (
-    <span class={isBad ? 'text-bad' : ''} title={`slot ${localIso(run.slot)}`}>
+    <span class={isBad ? 'text-bad' : ''} title={`run time ${localIso(run.slot)}`}>
       {run.id === null || run.state === null ? (
-        words
+        text
       ) : (
         <Link to={jobPath(queue, run.id)} class="link">
-          {words}
+          {text}
         </Link>
       )}{' '}
-      <When at={run.at} />
+      <RelativeTime at={run.at} />
     </span>
   );
 }

@@ -1,4 +1,4 @@
-/** What operators and admins did, the newest first. */
+/** The audit log, newest first. */
 import { useEffect, useState } from 'preact/hooks';
 import { localIso } from '../../../src/wire/spans.ts';
 import { CallError, call } from '../data/call.ts';
@@ -29,11 +29,11 @@ export function Audit() {
   return (
     <section aria-labelledby="audit">
       <h2 id="audit" class="mb-2 font-semibold">
-        Audit
+        Audit log
       </h2>
-      <Table caption="Audit" heads={['When', 'Who', 'From', 'Did', 'To', 'Result']}>
+      <Table caption="Audit log" heads={['Time', 'Actor', 'From', 'Action', 'Target', 'Result']}>
         {rows.map((row, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name, and never change
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other key and never change
           <tr key={place}>
             <Cell class="numbers whitespace-nowrap">{localIso(row.at)}</Cell>
             <Cell class="max-w-40 truncate">{row.actor}</Cell>

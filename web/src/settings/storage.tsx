@@ -1,27 +1,27 @@
-/** What each queue keeps, in bytes: its ended jobs, their results, logs and files; and how much of it retention lets go. */
+/** Storage by queue in bytes: ended jobs, results, logs and attachments; and how much is past retention. */
 
 import { useState } from 'preact/hooks';
 import { bytes } from '../../../src/wire/spans.ts';
-import { queuePath } from '../data/address.ts';
+import { queuePath } from '../data/location.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Link } from '../ui/link.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import type { Kept, Prunable } from './kept-bytes.ts';
-import { goingBytes, PARTS, sumOf, totalOf } from './kept-bytes.ts';
+import type { Kept, Prunable } from './storage-sums.ts';
+import { expiredBytes, PARTS, sumOf, totalOf } from './storage-sums.ts';
 
 const SELDOM = { concerns: () => false, everyMs: 30_000 };
 const RARELY = { concerns: () => false, everyMs: 600_000 };
 const RIGHT = 'text-right';
 const HEADS = [
   'Queue',
-  ...PARTS.map(([, words]) => ({ text: words, class: `${RIGHT} max-sm:hidden` })),
-  { text: 'Together', class: RIGHT },
+  ...PARTS.map(([, label]) => ({ text: label, class: `${RIGHT} max-sm:hidden` })),
+  { text: 'Total', class: RIGHT },
 ];
-const DUE = { text: 'Due to go', class: RIGHT };
+const DUE = { text: 'Past retention', class: RIGHT };
 
 export function Storage() {
   const { data } = useQuery<{ queues: readonly Kept[] }>('api/storage', SELDOM);
-  // Every kept job is looked at for it: only for who wants to know.
+  // The node scans every ended job for it, so it is fetched on demand.
   const [isAsked, ask] = useState(false);
   const { data: due } = useQuery<{ jobs: readonly Prunable[] }>(isAsked ? 'api/prunable' : null, RARELY);
   if (data === undefined) return null;
@@ -32,22 +32,22 @@ export function Storage() {
         Storage
       </h2>
       <p class="mb-2 text-soft">
-        What ended jobs take up, by queue. How long they are kept is the queue's setting retention; what is due to go by
-        it goes by itself.{' '}
+        Storage used by ended jobs. The setting retention of a queue says how long they are kept; jobs past it are
+        deleted automatically.{' '}
         {!isAsked && (
           <button type="button" class="link underline" onClick={() => ask(true)}>
-            What is due to go now?
+            Show what is past retention
           </button>
         )}
       </p>
       {queues.length === 0 ? (
-        <p class="text-soft">No job has ended yet, so nothing is kept.</p>
+        <p class="text-soft">No job has ended yet.</p>
       ) : (
         <Table caption="Storage by queue" heads={due === undefined ? HEADS : [...HEADS, DUE]}>
           {queues.map((kept) => (
-            <Row key={kept.queue} kept={kept} due={due && goingBytes(due.jobs, kept.queue)} />
+            <Row key={kept.queue} kept={kept} due={due && expiredBytes(due.jobs, kept.queue)} />
           ))}
-          <Sums queues={queues} due={due && goingBytes(due.jobs, null)} />
+          <Sums queues={queues} due={due && expiredBytes(due.jobs, null)} />
         </Table>
       )}
     </section>
@@ -75,7 +75,7 @@ function Row({ kept, due }: { kept: Kept; due: number | undefined }) {
   );
 }
 
-/** Nothing where nobody asked. */
+/** Empty until requested. */
 function Due({ bytes: due }: { bytes: number | undefined }) {
   if (due === undefined) return null;
   return <Cell class={`numbers text-right whitespace-nowrap ${due > 0 ? 'text-warn' : ''}`}>{shown(due)}</Cell>;
@@ -84,7 +84,7 @@ function Due({ bytes: due }: { bytes: number | undefined }) {
 function Sums({ queues, due }: { queues: readonly Kept[]; due: number | undefined }) {
   return (
     <tr class="bg-raised/50 font-medium">
-      <Cell>all</Cell>
+      <Cell>Total</Cell>
       {PARTS.map(([part]) => (
         <Cell key={part} class="numbers text-right whitespace-nowrap max-sm:hidden">
           {shown(sumOf(queues, part))}

@@ -1,16 +1,16 @@
-/** Tokens: who may come from elsewhere, and as what. The secret is shown once, to the one who made it. */
+/** API tokens and their roles. The secret is shown once, after creation. */
 import { useState } from 'preact/hooks';
 import type { Role } from '../../../src/wire/role.ts';
 import { ROLES } from '../../../src/wire/role.ts';
 import { call } from '../data/call.ts';
-import { useAct } from '../data/use-act.ts';
+import { useAction } from '../data/use-action.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../ui/button.tsx';
 import { Command } from '../ui/empty.tsx';
-import { FIELD, Field, saidIn } from '../ui/field.tsx';
+import { ErrorMessage } from '../ui/error-message.tsx';
+import { FIELD, Field, fieldValue } from '../ui/field.tsx';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { Cell, Table } from '../ui/table.tsx';
-import { Trouble } from '../ui/trouble.tsx';
-import { When } from '../ui/when.tsx';
 
 interface Token {
   readonly id: string;
@@ -22,40 +22,40 @@ interface Token {
 
 export function Tokens() {
   const { data, refresh } = useQuery<{ tokens: readonly Token[] }>('api/tokens', { concerns: () => false });
-  const { error, act } = useAct();
+  const { error, run } = useAction();
   const [made, setMade] = useState<string | null>(null);
   const make = (form: HTMLFormElement) =>
-    act(async () => {
-      const said = (name: string): string => saidIn(new FormData(form), name);
+    run(async () => {
+      const value = (name: string): string => fieldValue(new FormData(form), name);
       const body = {
-        name: said('name'),
-        role: said('role'),
-        ...(said('expiresIn') !== '' && { expiresIn: said('expiresIn') }),
+        name: value('name'),
+        role: value('role'),
+        ...(value('expiresIn') !== '' && { expiresIn: value('expiresIn') }),
       };
       const { token } = await call<{ token: string }>('api/tokens', { method: 'POST', body });
       setMade(token);
       form.reset();
       refresh();
     });
-  const revoke = (id: string) => act(() => call(`api/tokens/${id}`, { method: 'DELETE' }).then(refresh));
+  const revoke = (id: string) => run(() => call(`api/tokens/${id}`, { method: 'DELETE' }).then(refresh));
   return (
     <section class="panel p-4" aria-labelledby="tokens">
       <h2 id="tokens" class="mb-2 font-semibold">
         Tokens
       </h2>
-      {data?.tokens.length === 0 && <p class="mb-3 text-soft">There is none: only this machine can come in.</p>}
+      {data?.tokens.length === 0 && <p class="mb-3 text-soft">No tokens: only this machine has access.</p>}
       {data !== undefined && data.tokens.length > 0 && (
         <TokenTable tokens={data.tokens} revoke={(id) => void revoke(id)} />
       )}
       <NewToken onMake={(form) => void make(form)} />
       {made !== null && (
         <div role="status" class="mt-3">
-          <p>Keep it now: it is not shown again.</p>
+          <p>Copy the token now: it is not shown again.</p>
           <Command text={made} />
         </div>
       )}
       <div class="mt-2">
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
       </div>
     </section>
   );
@@ -63,15 +63,15 @@ export function Tokens() {
 
 function TokenTable({ tokens, revoke }: { tokens: readonly Token[]; revoke: (id: string) => void }) {
   return (
-    <Table caption="Tokens" heads={['Name', 'Role', 'Made', 'Ends', 'Id', 'Revoke']}>
+    <Table caption="Tokens" heads={['Name', 'Role', 'Created', 'Expires', 'Id', 'Revoke']}>
       {tokens.map((token) => (
         <tr key={token.id}>
-          <Cell class="max-w-52 font-medium break-words">{token.name}</Cell>
+          <Cell class="max-w-52 font-medium break-label">{token.name}</Cell>
           <Cell>{token.role}</Cell>
           <Cell>
-            <When at={token.createdAt} />
+            <RelativeTime at={token.createdAt} />
           </Cell>
-          <Cell>{token.expiresAt === null ? 'never' : <When at={token.expiresAt} />}</Cell>
+          <Cell>{token.expiresAt === null ? 'never' : <RelativeTime at={token.expiresAt} />}</Cell>
           <Cell class="font-mono text-xs">{token.id}</Cell>
           <Cell>
             <Button kind="danger" onClick={() => revoke(token.id)}>
@@ -91,7 +91,7 @@ function NewToken({ onMake }: { onMake: (form: HTMLFormElement) => void }) {
   };
   return (
     <form class="mt-3 flex flex-wrap items-end gap-3" onSubmit={onSubmit}>
-      <Field name="name" words="Name" placeholder="ci" />
+      <Field name="name" label="Name" placeholder="ci" />
       <label class="text-sm">
         Role
         <select name="role" class={FIELD}>
@@ -100,8 +100,8 @@ function NewToken({ onMake }: { onMake: (form: HTMLFormElement) => void }) {
           ))}
         </select>
       </label>
-      <Field name="expiresIn" words="Good for (empty: for ever)" placeholder="30d" />
-      <Button type="submit">Make a token</Button>
+      <Field name="expiresIn" label="Expires in (empty: never)" placeholder="30d" />
+      <Button type="submit">Create token</Button>
     </form>
   );
 }

@@ -1,4 +1,4 @@
-/** Buttons: one look for what one does, one for what cannot be undone. */
+/** Buttons: plain, primary, and destructive. */
 import type { ComponentChildren } from 'preact';
 
 interface ButtonProps {
@@ -10,7 +10,7 @@ interface ButtonProps {
   readonly type?: 'button' | 'submit';
 }
 
-const LOOKS = {
+const CLASSES = {
   plain: 'border-line bg-sheet hover:bg-raised text-ink',
   main: 'border-accent bg-accent text-on-accent hover:opacity-90',
   danger: 'border-bad bg-sheet text-bad hover:bg-bad-ground',
@@ -20,7 +20,7 @@ export function Button({ children, onClick, kind = 'plain', type = 'button', dis
   return (
     <button
       type={type}
-      class={`rounded-md border px-2.5 py-1 text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 ${LOOKS[kind]}`}
+      class={`rounded-md border px-2.5 py-1 text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 ${CLASSES[kind]}`}
       disabled={disabled}
       title={title}
       onClick={onClick}

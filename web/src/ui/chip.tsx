@@ -1,4 +1,4 @@
-/** A job's label or a queue's state in one coloured word. The colour repeats the word; it never says more. */
+/** A job's label or a queue's state as a coloured chip. The colour only repeats the text. */
 import type { Label } from '../../../src/core/job/label.ts';
 import type { QueueState } from '../../../src/core/settings/settings.ts';
 
@@ -35,13 +35,27 @@ const CLASSES: Readonly<Record<Tone, string>> = {
   calm: 'bg-calm-ground text-calm',
 };
 
-export function Chip({ word, title }: { word: Label | QueueState; title?: string | undefined }) {
+/** Labels of jobs in the state `waiting`, except `ready`, which needs no explanation. */
+const WAITING: ReadonlySet<Label> = new Set(['blocked', 'throttled', 'scheduled', 'retrying', 'paused']);
+
+/** The label of a job; a waiting job shows its wait reason beside the state. */
+export function JobChip({ label, title }: { label: Label; title?: string | undefined }) {
+  const text = WAITING.has(label) ? `waiting · ${label}` : label === 'ready' ? 'waiting' : label;
+  return <Chip tone={TONES[label]} text={text} title={title} />;
+}
+
+/** The state of a queue. */
+export function QueueChip({ state, title }: { state: QueueState; title?: string | undefined }) {
+  return <Chip tone={TONES[state]} text={state === 'down' ? 'disabled' : state} title={title} />;
+}
+
+function Chip({ tone, text, title }: { tone: Tone; text: string; title: string | undefined }) {
   return (
     <span
-      class={`inline-block rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${CLASSES[TONES[word]]}`}
+      class={`inline-block rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${CLASSES[tone]}`}
       title={title}
     >
-      {word}
+      {text}
     </span>
   );
 }

@@ -1,14 +1,14 @@
-/** Copies a text, and says that it did. */
+/** A button that copies a text and confirms it. */
 import { useState } from 'preact/hooks';
 
-const SAID_FOR_MS = 1_500;
+const COPIED_FOR_MS = 1_500;
 
 export function CopyButton({ text, label = 'copy' }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);
-    setTimeout(() => setCopied(false), SAID_FOR_MS);
+    setTimeout(() => setCopied(false), COPIED_FOR_MS);
   };
   return (
     <button

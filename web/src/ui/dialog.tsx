@@ -1,4 +1,4 @@
-/** A question over the page: the browser's own dialog, so that focus, Escape and the rest of the page behave. */
+/** A modal dialog: the browser's `<dialog>`, which handles focus, Escape and the backdrop. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

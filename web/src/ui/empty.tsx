@@ -1,4 +1,4 @@
-/** Nothing to show: says why, and what to do, with the command to run where there is one. */
+/** An empty state: a title, an explanation and an optional command. */
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from './copy-button.tsx';
 
@@ -18,7 +18,7 @@ export function Empty({ title, children, command }: EmptyProps) {
   );
 }
 
-/** A line for the shell, to be copied. */
+/** A shell command with a copy button. */
 export function Command({ text }: { text: string }) {
   return (
     <div class="mx-auto mt-3 flex w-fit max-w-full items-center gap-2 rounded-md bg-raised px-3 py-1.5 text-left">

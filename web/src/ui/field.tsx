@@ -1,19 +1,19 @@
-/** One line to fill in, with its words above it. */
+/** A text input with its label and an optional error. */
 export const FIELD = 'w-full rounded-md border border-line bg-ground px-2 py-1';
 
 interface FieldProps {
   readonly name: string;
-  readonly words: string;
+  readonly label: string;
   readonly value?: string;
   readonly isNumber?: boolean;
   readonly placeholder?: string;
   readonly problem?: string | undefined;
 }
 
-export function Field({ name, words, value = '', isNumber = false, placeholder, problem }: FieldProps) {
+export function Field({ name, label, value = '', isNumber = false, placeholder, problem }: FieldProps) {
   return (
     <label class="block text-sm">
-      {words}
+      {label}
       <input
         name={name}
         type="text"
@@ -28,13 +28,13 @@ export function Field({ name, words, value = '', isNumber = false, placeholder, 
   );
 }
 
-/** What was filled in, without the space around it; '' for a field that is not there. */
-export function saidIn(form: FormData, name: string): string {
+/** Returns the trimmed value of a field; '' for a missing field. */
+export function fieldValue(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** `a, b` as a list. */
+/** Parses `a, b` into a list. */
 export function tagsOf(text: string): readonly string[] {
   return text
     .split(',')

@@ -1,5 +1,5 @@
-/** The bar that stands on every page: where one can go, and how things are at a glance. */
-import { usePlace } from '../data/address.ts';
+/** The header of every page: navigation, search and totals. */
+import { useLocation } from '../data/location.ts';
 import { useMe } from '../data/me.ts';
 import { useOverview } from '../data/overview.ts';
 import { Link } from './link.tsx';
@@ -20,7 +20,7 @@ export function Header() {
     <header class="sticky top-0 z-20 border-b border-line bg-sheet">
       <div class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-5 gap-y-1.5 px-3 py-2 sm:px-5">
         <Link to="" class="flex items-center gap-2 font-semibold tracking-tight no-underline">
-          <Mark /> Longhaul
+          <Logo /> Longhaul
         </Link>
         <Navigation />
         <div class="ml-auto flex items-center gap-3">
@@ -37,7 +37,7 @@ export function Header() {
   );
 }
 
-function Mark() {
+function Logo() {
   return (
     <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" class="fill-accent" />
@@ -48,21 +48,21 @@ function Mark() {
 }
 
 function Navigation() {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const [first = ''] = path.split('/');
   return (
     <nav aria-label="Pages" class="order-last flex w-full min-w-0 overflow-x-auto sm:order-none sm:w-auto sm:gap-1">
-      {PAGES.map(([to, words]) => {
+      {PAGES.map(([to, label]) => {
         const isHere = to === first || (to === 'queues' && (first === 'q' || first === 'throttles'));
-        const look = isHere ? 'bg-raised text-ink' : 'text-soft hover:text-ink';
+        const className = isHere ? 'bg-raised text-ink' : 'text-soft hover:text-ink';
         return (
           <Link
             key={to}
             to={to}
             current={isHere}
-            class={`rounded-md px-1.5 py-1 text-xs font-medium no-underline sm:px-2.5 sm:text-sm ${look}`}
+            class={`rounded-md px-1.5 py-1 text-xs font-medium no-underline sm:px-2.5 sm:text-sm ${className}`}
           >
-            {words}
+            {label}
           </Link>
         );
       })}
@@ -76,23 +76,23 @@ function StatBar() {
   const lastFive = minutes.slice(-6, -1);
   const perMinute = lastFive.length === 0 ? 0 : lastFive.reduce((sum, each) => sum + each, 0) / lastFive.length;
   return (
-    <section aria-label="At a glance" class="border-t border-line bg-ground">
+    <section aria-label="Totals" class="border-t border-line bg-ground">
       <dl class="mx-auto flex max-w-[100rem] flex-wrap items-center gap-x-4 px-3 py-1.5 sm:gap-x-5 sm:px-5">
         <Stat name="waiting" value={data?.waiting} to="queues" />
-        <Stat name="running" value={data?.running} look="text-accent" to="" />
-        <Stat name="scheduled" value={data?.scheduled} look="text-later" to="queues" />
+        <Stat name="running" value={data?.running} className="text-accent" to="" />
+        <Stat name="scheduled" value={data?.scheduled} className="text-later" to="queues" />
         <Stat
           name="failed"
           value={data?.failed}
-          look={data !== undefined && data.failed > 0 ? 'text-bad' : ''}
+          className={data !== undefined && data.failed > 0 ? 'text-bad' : ''}
           to="failures"
         />
-        <Stat name="done today" value={data?.doneToday} look="text-good" />
-        <Stat name="a minute" value={data === undefined ? undefined : Math.round(perMinute * 10) / 10} />
+        <Stat name="done today" value={data?.doneToday} className="text-good" />
+        <Stat name="per minute" value={data === undefined ? undefined : Math.round(perMinute * 10) / 10} />
         <div class="hidden sm:block">
-          <dt class="sr-only">done in each of the last sixty minutes</dt>
+          <dt class="sr-only">done per minute in the last hour</dt>
           <dd>
-            <Sparkline values={minutes} title={`done in each of the last ${minutes.length} minutes`} />
+            <Sparkline values={minutes} title={`done per minute in the last ${minutes.length} minutes`} />
           </dd>
         </div>
         <Stat name={data?.nodes === 1 ? 'node' : 'nodes'} value={data?.nodes} to="workers" />
@@ -104,21 +104,21 @@ function StatBar() {
 interface StatProps {
   readonly name: string;
   readonly value: number | undefined;
-  readonly look?: string;
-  /** Where more of it is. */
+  readonly className?: string;
+  /** The page with details. */
   readonly to?: string;
 }
 
-function Stat({ name, value, look = '', to }: StatProps) {
-  const words = value === undefined ? '–' : value.toLocaleString('en');
+function Stat({ name, value, className = '', to }: StatProps) {
+  const text = value === undefined ? '–' : value.toLocaleString('en');
   return (
     <div class="flex items-baseline gap-1.5 whitespace-nowrap">
-      <dd class={`numbers order-1 text-base font-semibold ${look}`}>
+      <dd class={`numbers order-1 text-base font-semibold ${className}`}>
         {to === undefined ? (
-          words
+          text
         ) : (
           <Link to={to} class="no-underline hover:underline">
-            {words}
+            {text}
           </Link>
         )}
       </dd>

@@ -1,4 +1,4 @@
-/** What is wrong with a text that should be JSON, or null. */
+/** Returns the JSON syntax error of a text, or null. */
 export function jsonProblem(text: string): string | null {
   try {
     JSON.parse(text);

@@ -1,7 +1,7 @@
-/** A link within the page: keeps the page loaded, and is a plain link for everything else (middle click, copy, no script). */
+/** A link within the web UI: navigates without a reload; middle click and copy work as for any link. */
 import type { ComponentChildren } from 'preact';
-import { go } from '../data/address.ts';
 import { addressOf } from '../data/base.ts';
+import { go } from '../data/location.ts';
 
 interface LinkProps {
   readonly to: string;
@@ -15,7 +15,7 @@ export function Link({ to, children, current = false, ...rest }: LinkProps) {
   return (
     <a
       href={addressOf(to)}
-      onClick={(event) => followed(event, to)}
+      onClick={(event) => followLink(event, to)}
       aria-current={current ? 'page' : undefined}
       {...rest}
     >
@@ -24,8 +24,8 @@ export function Link({ to, children, current = false, ...rest }: LinkProps) {
   );
 }
 
-/** Goes there within the page, unless another tab or window was asked for. */
-export function followed(event: MouseEvent, to: string): void {
+/** Navigates within the web UI, unless the click asks for another tab or window. */
+export function followLink(event: MouseEvent, to: string): void {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   go(to);

@@ -1,4 +1,4 @@
-/** Times as the one who looks would say them, whatever zone that is. */
+/** Times in the user's time zone. */
 import { expect, it } from 'vitest';
 import { localTime, reasonOf, withLocalTimes } from './local-times.ts';
 
@@ -11,17 +11,17 @@ it.each([
   [at(2026, 1, 28, 23, 59), 'yesterday at 23:59'],
   [at(2026, 2, 4, 9, 30), 'Wed 4 Mar at 09:30'],
   [at(2027, 0, 1, 9, 30), 'Fri 1 Jan 2027 at 09:30'],
-])('says %d as %s', (time, words) => {
-  expect(localTime(time, now)).toBe(words);
+])('formats %d as %s', (time, text) => {
+  expect(localTime(time, now)).toBe(text);
 });
 
-it('puts them in the place of what the node said, and leaves the rest as it is', () => {
+it('replaces ISO times in a text and keeps the rest', () => {
   const iso = new Date(at(2026, 2, 1, 14, 5)).toISOString();
   expect(withLocalTimes(`after failure 2, again at ${iso}`, now)).toBe('after failure 2, again today at 14:05');
   expect(withLocalTimes('the queue is paused', now)).toBe('the queue is paused');
 });
 
-it('leaves alone what a job said itself', () => {
+it('does not change the message of a failure', () => {
   const reason = 'exit-3: gone since 2026-03-01T10:00:00Z';
   expect(reasonOf({ label: 'failed', reason }, now)).toBe(reason);
   expect(reasonOf({ label: 'scheduled', reason: 'not before 2020-01-01T00:00:00.000Z' }, now)).not.toContain('Z');

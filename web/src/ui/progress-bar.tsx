@@ -1,4 +1,4 @@
-/** How far a job is. Without a number it says only that work goes on. */
+/** Progress of a job; indeterminate without a number. */
 export function ProgressBar({ percent, label }: { percent: number | null; label: string }) {
   const shown = percent === null ? null : Math.max(0, Math.min(100, percent));
   return (

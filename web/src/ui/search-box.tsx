@@ -1,6 +1,6 @@
-/** Search from anywhere: `/` brings one here. */
+/** The search box of the header; `/` focuses it. */
 import { useEffect, useRef } from 'preact/hooks';
-import { go } from '../data/address.ts';
+import { go } from '../data/location.ts';
 
 export function SearchBox() {
   const field = useRef<HTMLInputElement>(null);

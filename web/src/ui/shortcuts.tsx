@@ -1,25 +1,25 @@
-/** Keys for those who like them: `g` and a letter goes to a page, `j` and `k` go through the rows, `?` shows this. */
+/** Keyboard shortcuts: `g` and a letter opens a page, `j` and `k` move through rows, `?` lists the shortcuts. */
 import { useEffect, useState } from 'preact/hooks';
-import { go } from '../data/address.ts';
+import { go } from '../data/location.ts';
 import { Dialog } from './dialog.tsx';
 import { isTyping } from './search-box.tsx';
 
-const PAGES: Readonly<Record<string, readonly [path: string, words: string]>> = {
-  r: ['', 'what runs now'],
+const PAGES: Readonly<Record<string, readonly [path: string, label: string]>> = {
+  r: ['', 'running jobs'],
   q: ['queues', 'queues'],
   c: ['schedules', 'schedules'],
   f: ['failures', 'failures'],
   w: ['workers', 'workers'],
   s: ['settings', 'settings'],
 };
-const KEYS: readonly (readonly [keys: string, words: string])[] = [
+const KEYS: readonly (readonly [keys: string, label: string])[] = [
   ['/', 'search'],
   ['j  k', 'next and previous row'],
   ['Enter', 'open the row'],
-  ...Object.entries(PAGES).map(([key, [, words]]) => [`g ${key}`, words] as const),
-  ['?', 'these keys'],
+  ...Object.entries(PAGES).map(([key, [, label]]) => [`g ${key}`, label] as const),
+  ['?', 'keyboard shortcuts'],
 ];
-const TOGETHER_MS = 1_000;
+const SEQUENCE_MS = 1_000;
 
 export function Shortcuts() {
   const [isShown, show] = useState(false);
@@ -27,7 +27,7 @@ export function Shortcuts() {
     let goAt = 0;
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.metaKey || event.ctrlKey || event.altKey) return;
-      const page = Date.now() - goAt < TOGETHER_MS ? PAGES[event.key] : undefined;
+      const page = Date.now() - goAt < SEQUENCE_MS ? PAGES[event.key] : undefined;
       goAt = event.key === 'g' ? Date.now() : 0;
       if (page !== undefined) go(page[0]);
       else if (event.key === '?') show(true);
@@ -39,14 +39,14 @@ export function Shortcuts() {
   }, []);
   if (!isShown) return null;
   return (
-    <Dialog title="Keys" onClose={() => show(false)}>
+    <Dialog title="Keyboard shortcuts" onClose={() => show(false)}>
       <dl class="grid grid-cols-[6rem_1fr] gap-y-1.5">
-        {KEYS.map(([keys, words]) => (
+        {KEYS.map(([keys, label]) => (
           <div key={keys} class="contents">
             <dt>
               <kbd class="rounded border border-line bg-raised px-1.5 font-mono">{keys}</kbd>
             </dt>
-            <dd>{words}</dd>
+            <dd>{label}</dd>
           </div>
         ))}
       </dl>
@@ -54,7 +54,7 @@ export function Shortcuts() {
   );
 }
 
-/** From link to link in the first column: Enter then opens it, as it opens any link. */
+/** Focuses the first link of the next or previous row; Enter opens it. */
 function moveInRows(step: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>('main tbody tr a')].filter(
     (link) => link.closest('tr')?.querySelector('a') === link,

@@ -1,10 +1,10 @@
-/** A small line without axes: the shape of a series. The numbers are in its title, for those who cannot see it. */
+/** A small line chart without axes; its title holds the numbers for screen readers. */
 interface SparklineProps {
   readonly values: readonly number[];
   readonly title: string;
   readonly width?: number;
   readonly height?: number;
-  /** The value that reaches the top; the largest one when left out. */
+  /** The value at the top of the chart; the largest value by default. */
   readonly top?: number;
 }
 

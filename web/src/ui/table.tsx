@@ -1,4 +1,4 @@
-/** Tables: one look for all. On a narrow screen the table scrolls by itself, never the page. */
+/** The table of all pages. On a narrow screen the table scrolls, not the page. */
 import type { ComponentChildren } from 'preact';
 
 interface TableProps {
@@ -9,7 +9,7 @@ interface TableProps {
 
 export function Table({ caption, heads, children }: TableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
     <section class="panel overflow-x-auto" tabIndex={0} aria-label={caption}>
       <table class="w-full border-collapse text-left">
         <caption class="sr-only">{caption}</caption>
@@ -32,6 +32,6 @@ export function Table({ caption, heads, children }: TableProps) {
   );
 }
 
-export function Cell({ children, class: look = '' }: { children?: ComponentChildren; class?: string }) {
-  return <td class={`px-3 py-2 align-middle ${look}`}>{children}</td>;
+export function Cell({ children, class: className = '' }: { children?: ComponentChildren; class?: string }) {
+  return <td class={`px-3 py-2 align-middle ${className}`}>{children}</td>;
 }
