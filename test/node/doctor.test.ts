@@ -163,7 +163,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 2,
     about: 'database',
-    says: /store\.db is gone, but its log is there/,
+    says: /store\.db is missing, but its write-ahead log exists/,
     cure: /put the file back/,
   },
   {
@@ -308,7 +308,7 @@ test('It changes nothing, and says so in lines for people too.', async () => {
   expect(readFileSync(join(bench.home, 'store.db')).equals(before)).toBe(true);
   expect(bench.run('doctor', '--home', join(bench.home, 'nothing'))).toMatchObject({
     code: 2,
-    output: expect.stringContaining('is no home folder') as string,
+    output: expect.stringContaining('is not a data directory') as string,
   });
   expect(existsSync(join(bench.home, 'nothing'))).toBe(false);
   const longhaul = await connect(bench.home);

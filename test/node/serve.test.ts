@@ -69,7 +69,7 @@ test('The three commands that it prints work when they are pasted, in a folder a
   writeQueue(bench.queues, 'sample', '#!/bin/sh\necho "this is the log"\n');
   const node = await bench.serve();
   await node.says('or open http');
-  const at = node.lines.findIndex((line) => line.startsWith('next, in another terminal'));
+  const at = node.lines.findIndex((line) => line.startsWith('try in another terminal'));
   const commands = node.lines.slice(at + 1, at + 4).map((line) => line.trim());
   expect(commands).toHaveLength(3);
   const paste = (command: string): string =>
@@ -103,7 +103,7 @@ test('S2 Beyond this machine it listens only with a token: exit 2, the option an
 test('With the token that it asks for it does listen there.', async () => {
   const bench = aNewHome();
   const { output } = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
-  const [, words = ''] = /longhaul (token create .*?), or leave/.exec(output) ?? [];
+  const [, words = ''] = /longhaul (token create .*?), or omit/.exec(output) ?? [];
   expect(bench.run(...words.replace('NAME', 'mine').split(' '))).toMatchObject({ code: 0 });
   const node = await bench.serve(['--listen', '0.0.0.0']);
   expect(await get(await urlOf(node), '/healthz')).toMatchObject({ status: 200 });
@@ -155,7 +155,7 @@ test.runIf(hasRedis)('A weak Redis is told of, and refused with --strict.', asyn
   onTestFinished(() => redis.stop());
   const bench = aNewHome();
   const strict = bench.run('serve', '--port', '0', '--store', redis.url, '--strict');
-  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict: .*appendfsync is no/) as string });
+  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string });
   const node = await bench.serve(['--store', redis.url]);
   await node.says(/warning: appendfsync is no/);
   expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
@@ -181,15 +181,15 @@ test.runIf(hasRedis)('It finds its Redis by Sentinels, and does a job there.', a
 
 test.each([
   [['--port', '70000'], /--port must be a port from 0 to 65535, not "70000"/],
-  [['--listen', 'example.org'], /--listen must be addresses such as/],
+  [['--listen', 'example.org'], /--listen must be an IP address such as/],
   [['--log-format', 'yson'], /--log-format must be one of pretty, json, not "yson"; did you mean json\?/],
   [['--listne', '::1'], /no option --listne; did you mean --listen\?/],
-  [['extra'], /too many words/],
+  [['extra'], /too many arguments/],
   [
     ['--store', 'http://me:secret@h:3333'],
-    /--store http:\/\/…@h:3333: a node cannot .* through its API; .*redis:.*longhaul add/,
+    /--store http:\/\/…@h:3333: a node cannot use another node as its store; .*redis:.*longhaul add/,
   ],
-  [['--store', 'unix:/tmp/node.sock'], /--store unix:.* through its API/],
+  [['--store', 'unix:/tmp/node.sock'], /--store unix:.* cannot use another node/],
 ])('Wrong words are refused with what would be right: %j', (words, says) => {
   const { code, output } = aNewHome().run('serve', ...words);
   expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(says) as string });
@@ -203,7 +203,7 @@ test('A port that is taken is refused, with who has it.', async () => {
   const { code, output } = bench.run('serve', '--port', String(port));
   holder.close();
   expect(code).toBe(2);
-  expect(output).toContain(`port ${port} of 127.0.0.1 is taken: process ${process.pid}`);
+  expect(output).toContain(`port ${port} of 127.0.0.1 is in use by process ${process.pid}`);
 });
 
 test('A second node on the same home is refused, with the pid of the first.', async () => {
@@ -247,19 +247,19 @@ test('HUP takes up node.json and the queues and says what changed; a wrong node.
   writeFileSync(join(bench.queues, 'shows.json'), JSON.stringify({ concurrency: 2 }));
   writeQueue(bench.queues, 'another', '#!/bin/sh\n');
   process.kill(node.pid, 'SIGHUP');
-  await node.says('env is "production" now, was not set');
-  await node.says(/port is 4444 now.*takes effect with the next start/);
+  await node.says('env changed from not set to "production"');
+  await node.says(/port changed from not set to 4444; takes effect at the next start/);
   await node.says('queue shows: concurrency changed');
-  await node.says('queue another: is new');
+  await node.says('queue another: added');
   const id = await bench.add('shows');
   await bench.until(id, 'done');
   expect(bench.log(id)).toBe('env production\n');
   writeFileSync(file, '{ "env": 7 }');
   process.kill(node.pid, 'SIGHUP');
-  await node.says(/the settings stay as they were: node\.json: env: must be a text, not 7/);
+  await node.says(/reload failed, settings unchanged: node\.json: env: must be a text, not 7/);
   rmSync(file);
   process.kill(node.pid, 'SIGHUP');
-  await node.says('env is not set now, was "production"');
+  await node.says('env changed from "production" to not set');
   await node.terminate();
 });
 
@@ -274,7 +274,7 @@ test('TERM stops it with 0 while its scripts go on; a second TERM ends it at onc
   expect((await node.terminate()).code).toBe(0);
   expect((await bench.find(id)).state).toBe('running');
   const next = await bench.serve();
-  await next.says('took up 1 running job');
+  await next.says('adopted 1 running job');
   writeFileSync(gate, '');
   await bench.until(id, 'done');
   expect(bench.log(id)).toBe('ended\n');

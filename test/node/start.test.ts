@@ -28,7 +28,7 @@ test('npm start serves a home of its own within two minutes, for people, and end
   );
   const url =
     lines
-      .find((line) => line.includes('page and API'))
+      .find((line) => line.includes('web UI and API'))
       ?.trim()
       .split(/\s+/)
       .at(-1) ?? '';
