@@ -47,7 +47,7 @@ const suites = [
   'relay',
   'web',
 ];
-const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'web']);
+const lastSuites = new Set(['processes', 'node', 'faults', 'relay', 'files', 'promises', 'web']);
 
 /** Measure time or memory: they run last, one after another, so that no other test takes their cores. */
 const quietFiles = [
@@ -56,11 +56,24 @@ const quietFiles = [
   'test/processes/blobs-memory.test.ts',
 ];
 
-/** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
-const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli', 'quiet']);
+/** Headline promises beside the whole of test/faults: nothing lost, nothing twice, no secret shown. They are never retried. */
+const promiseFiles = [
+  'test/processes/blobs-kill.test.ts',
+  'test/processes/blobs-race.test.ts',
+  'test/processes/many-jobs.test.ts',
+  'test/processes/runner-restart.test.ts',
+  'test/processes/same-id.test.ts',
+  'test/processes/scripts-restart.test.ts',
+  'test/relay/fault-table.test.ts',
+  'test/relay/killed.test.ts',
+  'test/server-files/logs.test.ts',
+];
 
-/** Suites with real processes and real time. Every retry is printed and counted by scripts/test.mjs; all others have none. */
-const retries = (name: string): number => (lastSuites.has(name) || name === 'quiet' ? 1 : 0);
+/** Each of their files has a process of its own: they start so many others that one of them might be left to the next file. */
+const alone = new Set(['processes', 'node', 'faults', 'relay', 'files', 'cli', 'promises', 'quiet']);
+
+/** Suites with real processes and real time. scripts/test.mjs prints and counts every retry; all other suites have none. */
+const retriedSuites = new Set(['processes', 'node', 'relay', 'files', 'web']);
 
 function groupOrder(name: string): number {
   if (name === 'quiet') return 2;
@@ -72,7 +85,8 @@ const project = (name: string, include: string[]) => ({
   test: {
     name,
     include,
-    ...(name === 'quiet' ? { maxWorkers: 1 } : { exclude: quietFiles }),
+    exclude: name === 'quiet' || name === 'promises' ? [] : [...quietFiles, ...promiseFiles],
+    ...(name === 'quiet' && { maxWorkers: 1 }),
     pool: 'forks' as const,
     setupFiles: [`${root}/test/support/end-with-vitest.ts`],
     // Limits for what hangs, and no measure of anything: they cost nothing where they are not reached.
@@ -80,7 +94,7 @@ const project = (name: string, include: string[]) => ({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 50 } },
     sequence: { groupOrder: groupOrder(name) },
-    retry: retries(name),
+    retry: retriedSuites.has(name) ? 1 : 0,
     // They hold nothing in their modules: a process runs file after file, and loads what they share once.
     isolate: alone.has(name),
     ...(name === 'web' && { globalSetup: [`${root}/test/web/one-browser.ts`] }),
@@ -100,6 +114,7 @@ export default defineConfig({
       project('guard', ['test/server-guard/**/*.test.ts']),
       project('files', ['test/server-files/**/*.test.ts']),
       ...suites.map((name) => project(name, [`test/${name}/**/*.test.ts`])),
+      project('promises', promiseFiles),
       project('quiet', quietFiles),
     ],
   },

@@ -21,8 +21,8 @@ shell completion: \`npx vitest run --project cli page -u\`. A test runs every ex
 | code | meaning |
 |---|---|
 | 0 | success |
-| 1 | refused: an unknown job, queue or node, an unavailable store, or a job in the wrong state |
-| 2 | bad usage or settings, including a token without the required role |
+| 1 | refused: an unknown job, queue or node, a job in the wrong state, an unavailable store, or a token without the required role |
+| 2 | bad usage or settings |
 
 \`run\` exits with the status of its command: 128 + n if signal n killed it, 127 if the command was not found, 130 if it was
 cancelled or left running by Ctrl-C. \`logs --search\` exits 1 if no line matches.

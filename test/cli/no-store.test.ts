@@ -72,6 +72,26 @@ describe('a directory without a store', () => {
   });
 });
 
+describe('a token before the first start of a node', () => {
+  it('is created together with the store, in a new directory or one with settings', async () => {
+    const [fresh, settled] = [join(bench.folder, 'fresh'), join(bench.folder, 'settled')];
+    mkdirSync(settled);
+    writeFileSync(join(settled, 'node.json'), '{}');
+    for (const home of [fresh, settled]) {
+      const { code } = await bench.run('token', 'create', 'first', '--role', 'admin', '--home', home);
+      expect([home, code, existsSync(join(home, 'store.db'))]).toEqual([home, 0, true]);
+    }
+  });
+
+  it('is refused in a directory with other files, which stays unchanged', async () => {
+    const folder = join(bench.folder, 'papers');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'letter.txt'), 'Dear');
+    const { code } = await bench.run('token', 'create', 'first', '--role', 'admin', '--home', folder);
+    expect([code, contents(folder)]).toEqual([2, ['letter.txt']]);
+  });
+});
+
 describe('a store of a future version', () => {
   let folder = '';
   beforeAll(async () => {

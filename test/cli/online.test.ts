@@ -298,7 +298,7 @@ describe('over TCP', () => {
     expect(await over(['ls', 'films'])).toMatchObject({ code: 0, stdout: expect.stringContaining('film-8') });
     expect(await over(['logs', 'film-8'])).toMatchObject({ code: 0, stdout: 'frame 1\nframe 2\n' });
     const refused = await over(['run', '--id', 'far', '--', 'touch', gateAt('far')]);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^longhaul: .*admin/);
     expect(await (await bench.longhaul()).find('far')).toBeNull();
   });
@@ -307,12 +307,12 @@ describe('over TCP', () => {
     const tokenFor = async (role: string): Promise<NodeJS.ProcessEnv> => ({
       LONGHAUL_TOKEN: (await bench.run('token', 'create', role, '--role', role)).stdout.trim(),
     });
-    expect(await over(['cancel', 'film-8'], await tokenFor('read'))).toMatchObject({ code: 2, stdout: '' });
+    expect(await over(['cancel', 'film-8'], await tokenFor('read'))).toMatchObject({ code: 1, stdout: '' });
     expect(await over(['run', '--', 'echo', 'far'], await tokenFor('admin'))).toMatchObject({
       code: 0,
       stdout: 'far\n',
     });
-    expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_unknown' })).toMatchObject({ code: 2 });
+    expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_unknown' })).toMatchObject({ code: 1 });
   });
 
   it('an upload resumes after a lost connection or a killed command, unless the file has changed', async () => {

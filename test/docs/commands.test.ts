@@ -43,7 +43,7 @@ it.each(pages)('docs/%s', (page) => {
 });
 
 it('finds commands at all, among them those of docs/multiple-nodes.md', () => {
-  expect(commandsOf('nodes.md')).toEqual([
+  expect(commandsOf('multiple-nodes.md')).toEqual([
     'longhaul serve --home /var/lib/longhaul --store redis://redis.example:6379 --listen 10.0.0.11',
     'longhaul nodes drain render-1 --wait',
     'longhaul nodes resume render-1',

@@ -184,4 +184,25 @@ export const sqlite = [
     replace: 'if (isBusy(error)) return',
     suites: ['src/stores/sqlite/engine/file-health.test.ts'],
   },
+  {
+    name: 'sqlite: damaged data is handed out',
+    file: 'src/stores/sqlite/tables/job-row.ts',
+    find: "return sum === null || (typeof text === 'string' && sumOf(text) === sum);",
+    replace: 'return sum === null || text !== null;',
+    suites: ['src/stores/sqlite/tables/damage.test.ts'],
+  },
+  {
+    name: 'sqlite: a damaged job stops the queue behind it',
+    file: 'src/stores/sqlite/tables/damaged-jobs.ts',
+    find: 'return { ...result, jobs, nextAt: moment.now + 1 };',
+    replace: 'return { ...result, jobs };',
+    suites: ['src/stores/sqlite/tables/damage.test.ts'],
+  },
+  {
+    name: 'sqlite: changed data keeps the checksum of the old',
+    file: 'src/stores/sqlite/tables/job-columns.ts',
+    find: 'DATA, sumOf(after.data));',
+    replace: 'DATA, sumOf(before.data));',
+    suites: ['src/stores/sqlite/tables/damage.test.ts'],
+  },
 ];

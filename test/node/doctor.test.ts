@@ -82,7 +82,7 @@ const blobIn = (home: string): string => {
 
 test('A healthy home has no fault, also while its node runs.', async () => {
   const bench = aHome();
-  expect(bad(examine(bench.home, { words: '--scrub' }))).toEqual([]);
+  expect(bad(examine(bench.home, { words: '--deep --scrub' }))).toEqual([]);
   const node = await bench.serve();
   await bench.until('one', 'done');
   const report = examine(bench.home);
@@ -204,6 +204,19 @@ const FAULTS: readonly Fault[] = [
     about: 'orphans',
     says: /processes of attempts that are over: \d+ \(job one\)/,
     cure: /kill -9 \d+/,
+  },
+  {
+    name: 'a job whose data has changed',
+    plant: (home) => {
+      const db = openDatabase(join(home, 'store.db'), 5_000);
+      db.exec("UPDATE jobs SET data = data || ' ' WHERE id = 'one'");
+      db.close();
+    },
+    how: { words: '--deep' },
+    code: 2,
+    about: 'jobs',
+    says: /job one: its data does not match its checksum/,
+    cure: /backup/,
   },
   {
     name: 'an attachment that has lost its bytes',

@@ -54,10 +54,8 @@ function isLivingPid(pid: number): boolean {
 }
 
 describe('terminating', () => {
-  // Again where the machine had other things to do: a second is a second.
   it('leaves nothing of many trees that are hard to end, within grace and a second', {
     timeout: 90_000,
-    retry: 3,
   }, async () => {
     const home = aHome();
     // Without control groups: where there are some, this would prove nothing about the other means.

@@ -102,8 +102,7 @@ async function leaveNothingInTime(ids: readonly string[], what: string): Promise
   expect(longestMs).toBeLessThan(graceMs + 1_000);
 }
 
-// Again where the machine had other things to do: a second is a second.
-describe('nothing is left of a process tree', { retry: 3 }, () => {
+describe('nothing is left of a process tree', () => {
   it(`after cancel: ${trees.length} trees`, async () => {
     const ids = await startTrees('tree', trees);
     const longhaul = await bench.longhaul();

@@ -55,17 +55,21 @@ export const NODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'doctor',
-    usage: ['[--scrub] [--json]'],
+    usage: ['[--deep] [--scrub] [--json]'],
     summary: 'check a data directory, its store and the machine, and print how to fix problems',
     description: 'Changes nothing. Exits 0 if all checks pass, 1 with warnings, 2 with errors.',
     options: {
+      deep: { type: 'flag', description: 'also read every job of a SQLite store and verify its checksums' },
       scrub: { type: 'flag', description: 'also read every attachment and verify its hash' },
       ...JSON_OUTPUT,
       ...TARGET,
     },
     examples: [
       { line: 'longhaul doctor', description: 'check ./longhaul' },
-      { line: 'longhaul doctor --scrub --json', description: 'verify every attachment and print JSON' },
+      {
+        line: 'longhaul doctor --deep --scrub --json',
+        description: 'verify every job and attachment, and print JSON',
+      },
     ],
     load: async () => (await import('../commands/node/doctor.ts')).doctor,
   },

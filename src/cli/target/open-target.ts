@@ -4,7 +4,7 @@
  *
  * A directory without a store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { LonghaulError } from '../../core/ports/errors.ts';
@@ -24,8 +24,8 @@ export interface Target {
 }
 
 export interface Opening {
-  /** Whether a data directory whose store does not exist yet gets one, as it does from the first `serve`. */
-  readonly createsStore?: boolean;
+  /** Where a store that does not exist yet is created, as the first `serve` does. Default: nowhere. */
+  readonly createsStore?: 'in a data directory' | 'in a new directory too';
 }
 
 export async function withTarget<T>(
@@ -42,13 +42,13 @@ export async function withTarget<T>(
   }
 }
 
-async function openTarget(args: Args, { createsStore = false }: Opening): Promise<Target> {
+async function openTarget(args: Args, opening: Opening): Promise<Target> {
   const home = homeOf(args.text('home'));
-  const address = await addressFor(args, home);
+  const address = await addressFor(args, home, opening);
   const isHttp = /^(unix|https?):/.test(address);
   const token = tokenFromEnv();
   const { connect } = await import('../../library/index.ts');
-  const create = createsStore && isDataDirectory(address);
+  const create = mayCreate(address, opening.createsStore);
   const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
   const longhaul = await connect(address, options);
   try {
@@ -59,19 +59,24 @@ async function openTarget(args: Args, { createsStore = false }: Opening): Promis
   }
 }
 
-/** A directory with `queues/` belongs to a node, even before its first start. */
-const isDataDirectory = (address: string): boolean => existsSync(homeAt(resolve(address)).queues);
+function mayCreate(address: string, where: Opening['createsStore']): boolean {
+  if (where === undefined || /^(?!file:|sqlite:)[a-z+]+:/i.test(address)) return false;
+  const { root, queues, settings } = homeAt(resolve(address));
+  // A directory with one of these belongs to a node, even before its first start.
+  if (existsSync(queues) || existsSync(settings)) return true;
+  return where === 'in a new directory too' && (!existsSync(root) || readdirSync(root).length === 0);
+}
 
 export function tokenFromEnv(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;
 }
 
-async function addressFor(args: Args, home: Home): Promise<string> {
+async function addressFor(args: Args, home: Home, { createsStore }: Opening): Promise<string> {
   const named = args.text('store') ?? process.env['LONGHAUL_STORE'];
   if (named !== undefined && named !== '') return named;
   const socket = join(home.root, 'node.sock');
   if (await answers(socket)) return `unix:${socket}`;
-  if (existsSync(home.root)) return home.root;
+  if (existsSync(home.root) || createsStore === 'in a new directory too') return home.root;
   throw new LonghaulError(
     'refused',
     `there is no data directory at ${home.root}: create it with longhaul serve, or choose another with --home or LONGHAUL_HOME`,

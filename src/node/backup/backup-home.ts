@@ -28,7 +28,7 @@ export interface BackupOptions {
 
 const BLOB = /^blobs\/[0-9a-f]{2}\/([0-9a-f]{64})$/;
 /** What an attempt leaves besides its log is of its processes, which are in no backup. */
-const OF_AN_ATTEMPT = /^jobs\/[^/]+\/attempts\/\d+\/(log[^/]*|attempt\.json|usage\.json)$/;
+const OF_AN_ATTEMPT = /^jobs\/[^/]+\/attempts\/\d+\/(log[^/]*|attempt\.jsonl|secrets\.json|usage\.json)$/;
 
 export async function backupHome(options: BackupOptions): Promise<BackupManifest> {
   await makeEmpty(options.to);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Order, toShimOrder } from './start-order.ts';
 
@@ -19,7 +20,7 @@ describe('an order', () => {
   it('becomes words for the shim, with nothing in them for a shell to read', () => {
     expect(toShimOrder(anOrder(), host)).toEqual({
       folder: '/f',
-      text: `home='${import.meta.dirname}'
+      text: `home='${join(import.meta.dirname, '../process')}'
 prepare_script() { umask 022; export A='; id' LONGHAUL_ATTEMPT_MARK='/f'; }
 set -- '/f' '/dev/null' '/f/work' 'B' '' '/b/setsid' '/q/script' '-rf' '$(id)'
 . "$home/shim.sh"

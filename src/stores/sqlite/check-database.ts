@@ -84,7 +84,7 @@ export function lookUpRecords(path: string, kind: string) {
   });
 }
 
-function looking<T>(path: string, look: (db: Database) => T): T {
+export function looking<T>(path: string, look: (db: Database) => T): T {
   const db = openToLook(path, OPENING_TIMEOUT_MS);
   try {
     return look(db);

@@ -27,7 +27,7 @@ export async function addTo(args: Args, { isKnown }: { readonly isKnown: boolean
     else print(id);
     return 0;
   };
-  return withTarget(args, addOne, { createsStore: true });
+  return withTarget(args, addOne, { createsStore: 'in a data directory' });
 }
 
 /** Parses each --hook: a URL, or event names and a URL, such as `failed,slow=https://…`. */

@@ -13,6 +13,7 @@ import { fault, fine, note, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
 import type { DatabaseFacts } from '../../../stores/sqlite/check-database.ts';
 import { checkDatabase, lookUpJobs, lookUpRecords } from '../../../stores/sqlite/check-database.ts';
+import { checkRows } from '../../../stores/sqlite/tables/check-rows.ts';
 import { storeMessages } from '../../daemon/serve-checks.ts';
 import { redactPassword } from '../../daemon/startup-lines.ts';
 
@@ -28,6 +29,9 @@ export interface StoreInspection {
 
 const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 const PAGE = 500;
+/** How many damaged jobs are named; the others are counted. */
+const MAX_NAMED = 20;
+const JOB_FIX = 'restore it from a backup, or delete it and add it again';
 const NOT_SHARED = { shared: null, close: (): Promise<void> => Promise.resolve() };
 
 const FIXES: Partial<Readonly<Record<ErrorCode, string>>> = {
@@ -36,7 +40,7 @@ const FIXES: Partial<Readonly<Record<ErrorCode, string>>> = {
   'store-unavailable': 'stop the process that locks it, or wait until it ends',
 };
 
-export function inspectDatabase(home: Home): StoreInspection {
+export function inspectDatabase(home: Home, { isDeep }: { isDeep: boolean }): StoreInspection {
   const { database } = home;
   if (!existsSync(database)) return withoutDatabase(home);
   try {
@@ -45,7 +49,8 @@ export function inspectDatabase(home: Home): StoreInspection {
       find: async (ids) => lookUpJobs(database, ids),
       records: async (kind) => lookUpRecords(database, kind),
     };
-    return { findings: findingsOf(facts, database), jobs, seenAt: facts.seenAt, ...NOT_SHARED };
+    const findings = [...findingsOf(facts, database), ...(isDeep ? rowFindings(database) : [])];
+    return { findings, jobs, seenAt: facts.seenAt, ...NOT_SHARED };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return {
@@ -55,6 +60,19 @@ export function inspectDatabase(home: Home): StoreInspection {
       ...NOT_SHARED,
     };
   }
+}
+
+function rowFindings(path: string): readonly Finding[] {
+  const { jobs, damaged, problems } = checkRows(path);
+  const found = [
+    ...problems.map((problem) => fault('database', `${path} is damaged: ${problem}`, FIXES['data-corrupt'] ?? '')),
+    ...damaged
+      .slice(0, MAX_NAMED)
+      .map(({ id, part }) => fault('jobs', `job ${id}: its ${part} does not match its checksum`, JOB_FIX)),
+  ];
+  const more = damaged.length - MAX_NAMED;
+  if (more > 0) found.push(fault('jobs', `${more} more jobs are damaged`, JOB_FIX));
+  return found.length > 0 ? found : [fine('jobs', `${jobs} jobs: all checksums match`)];
 }
 
 function withoutDatabase({ database }: Home): StoreInspection {

@@ -31,17 +31,21 @@ const COLOUR = { ok: 'green', note: 'dim', warning: 'yellow', error: 'red' } as 
 export async function doctor(args: Args): Promise<number> {
   if (args.positionals.length > 0) throw args.usageError('too many arguments');
   const home = homeOf(args.text('home'));
-  const findings = await examine(home, { store: args.text('store'), isScrubbing: args.flag('scrub') });
+  const options = { store: args.text('store'), isDeep: args.flag('deep'), isScrubbing: args.flag('scrub') };
+  const findings = await examine(home, options);
   const exit = Math.max(...findings.map(({ level }) => EXIT[level]));
   if (args.flag('json')) printJson({ home: home.root, exit, findings });
   else show(findings);
   return exit;
 }
 
-async function examine(
-  home: Home,
-  given: { store: string | undefined; isScrubbing: boolean },
-): Promise<readonly Finding[]> {
+interface DoctorOptions {
+  readonly store: string | undefined;
+  readonly isDeep: boolean;
+  readonly isScrubbing: boolean;
+}
+
+async function examine(home: Home, given: DoctorOptions): Promise<readonly Finding[]> {
   if (!existsSync(home.queues))
     return [
       fault(
@@ -52,7 +56,7 @@ async function examine(
     ];
   const ofHome = await checkHome(home, process.getuid?.() ?? 0);
   const node = await inspectNode(home);
-  const store = await inspectStore(home, given.store);
+  const store = await inspectStore(home, given);
   const now = Date.now();
   try {
     return [
@@ -70,10 +74,10 @@ async function examine(
   }
 }
 
-async function inspectStore(home: Home, named: string | undefined): Promise<StoreInspection> {
-  const address = named ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
+async function inspectStore(home: Home, { store, isDeep }: DoctorOptions): Promise<StoreInspection> {
+  const address = store ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
   const isServer = address !== null && isRedisAddress(address);
-  return isServer ? inspectServer(address) : inspectDatabase(home);
+  return isServer ? inspectServer(address) : inspectDatabase(home, { isDeep });
 }
 
 /** Ignores an invalid node.json, which is a finding of its own. */

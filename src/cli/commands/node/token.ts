@@ -35,7 +35,7 @@ async function create(args: Args, name: string): Promise<number> {
     role: checked('--role', args.text('role'), oneOf(...ROLES)),
     expiresAt: expiry(args.text('expires')),
   };
-  return withTarget(args, async ({ longhaul }) => {
+  const createIn = async ({ longhaul }: Target): Promise<number> => {
     const made = await makeToken(longhaul.store.records, wanted, Date.now());
     if (args.flag('json')) printJson({ ...made.token, token: made.text });
     else {
@@ -45,7 +45,9 @@ async function create(args: Args, name: string): Promise<number> {
       );
     }
     return 0;
-  });
+  };
+  // A node that listens beyond this machine needs a token before its first start.
+  return withTarget(args, createIn, { createsStore: 'in a new directory too' });
 }
 
 function expiry(text: string | undefined): number | null {

@@ -45,5 +45,7 @@ async function readClaim(ask: Ask, answer: readonly string[], from: number): Pro
     ({ id, lease }): Settlement => ({ id, token: lease?.token ?? 0, kind: 'fail', failure, delayMs: 0, final: true }),
   );
   if (failed.length > 0) await ask('settle', requests.settleArguments(failed));
+  // There may be others behind those that failed, and the worker has room for them.
+  if (failed.length > 0) return { jobs, now: Number(now), nextAt: Number(now) + 1 };
   return { jobs, now: Number(now), nextAt: nextAt === '' ? null : Number(nextAt) };
 }

@@ -12,16 +12,14 @@ import { firstRow } from './sqlite-database.ts';
 /** "LONG", by which a file says whose it is. */
 const APPLICATION_ID = 0x4c4f4e47;
 
-/** Schema 1 was never released, and nothing leads from it to here. */
-const OLDEST_VERSION = 2;
-const STEPS: readonly URL[] = ['002', '003', '004', '005', '006', '007', '008', '009', '010'].map(
-  (step) => new URL(`../schema/${step}.sql`, import.meta.url),
-);
+/** Each step upgrades the schema by one version. */
+const STEPS: readonly URL[] = ['001', '002'].map((step) => new URL(`../schema/${step}.sql`, import.meta.url));
 
-export const SCHEMA_VERSION = OLDEST_VERSION + STEPS.length - 1;
+export const SCHEMA_VERSION = STEPS.length;
+const OLDEST_VERSION = 1;
 
 export function applySchema(db: Database): void {
-  upgrade(db, OLDEST_VERSION - 1);
+  upgrade(db, 0);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
@@ -63,7 +61,7 @@ export function isOurs(db: Database): boolean {
 function upgrade(db: Database, version: number): void {
   db.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of STEPS.slice(version + 1 - OLDEST_VERSION)) db.exec(readFileSync(step, 'utf8'));
+    for (const step of STEPS.slice(version)) db.exec(readFileSync(step, 'utf8'));
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.exec('COMMIT');
   } catch (error) {

@@ -13,9 +13,10 @@ import { followClock } from '../../../core/operations/clock-step.ts';
 import { performMove } from '../../../core/operations/migrate.ts';
 import { perform } from '../../../core/operations/perform.ts';
 import { settingsChanged, throttleChanged } from '../../../core/operations/throttles.ts';
-import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { ClaimResult, StoreEvent } from '../../../core/ports/job-store.ts';
 import { closedWords } from '../../../core/ports/migration.ts';
 import { STRANGER_MEMORY_MS } from '../../../core/settings/settings.ts';
+import { refuseDamaged, withoutDamaged } from '../tables/damaged-jobs.ts';
 import { SqliteMigrationRows } from '../tables/migration-rows.ts';
 import { performOnRecords } from '../tables/record-calls.ts';
 import { SqliteRecords } from '../tables/sqlite-records.ts';
@@ -127,7 +128,10 @@ export class Session {
       return performMove(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
     if (name === 'maintain') this.#table.forgetStrangers(moment.now - STRANGER_MEMORY_MS);
-    return perform(this.#table, name, argument as never, moment);
+    const answer = perform(this.#table, name, argument as never, moment);
+    if (name === 'claim') return withoutDamaged(this.#table, answer as ClaimResult, moment);
+    refuseDamaged(name, answer);
+    return answer;
   }
 
   /** One call whose failure undoes nothing but itself. */

@@ -181,6 +181,8 @@ export function explain(error: unknown, path: string): unknown {
 /** A statement that fails in any other way found what no statement wrote. */
 function meaningOf(error: unknown): Meaning | undefined {
   if (errnoOf(error) !== undefined) return DISK;
+  // Texts of the store are JSON that was checked before it was written.
+  if (error instanceof SyntaxError) return DAMAGED;
   const code = codeOf(error);
   if (code === undefined || OURS.has(code)) return undefined;
   return MEANINGS.get(code) ?? DAMAGED;

@@ -10,6 +10,7 @@
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { HISTORY_EVENTS } from '../../../core/job/history.ts';
 import { JOB_STATES } from '../../../core/job/job.ts';
+import { LonghaulError } from '../../../core/ports/errors.ts';
 
 type Packed = readonly [
   after: number,
@@ -37,17 +38,29 @@ export function packRows(rows: readonly HistoryRow[], createdAt: number): string
   return rows.map((row) => packRow(row, createdAt)).join(',');
 }
 
+/** Throws `data-corrupt` for a text that no history has. */
 export function unpackRows(text: string, createdAt: number): readonly HistoryRow[] {
   const hasFirst = text.startsWith('[');
-  const packed = JSON.parse(`[${hasFirst ? text : text.slice(1)}]`) as readonly Packed[];
+  const packed = parse(`[${hasFirst ? text : text.slice(1)}]`);
   const rows = packed.map((row) => unpack(row, createdAt));
   return hasFirst ? rows : [unwrittenRow(createdAt), ...rows];
 }
 
+function parse(text: string): readonly Packed[] {
+  try {
+    return JSON.parse(text) as readonly Packed[];
+  } catch (error) {
+    throw damaged((error as Error).message, error);
+  }
+}
+
+function damaged(words: string, cause?: unknown): LonghaulError {
+  return new LonghaulError('data-corrupt', `the history of a job cannot be read: ${words}`, { cause });
+}
+
 function unpack([after, what, how, attempt, token, by, note]: Packed, createdAt: number): HistoryRow {
   const [event, state] = [HISTORY_EVENTS[what], JOB_STATES[how]];
-  if (event === undefined || state === undefined)
-    throw new Error(`a history has the unknown event ${what} or state ${how}`);
+  if (event === undefined || state === undefined) throw damaged(`it has the unknown event ${what} or state ${how}`);
   return { at: createdAt + after, event, state, attempt, token, by, note };
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Job, Lease } from '../../../core/job/job.ts';
 import { isBlocked, JOB_STATES } from '../../../core/job/job.ts';
-import { hasSameRest, restText } from './job-row.ts';
+import { hasSameRest, restText, sumOf } from './job-row.ts';
 
 export type SqlValue = string | number | null;
 
@@ -76,16 +76,19 @@ function plainDifference(before: Job, after: Job, values: SqlValue[]): number {
   if (before.attempt !== after.attempt) key |= put(values, after.attempt, ATTEMPT);
   if (before.endedAt !== after.endedAt) key |= put(values, after.endedAt, ENDED_AT);
   if (before.name !== after.name) key |= put(values, after.name, NAME);
-  if (before.result !== after.result) key |= put(values, after.result, RESULT);
+  if (before.result !== after.result) key |= put(values, after.result, RESULT, resultSum(after.result));
   if (before.checkpoint !== after.checkpoint) key |= put(values, after.checkpoint, CHECKPOINT);
-  if (before.data !== after.data) key |= put(values, after.data, DATA);
+  if (before.data !== after.data) key |= put(values, after.data, DATA, sumOf(after.data));
   return key;
 }
 
-function put(values: SqlValue[], value: SqlValue, bit: number): number {
-  values.push(value);
+/** `more`: what stands beside the value, in the order of its columns. */
+function put(values: SqlValue[], value: SqlValue, bit: number, ...more: readonly SqlValue[]): number {
+  values.push(value, ...more);
   return bit;
 }
+
+export const resultSum = (result: string | null): number | null => (result === null ? null : sumOf(result));
 
 function leaseDifference(before: Lease | null, after: Lease | null, values: SqlValue[]): number {
   if (after === null) return NO_LEASE;
@@ -134,9 +137,12 @@ export function readyColumn(job: Job, at: number): 0 | 1 | null {
   return job.runAt <= at ? 1 : 0;
 }
 
+const assigned = (name: (typeof PLAIN)[number]): string =>
+  name === 'data' || name === 'result' ? `${name} = ?, ${name}_sum = ?` : `${name} = ?`;
+
 /** What stands between SET and WHERE, with a question mark for each value, in their order. */
 export function assignmentsOf(key: number): readonly string[] {
-  const sets: string[] = PLAIN.filter((_, place) => key & (1 << place)).map((name) => `${name} = ?`);
+  const sets: string[] = PLAIN.filter((_, place) => key & (1 << place)).map(assigned);
   const set = (bit: number, columns: readonly string[], value = '?') => {
     if (key & bit) sets.push(...columns.map((name) => `${name} = ${value}`));
   };

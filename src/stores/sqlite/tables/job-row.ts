@@ -1,4 +1,9 @@
-/** A job as a row, read; and the rest: the parts that few jobs have, as one text. Parses only what is there. */
+/**
+ * A job as a row, read; and the rest: the parts that few jobs have, as one text. Parses only what is there.
+ *
+ * Invariant: a job whose data or result does not fit its checksum, or whose rest is no JSON, is read and marked: `damageOf`.
+ */
+import { crc32 } from 'node:zlib';
 import type { Job, JobPolicy, JobState, Lease } from '../../../core/job/job.ts';
 import { NO_SLOTS } from '../../../core/job/job.ts';
 
@@ -18,6 +23,8 @@ export type JobRow = readonly [
   result: string | null,
   checkpoint: string | null,
   data: string,
+  /** Null where there is none to compare with. */
+  dataSum: number | null,
   ...end: EndOfRow | readonly [],
 ];
 
@@ -32,15 +39,16 @@ type EndOfRow = readonly [
   pid: number | null,
   cancelAskedAt: number | null,
   pauseAskedAt: number | null,
+  resultSum: number | null,
 ];
 
 const selected = (names: string): string => names.replaceAll(/\w+/g, 'jobs.$&');
 /** For rows that are known to have no lease and no end; fewer columns are read faster. */
 export const WAITING_COLUMNS = selected(
-  'seq, id, queue, state, priority, run_at, returned_at, created_at, attempt, name, rest, result, checkpoint, data',
+  'seq, id, queue, state, priority, run_at, returned_at, created_at, attempt, name, rest, result, checkpoint, data, data_sum',
 );
 export const JOB_COLUMNS = `${WAITING_COLUMNS}, ${selected(
-  'ended_at, token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at',
+  'ended_at, token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, result_sum',
 )}`;
 
 type Rest = Pick<
@@ -87,24 +95,46 @@ const NO_REST: Rest = Object.freeze({
   forwardedTo: null,
 });
 
+/** `record`: the parts beside data and result. */
+export type Part = 'data' | 'result' | 'record';
+
+/** A symbol, so that it stays on a job through every change of it, is no part of the job, and never leaves the engine. */
+const DAMAGED = Symbol('damaged');
+
+/** Which part of a job is not what was written; null when it is sound. */
+export function damageOf(job: Job): Part | null {
+  return (job as { readonly [DAMAGED]?: Part })[DAMAGED] ?? null;
+}
+
+/** The checksum of a text, as it stands beside it. With a sign: such a number is bound faster and takes four bytes. */
+export const sumOf = (text: string): number => crc32(text) | 0;
+
 // biome-ignore format: one line a thought
 export function readJob(row: JobRow): Job {
   const [
     seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt,
-    name, rest, result, checkpoint, data,
-    endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
+    name, restText, result, checkpoint, data, dataSum,
+    endedAt = null, token = null, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt, resultSum = null,
   ] = row;
+  const rest = restText === null ? NO_REST : readRest(restText);
   const {
     tags, policy, unique, parents, dependents, delayMs, freedAt, failures, resends, crashes, interruptions, turn,
     coalesceKey, foldedInto, folded, slots, progress, failure, forwardedTo,
-  } = rest === null ? NO_REST : readRest(rest);
-  return {
+  } = rest ?? NO_REST;
+  const job: Job = {
     id, queue, name, data, state, priority, tags, policy, unique, parents, dependents,
     createdAt, seq, runAt, delayMs, freedAt, returnedAt, turn, coalesceKey, foldedInto, folded, slots, attempt, failures, resends, crashes, interruptions,
     lease: token === null ? null
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
   };
+  const part = !fits(data, dataSum) ? 'data' : !fits(result, resultSum) ? 'result' : rest === null ? 'record' : null;
+  return part === null ? job : Object.assign(job, { [DAMAGED]: part });
+}
+
+/** Damage may also leave a sum without its text, or a value that is no text. */
+function fits(text: string | null, sum: number | null): boolean {
+  return sum === null || (typeof text === 'string' && sumOf(text) === sum);
 }
 
 /** The same the other way, for a job that is to be read elsewhere. */
@@ -115,13 +145,18 @@ export function rowOf(job: Job): JobRow {
   // biome-ignore format: one line a thought
   return [
     seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt,
-    name, restText(job), result, checkpoint, job.data,
-    job.endedAt, token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt,
+    name, restText(job), result, checkpoint, job.data, null,
+    job.endedAt, token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt, null,
   ];
 }
 
-function readRest(text: string): Rest {
-  return { ...NO_REST, ...(JSON.parse(text) as Partial<Rest>) };
+/** Null when the text is no JSON. */
+function readRest(text: string): Rest | null {
+  try {
+    return { ...NO_REST, ...(JSON.parse(text) as Partial<Rest>) };
+  } catch {
+    return null;
+  }
 }
 
 /** Spelled out, as all that runs for every transition. */

@@ -22,9 +22,10 @@ import {
   leaseColumns,
   markColumns,
   readyColumn,
+  resultSum,
 } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
-import { JOB_COLUMNS, readJob, restText } from './job-row.ts';
+import { JOB_COLUMNS, readJob, restText, sumOf } from './job-row.ts';
 
 const MAX_REMEMBERED = 20_000;
 /** What is longer is read again, so that what is remembered stays small. */
@@ -35,7 +36,7 @@ const HISTORY = 1 << 24;
 
 const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt, turn,
   token, worker, lease_ms, lease_until, claimed_at, started_at, pid, cancel_asked_at, pause_asked_at, ended_at,
-  draft_at, failed_at, failure_group, blocked, name, rest, result, checkpoint, data, history`;
+  draft_at, failed_at, failure_group, blocked, name, rest, result, checkpoint, data, data_sum, result_sum, history`;
 
 export class JobRows {
   readonly #db: Database;
@@ -55,8 +56,9 @@ export class JobRows {
     this.#byId = db.prepare(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ?`);
     this.#history = db.prepare('SELECT history, created_at FROM jobs WHERE id = ?');
     this.#cutHistory = db.prepare('UPDATE jobs SET history = ?, history_rows = ? WHERE seq = ?');
-    this.#insertPlain = db.prepare(`INSERT INTO jobs (seq, id, queue, state, ready, priority, run_at, created_at, data)
-      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6)`);
+    this.#insertPlain =
+      db.prepare(`INSERT INTO jobs (seq, id, queue, state, ready, priority, run_at, created_at, data, data_sum)
+      VALUES (?1, ?2, ?3, 'waiting', 1, ?4, ?5, ?5, ?6, ?7)`);
     this.#insert = db.prepare(`INSERT INTO jobs (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/g, '?')})`);
     this.#delete = db.prepare('DELETE FROM jobs WHERE seq = ?');
     this.#tag = db.prepare('INSERT OR IGNORE INTO tags (tag, seq) VALUES (?, ?)');
@@ -84,8 +86,8 @@ export class JobRows {
     const rest = restText(job);
     const history = packFirstRow(row, createdAt);
     if (isPlain(job, row.at) && rest === null && history === '')
-      execute(this.#insertPlain, seq, id, queue, priority, createdAt, data);
-    else execute(this.#insert, ...allColumns(job, row.at), rest, job.result, job.checkpoint, data, history);
+      execute(this.#insertPlain, seq, id, queue, priority, createdAt, data, sumOf(data));
+    else execute(this.#insert, ...allColumns(job, row.at), rest, ...textColumns(job), history);
     for (const tag of job.tags) this.#tag.run(tag, seq);
     this.#remember(job);
   }
@@ -93,7 +95,7 @@ export class JobRows {
   /** With all its history; whatever there was of it must be gone. */
   restore(job: Job, history: readonly HistoryRow[], at: number): void {
     const text = packRows(history, job.createdAt);
-    execute(this.#insert, ...allColumns(job, at), restText(job), job.result, job.checkpoint, job.data, '');
+    execute(this.#insert, ...allColumns(job, at), restText(job), ...textColumns(job), '');
     execute(this.#cutHistory, text, history.length, job.seq);
     for (const tag of job.tags) this.#tag.run(tag, job.seq);
   }
@@ -171,6 +173,11 @@ function allColumns(job: Job, at: number): readonly SqlValue[] {
   const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
   const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt, turn];
   return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
+}
+
+/** As COLUMNS, from the result on. */
+function textColumns({ result, checkpoint, data }: Job): readonly SqlValue[] {
+  return [result, checkpoint, data, sumOf(data), resultSum(result)];
 }
 
 function updateSql(key: number): string {

@@ -23,6 +23,7 @@ import { inPageOrder, SPAN_NAMES } from '../../../core/statistics/series.ts';
 import type { CellKind } from '../../../core/statistics/statistics.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
+import { refuse } from './damaged-jobs.ts';
 import { unpackRows } from './history-text.ts';
 import type { JobRow } from './job-row.ts';
 import { JOB_COLUMNS, readJob } from './job-row.ts';
@@ -189,6 +190,7 @@ export class SqliteMigrationRows implements MigrationRows {
     );
     return rows.map(([history, ...row]) => {
       const job = readJob(row);
+      refuse(job);
       const value = {
         job,
         history: unpackRows(history, job.createdAt),

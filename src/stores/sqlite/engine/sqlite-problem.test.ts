@@ -1,0 +1,62 @@
+/** Every error of SQLite that is not a bug of ours has a code of ours, and says which file, what and what to do. */
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { LonghaulError } from '../../../core/ports/errors.ts';
+import { openDatabase } from './sqlite-database.ts';
+import { explain } from './sqlite-problem.ts';
+
+const sqliteError = (name: string, code: number, systemErrno?: number): Error =>
+  Object.assign(new Error('words of SQLite'), { sqliteExtendedCode: code, sqliteCodeName: name, systemErrno });
+
+describe('an error of SQLite', () => {
+  it.each([
+    ['SQLITE_ERROR', 1, 'data-corrupt'],
+    ['SQLITE_PERM', 3, 'store-unavailable'],
+    ['SQLITE_BUSY', 5, 'store-unavailable'],
+    ['SQLITE_LOCKED', 6, 'store-unavailable'],
+    ['SQLITE_NOMEM', 7, 'store-unavailable'],
+    ['SQLITE_READONLY', 8, 'store-unavailable'],
+    ['SQLITE_IOERR', 266, 'store-unavailable'],
+    ['SQLITE_IOERR', 4874, 'store-full'],
+    ['SQLITE_CORRUPT', 11, 'data-corrupt'],
+    ['SQLITE_CORRUPT', 779, 'data-corrupt'],
+    ['SQLITE_FULL', 13, 'store-full'],
+    ['SQLITE_CANTOPEN', 14, 'store-unavailable'],
+    ['SQLITE_PROTOCOL', 15, 'store-unavailable'],
+    ['SQLITE_TOOBIG', 18, 'bad-input'],
+    ['SQLITE_CONSTRAINT', 2067, 'data-corrupt'],
+    ['SQLITE_NOTADB', 26, 'data-corrupt'],
+  ])('%s (%i) has the code %s', (name, number, code) => {
+    const explained = explain(sqliteError(name, number), '/data/store.db') as LonghaulError;
+    expect(explained).toBeInstanceOf(LonghaulError);
+    expect(explained).toMatchObject({ code, message: expect.stringContaining('/data/store.db') as string });
+    if (code !== 'store-full') expect(explained.message).toContain(`words of SQLite (${name}`);
+  });
+
+  it('names the error of the system behind it', () => {
+    const explained = explain(sqliteError('SQLITE_IOERR', 266, 5), '/data/store.db') as LonghaulError;
+    expect(explained.message).toBe(
+      '/data/store.db cannot be read or written: words of SQLite (SQLITE_IOERR 266, EIO); ' +
+        'check the disk and the rights of the folder',
+    );
+  });
+
+  it('is told by the code that the package really gives', () => {
+    const folder = '/nonexistent-folder-of-a-test';
+    expect(existsSync(folder)).toBe(false);
+    let thrown: unknown;
+    try {
+      openDatabase(`${folder}/store.db`, 0);
+    } catch (error) {
+      thrown = explain(error, folder);
+    }
+    expect(thrown).toMatchObject({ code: 'store-unavailable' });
+    expect((thrown as Error).message).toContain('(SQLITE_CANTOPEN, ENOENT)');
+  });
+
+  it('is left as it is where only a bug can cause it, and so is an error of anything else', () => {
+    const misuse = sqliteError('SQLITE_MISUSE', 21);
+    const other = new TypeError('no such method');
+    expect([explain(misuse, 'x'), explain(other, 'x')]).toEqual([misuse, other]);
+  });
+});
