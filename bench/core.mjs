@@ -10,7 +10,7 @@
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { optionsOrEnd } from '../scripts/usage.mjs';
+import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { contenders, isOurs } from './frame/contenders.mjs';
 import { openArena } from './frame/environment.mjs';
 import { createFigures } from './frame/figures.mjs';
@@ -84,7 +84,7 @@ async function measure({ part, title, names, isSteady, once }, { arena, figures 
 }
 
 function readArguments() {
-  const { values } = optionsOrEnd(import.meta.url, {
+  const { values } = parseOptionsOrExit(import.meta.url, {
     options: {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },

@@ -13,10 +13,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
-import { optionsOrEnd } from '../scripts/usage.mjs';
+import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 
-const { values } = optionsOrEnd(import.meta.url, {
+const { values } = parseOptionsOrExit(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },

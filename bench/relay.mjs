@@ -14,10 +14,10 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { optionsOrEnd } from '../scripts/usage.mjs';
+import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 
-const { values } = optionsOrEnd(import.meta.url, {
+const { values } = parseOptionsOrExit(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -101,7 +101,7 @@ async function startNode(name) {
   let pid = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     pid ||= Number(/^pid (\d+)$/.exec(line)?.[1] ?? 0);
-    const port = Number(/page and API.*:(\d+)/.exec(line)?.[1] ?? 0);
+    const port = Number(/web UI and API.*:(\d+)/.exec(line)?.[1] ?? 0);
     if (port > 0) return { home, pid, port };
   }
   throw new Error(`${name} did not start`);

@@ -15,11 +15,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../dist/library/index.js';
 import { startMaintenance } from '../dist/worker/loop/maintenance.js';
-import { optionsOrEnd } from '../scripts/usage.mjs';
+import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 import { startRedis } from './frame/redis-server.mjs';
 
-const { values } = optionsOrEnd(import.meta.url, {
+const { values } = parseOptionsOrExit(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },

@@ -10,12 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../dist/library/index.js';
 import { launchBrowser } from '../scripts/browser.mjs';
 import { makeHome, startNode } from '../scripts/served-node.mjs';
-import { optionsOrEnd } from '../scripts/usage.mjs';
+import { parseOptionsOrExit } from '../scripts/usage.mjs';
 import { isBusy } from './frame/machine.mjs';
 import { firstContent, memoryOf, openPage, untilSeen, wheelFrames } from './web/look.mjs';
 import { endJobs, makeQueues } from './web/seed.mjs';
 
-const { values } = optionsOrEnd(import.meta.url, {
+const { values } = parseOptionsOrExit(import.meta.url, {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },

@@ -1,9 +1,8 @@
 /**
- * Builds dist/ from src/, and dist/web from web/. Does nothing when nothing changed since the last build.
+ * Builds dist/ from src/, and dist/web from web/. Does nothing if nothing changed since the last build.
  *
- * The compiler writes into a folder of its own; then only the files that differ are moved into dist/, each in one
- * step, and files whose source is gone are removed. So a test that runs meanwhile never loads half a file.
- * Two builds at once are made to wait for each other.
+ * The compiler writes to a temporary directory. Then each changed file is renamed into dist/, and files without a source
+ * are removed, so that a running test never loads a partial file. A lock serializes concurrent builds.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +11,7 @@ import { buildWeb } from './build-web.mjs';
 import { bundleEntries } from './bundle-entries.mjs';
 import { copyAssets } from './copy-assets.mjs';
 import { filesUnder, fingerprintOf } from './fingerprint.mjs';
-import { bin, cacheFolder, main, root, run, say, seconds, Trouble } from './script-support.mjs';
+import { bin, cacheFolder, main, print, root, run, seconds, UserError } from './script-support.mjs';
 
 const source = join(root, 'src');
 const target = join(root, 'dist');
@@ -22,11 +21,11 @@ const lock = join(cacheFolder, 'build.lock');
 const lockWaitMs = 120_000;
 
 /**
- * Brings dist/ up to date; answers { built, errors }. Type errors do not keep the JavaScript from being written
- * (somebody may be in the middle of another part), but they are answered, and the next build tries again.
+ * Updates dist/ and returns { built, errors }. JavaScript is written despite type errors, which may be in a part under
+ * development. The errors are returned, and the next build compiles again.
  */
 export async function build({ force = false } = {}) {
-  if (!existsSync(source)) throw new Trouble('There is no src/ folder, so there is nothing to build.', { exitCode: 2 });
+  if (!existsSync(source)) throw new UserError('There is no src/ directory: nothing to build.', { exitCode: 2 });
   const release = await takeLock();
   try {
     const isWebNew = await buildWeb();
@@ -38,7 +37,7 @@ export async function build({ force = false } = {}) {
 }
 
 async function compile() {
-  const print = fingerprint();
+  const current = fingerprint();
   rmSync(next, { recursive: true, force: true });
   mkdirSync(next, { recursive: true });
   const { code, output } = await run(bin('tsc'), ['-p', 'tsconfig.build.json', '--outDir', next]);
@@ -48,9 +47,9 @@ async function compile() {
   replaceDifferingFiles(made);
   removeStaleFiles(new Set(made));
   rmSync(next, { recursive: true, force: true });
-  if (code === 0) writeFileSync(stamp, print);
+  if (code === 0) writeFileSync(stamp, current);
   else rmSync(stamp, { force: true });
-  return code === 0 ? '' : output || `The compiler ended with exit code ${code}.`;
+  return code === 0 ? '' : output || `The compiler exited with code ${code}.`;
 }
 
 const isFresh = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint();
@@ -64,7 +63,7 @@ const fingerprint = () =>
     'node_modules/typescript/package.json',
   ]);
 
-/** New ones first: a file that is replaced may name them. */
+/** Moves new files first, because a replaced file may import them. */
 function replaceDifferingFiles(made) {
   const isNew = (name) => !existsSync(join(target, name));
   for (const name of [...made].sort((a, b) => isNew(b) - isNew(a))) {
@@ -75,7 +74,7 @@ function replaceDifferingFiles(made) {
   }
 }
 
-/** What this build did not make is left over from an earlier one. */
+/** Removes the files of earlier builds that this build did not write. */
 function removeStaleFiles(made) {
   for (const name of filesUnder(target)) {
     if (name === '.stamp' || name.startsWith('web/') || made.has(name)) continue;
@@ -83,7 +82,7 @@ function removeStaleFiles(made) {
   }
 }
 
-/** One build at a time. A lock whose process is gone is taken over. */
+/** Serializes builds. A lock of an ended process is taken over. */
 async function takeLock() {
   mkdirSync(cacheFolder, { recursive: true });
   for (const end = Date.now() + lockWaitMs; Date.now() < end; await sleep(50)) {
@@ -95,13 +94,13 @@ async function takeLock() {
       if (!isHeld()) rmSync(lock, { force: true });
     }
   }
-  throw new Trouble(`Another build has held ${lock} for two minutes. If none is running, remove that file.`);
+  throw new UserError(`Another build has held ${lock} for two minutes. If no build is running, remove that file.`);
 }
 
 function isHeld() {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));
-    // Between its creation and its first byte the file is empty: the holder is alive, a moment ago.
+    // The file is empty between its creation and its first byte: then a new lock is held.
     if (pid === 0) return Date.now() - statSync(lock).mtimeMs < 1_000;
     process.kill(pid, 0);
     return true;
@@ -113,6 +112,6 @@ function isHeld() {
 await main(import.meta.url, async (args) => {
   const startedAt = Date.now();
   const { built, errors } = await build({ force: args.includes('--force') });
-  if (errors) throw new Trouble('The build has type errors (above).', { output: errors });
-  say(built ? `Built dist/ in ${seconds(Date.now() - startedAt)}.` : 'dist/ is up to date.');
+  if (errors) throw new UserError('The build has type errors (see above).', { output: errors });
+  print(built ? `Built dist/ in ${seconds(Date.now() - startedAt)}.` : 'dist/ is up to date.');
 });

@@ -1,23 +1,23 @@
 /**
- * What is started often begins from a few files instead of hundreds of small ones: reading and linking those was half of
- * what it costs to open an embedded store, and a third of what a command costs.
+ * Bundles the entry files of threads and programs that start often. Loading hundreds of small files took half of the time
+ * to open an embedded store, and a third of the time of a command.
  *
- * Only leaves are made so: nobody imports them, so no module of theirs can exist twice in one thread.
+ * Only files that no other file imports are bundled, so that no module exists twice in one thread.
  */
 import { rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { Trouble } from './script-support.mjs';
+import { UserError } from './script-support.mjs';
 
-/** Threads and processes: one file each. */
+/** Threads and processes: one bundle each. */
 const entries = [
   'stores/sqlite/engine/engine-thread',
   'worker/lease/lease-renewer-thread',
   'runner/process/runner-process',
 ];
-/** The commands of people, in one folder, which share what they load. */
+/** The command line programs: one directory of shared chunks. */
 const programs = { folder: 'cli', names: ['main', 'rq-main'] };
 
-/** Writes the entries over those that the compiler wrote into `target`. */
+/** Replaces the entry files that the compiler wrote to `target`. */
 export async function bundleEntries(source, target) {
   for (const entry of entries) await bundleEntry({ source, target, entry });
   await bundlePrograms(source, target);
@@ -25,20 +25,20 @@ export async function bundleEntries(source, target) {
 
 async function bundleEntry({ source, target, entry }) {
   const input = join(source, `${entry}.ts`);
-  const bundle = await openBundle({ input, plugins: [fromTheirOwnPlaces(dirname(input))] });
+  const bundle = await openBundle({ input, plugins: [keepModuleUrls(dirname(input))] });
   await bundle.write({ file: join(target, `${entry}.js`), format: 'esm', sourcemap: true });
   await bundle.close();
 }
 
-/** A command is loaded when it is asked for, and so is each kind of store; what many of them need stands together. */
+/** Each command and each kind of store is loaded on demand; shared modules are grouped in chunks. */
 async function bundlePrograms(source, target) {
   const [from, to] = [source, target].map((folder) => join(folder, programs.folder));
   const input = Object.fromEntries(programs.names.map((name) => [name, join(from, `${name}.ts`)]));
   const [first, client] = [new Set(), new Set()];
-  const ofClients = ['library/index.ts', 'cli/target/local-files.ts'].map((name) =>
-    noteNeeded(join(source, name), client),
+  const clientPlugins = ['library/index.ts', 'cli/target/local-files.ts'].map((name) =>
+    collectImports(join(source, name), client),
   );
-  const plugins = [fromTheirOwnPlaces(from), noteNeeded(input.main, first), ...ofClients];
+  const plugins = [keepModuleUrls(from), collectImports(input.main, first), ...clientPlugins];
   const bundle = await openBundle({ input, plugins, preserveEntrySignatures: false });
   rmSync(to, { recursive: true, force: true });
   const { output } = await bundle.write({
@@ -50,10 +50,10 @@ async function bundlePrograms(source, target) {
     codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(source, { first, client }) },
   });
   await bundle.close();
-  refuseCircles(output);
+  refuseCycles(output);
 }
 
-/** In layers, so that none of them waits for itself. A store that is not asked for is not loaded, nor is a node. */
+/** Groups modules by layer, so that no chunk imports itself. Stores and the node load only when a command needs them. */
 function groupsOf(source, { first, client }) {
   const under = (...folders) => {
     const paths = folders.map((folder) => `${join(source, folder)}/`);
@@ -69,10 +69,10 @@ function groupsOf(source, { first, client }) {
   ];
 }
 
-/** What the program needs before it knows what is wanted; not the program itself, which nobody may wait for. */
-function noteNeeded(program, needed) {
+/** Collects the static imports of a program, without the program itself: a chunk that imports it would deadlock. */
+function collectImports(program, needed) {
   return {
-    name: 'longhaul:note-needed',
+    name: 'longhaul:collect-imports',
     buildEnd() {
       const follow = (id) => {
         for (const next of this.getModuleInfo(id)?.importedIds ?? []) {
@@ -87,35 +87,35 @@ function noteNeeded(program, needed) {
 }
 
 /**
- * A part that needs itself on the way round would find half of it. And the programs wait for the command they load: one
- * that imported the program in turn would wait for ever.
+ * Refuses import cycles: a chunk in a cycle would see a partly initialized chunk. A program awaits the command that it
+ * loads, so a command that imports the program would deadlock.
  */
-function refuseCircles(output) {
+function refuseCycles(output) {
   const importsOf = new Map(output.map(({ fileName, imports = [] }) => [fileName, imports]));
-  const follow = (name, way) => {
-    if (way.includes(name)) throw new Trouble(`These parts need one another: ${[...way, name].join(', ')}.`);
-    for (const next of importsOf.get(name) ?? []) follow(next, [...way, name]);
+  const follow = (name, path) => {
+    if (path.includes(name)) throw new UserError(`Import cycle between chunks: ${[...path, name].join(' → ')}.`);
+    for (const next of importsOf.get(name) ?? []) follow(next, [...path, name]);
   };
   for (const name of importsOf.keys()) follow(name, []);
   const isProgram = (name) => programs.names.some((each) => name === `${each}.js`);
   const found = [...importsOf].find(([, imports]) => imports.some(isProgram));
-  if (found) throw new Trouble(`${found[0]} would wait for a program that waits for it.`);
+  if (found) throw new UserError(`Chunk ${found[0]} imports the program that loads it.`);
 }
 
 async function openBundle(options) {
-  // Loaded when it is needed: on a fresh clone this script is read before any package is there.
+  // Imported dynamically: on a fresh clone this script is loaded before any package is installed.
   const { rolldown } = await import('rolldown');
   return rolldown({ platform: 'node', external: /^[^./]/, logLevel: 'silent', ...options });
 }
 
-/** A file that a module finds beside itself is looked for where the compiler put that module. */
-function fromTheirOwnPlaces(folder) {
+/** Rewrites import.meta.url, so that a module finds the files beside its compiled file and not beside the bundle. */
+function keepModuleUrls(folder) {
   return {
-    name: 'longhaul:from-their-own-places',
+    name: 'longhaul:keep-module-urls',
     transform(code, id) {
       if (!id.endsWith('.ts') || !code.includes('import.meta.url')) return null;
-      const place = relative(folder, id).replace(/\.ts$/, '.js');
-      return { code: code.replaceAll('import.meta.url', `new URL('${place}', import.meta.url)`), map: null };
+      const path = relative(folder, id).replace(/\.ts$/, '.js');
+      return { code: code.replaceAll('import.meta.url', `new URL('${path}', import.meta.url)`), map: null };
     },
   };
 }

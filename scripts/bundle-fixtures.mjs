@@ -1,26 +1,26 @@
 /**
- * Makes one file of each program in test/fixtures/ that loads much: the proofs start hundreds of them, and to find,
- * read and link the files of dist/ and of the Redis client cost most of what such a process costs in all.
+ * Bundles the large programs of test/fixtures/ into one file each. The tests start hundreds of them, and loading the files
+ * of dist/ and of the Redis client took most of the time of such a process.
  *
- * The code is that of dist/, unchanged. What is made stands under a name that says what it was made of, so two runs at
- * once never meet half of it.
+ * The code is that of dist/, unchanged. The directory name contains a fingerprint of the inputs, so that two concurrent
+ * runs never see a partial bundle.
  */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from './fingerprint.mjs';
-import { cacheFolder, main, root, say } from './script-support.mjs';
+import { cacheFolder, main, print, root } from './script-support.mjs';
 
 const programs = ['worker', 'proof-worker', 'proof-adder', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
-const made = 'fixtures-';
-/** Whoever runs tests for longer than this from what was made before has to make it again. */
+const prefix = 'fixtures-';
+/** Bundles older than this are removed. */
 const keptMs = 24 * 3_600_000;
 
-/** Answers the folder with the programs. */
+/** Returns the directory with the programs. */
 export async function bundleFixtures() {
   const folder = join(
     cacheFolder,
-    made + fingerprintOf(['dist', 'test/fixtures', 'scripts/bundle-fixtures.mjs']).slice(0, 16),
+    prefix + fingerprintOf(['dist', 'test/fixtures', 'scripts/bundle-fixtures.mjs']).slice(0, 16),
   );
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return folder;
   removeOld();
@@ -30,7 +30,7 @@ export async function bundleFixtures() {
   try {
     renameSync(draft, folder);
   } catch (error) {
-    // Another run was quicker, with the same.
+    // A concurrent run created the same directory first.
     rmSync(draft, { recursive: true, force: true });
     if (!['EEXIST', 'ENOTEMPTY'].includes(error.code)) throw error;
   }
@@ -38,10 +38,10 @@ export async function bundleFixtures() {
 }
 
 async function bundleProgram(input, folder) {
-  // Loaded when it is needed, as all packages are by scripts.
+  // Imported dynamically, because scripts are loaded before packages are installed.
   const { rolldown } = await import('rolldown');
   const options = { platform: 'node', external: ['@photostructure/sqlite', 'pino'], logLevel: 'silent' };
-  const bundle = await rolldown({ ...options, input, plugins: [fromTheirOwnPlaces()] });
+  const bundle = await rolldown({ ...options, input, plugins: [keepModuleUrls()] });
   const name = basename(input, '.mjs');
   await bundle.write({
     dir: folder,
@@ -52,10 +52,10 @@ async function bundleProgram(input, folder) {
   await bundle.close();
 }
 
-/** A file that a module finds beside itself is looked for where that module was before. */
-function fromTheirOwnPlaces() {
+/** Rewrites import.meta.url, so that a module finds the files beside its original file. */
+function keepModuleUrls() {
   return {
-    name: 'longhaul:from-their-own-places',
+    name: 'longhaul:keep-module-urls',
     transform(code, id) {
       if (!code.includes('import.meta.url')) return null;
       return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null };
@@ -70,4 +70,4 @@ function removeOld() {
   }
 }
 
-await main(import.meta.url, async () => say(await bundleFixtures()));
+await main(import.meta.url, async () => print(await bundleFixtures()));

@@ -1,65 +1,65 @@
 /**
- * `npm run check`: format, lint, types, unused code, layers and style. All of them run, also when one fails.
+ * `npm run check`: format, lint, types, unused code, layers and style. All checks run, even if one fails.
  *
- *   npm run check -- format types   some of them
+ *   npm run check -- format types   only these checks
  */
-import { bin, main, run, say, seconds } from './script-support.mjs';
+import { bin, main, print, run, seconds } from './script-support.mjs';
 import { setUp } from './setup.mjs';
-import { wrongUse } from './usage.mjs';
+import { usageError } from './usage.mjs';
 
 const checks = [
   { name: 'format', command: 'biome', args: ['check', '--linter-enabled=false', '--error-on-warnings', '.'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
-  // Its threads share nothing, and each works out the same types again: four of them cost more than twice what one does.
+  // The threads of tsc share nothing and repeat the same work: four of them use more than twice the time of one.
   { name: 'types', command: 'tsc', args: ['--noEmit', '--singleThreaded'] },
   { name: 'unused code', command: 'knip', args: ['--no-progress', '--no-config-hints'] },
   { name: 'layers and style', command: 'vitest', args: ['run', '--project', 'conventions', '--reporter', 'dot'] },
 ];
 
-/** The compiler and the linter are written in Go: less collected garbage and one thread each, since others run beside. */
-const thrifty = { GOGC: '400', GOMAXPROCS: '1' };
+/** Compiler and linter are Go programs: one thread each, and fewer garbage collections, because other checks run too. */
+const goSettings = { GOGC: '400', GOMAXPROCS: '1' };
 
-/** Runs the checks, two at a time so that two cores are kept busy and not more; answers the names of those that failed. */
+/** Runs the checks, two at a time for two cores; returns the names of the failed ones. */
 export async function check({ only = checks.map((each) => each.name) } = {}) {
   const waiting = checks.filter((each) => only.includes(each.name));
   const failed = [];
-  const lane = async () => {
+  const runNext = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { isGood, lines } = await runCheck(next);
-      for (const line of lines) say(line);
+      for (const line of lines) print(line);
       if (!isGood) failed.push(next.name);
     }
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all([runNext(), runNext()]);
   return failed;
 }
 
 /**
- * The checks that are no suite, one after the other and behind whatever else runs. Begins at once; the function it
- * answers says what came of them and answers whether all are in order.
+ * Starts the checks that are not test suites, one after another, with low priority. Returns a function that waits for
+ * them, prints their results, and returns whether all passed.
  */
-export function checkBeside() {
+export function checkInBackground() {
   const outcomes = (async () => {
     const outcomes = [];
     for (const each of checks.filter(({ command }) => command !== 'vitest'))
-      outcomes.push(await runCheck(each, { isBehind: true }));
+      outcomes.push(await runCheck(each, { isLowPriority: true }));
     return outcomes;
   })();
-  // Whoever asks for the outcome hears of it; until then nobody does.
+  // The returned function reports a rejection; until then it must not be unhandled.
   outcomes.catch(() => undefined);
   return async () => {
-    for (const line of (await outcomes).flatMap(({ lines }) => lines)) say(line);
+    for (const line of (await outcomes).flatMap(({ lines }) => lines)) print(line);
     return (await outcomes).every(({ isGood }) => isGood);
   };
 }
 
 async function runCheck({ name, command, args }, options = {}) {
   const startedAt = Date.now();
-  const { code, output } = await run(bin(command), args, { env: { NO_COLOR: '1', ...thrifty }, ...options });
+  const { code, output } = await run(bin(command), args, { env: { NO_COLOR: '1', ...goSettings }, ...options });
   const [first = '', ...others] = [...output.matchAll(/^figures: (.*)$/gm)].map(([, each]) => each);
   const isGood = code === 0;
-  const word = isGood ? 'ok    ' : 'FAILED';
-  const line = `${word}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${first}`.trimEnd();
+  const status = isGood ? 'ok    ' : 'FAILED';
+  const line = `${status}  ${name.padEnd(18)} ${seconds(Date.now() - startedAt)}  ${first}`.trimEnd();
   const more = others.map((each) => `${' '.repeat(line.length - first.length)}${each}`);
   return { isGood, lines: isGood ? [line, ...more] : [line, output.trimEnd()] };
 }
@@ -68,12 +68,10 @@ await main(import.meta.url, async (only) => {
   const names = checks.map(({ name }) => name);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw wrongUse(import.meta.url, `There is no check "${unknown}"; there are ${names.join(', ')}.`);
+    throw usageError(import.meta.url, `There is no check "${unknown}". Checks: ${names.join(', ')}.`);
   await setUp({ allowTypeErrors: true });
   const failed = await check(only.length > 0 ? { only } : {});
   if (failed.length === 0) return 0;
-  say(
-    `Not in order: ${failed.join(', ')}.${failed.includes('format') ? ' `npm run format` puts the format right.' : ''}`,
-  );
+  print(`Failed: ${failed.join(', ')}.${failed.includes('format') ? ' `npm run format` fixes the format.' : ''}`);
   return 1;
 });

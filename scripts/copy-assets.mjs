@@ -1,5 +1,5 @@
 /**
- * Copies what the compiler leaves behind (Lua, SQL and shell files) from one folder to the same relative paths in another.
+ * Copies the files that the compiler ignores (Lua, SQL, shell) from one directory to the same relative paths in another.
  */
 import { cpSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';

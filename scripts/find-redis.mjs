@@ -1,27 +1,27 @@
 /**
- * Finds a Redis or Valkey server for the tests, and fetches one from Debian's packages when there is none.
+ * Finds a Redis or Valkey server for the tests, or downloads one from Debian packages.
  *
- * Order: REDIS_SERVER (a path), valkey-server or redis-server on PATH, the copy fetched earlier, a new copy.
- * As root the package is installed; otherwise it is unpacked into a cache folder and installed nowhere.
+ * Order: REDIS_SERVER (a path), valkey-server or redis-server on PATH, the downloaded copy, a new download.
+ * As root it installs the package; otherwise it unpacks the package into a cache directory.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installPackages, isRoot, onPath, tryRun } from './packages.mjs';
-import { cacheFolder, main, run, say, Trouble } from './script-support.mjs';
+import { cacheFolder, main, print, run, UserError } from './script-support.mjs';
 
 const folder = join(cacheFolder, 'redis');
 const packages = ['redis-server', 'redis-tools', 'liblzf1', 'libjemalloc2'];
 const advice = 'Install redis-server (6.2 or newer) or valkey-server, or set REDIS_SERVER to the path of one.';
 
-/** Answers { path, env, version }, or undefined when there is none to be had; in CI that is an error. */
+/** Returns { path, env, version }, or undefined if there is no server; in CI that is an error. */
 export async function findRedis() {
-  const found = (await findInstalled()) ?? (await fetchOne());
+  const found = (await findInstalled()) ?? (await download());
   if (found || process.env.CI !== 'true') return found;
-  throw new Trouble(`No Redis or Valkey server was found, and in CI the tests that need one must run. ${advice}`);
+  throw new UserError(`No Redis or Valkey server was found, and in CI the tests that need one must run. ${advice}`);
 }
 
 async function findInstalled() {
-  if (process.env.REDIS_SERVER) return await checkNamed(process.env.REDIS_SERVER);
+  if (process.env.REDIS_SERVER) return await requireServer(process.env.REDIS_SERVER);
   for (const name of ['valkey-server', 'redis-server']) {
     const path = onPath(name);
     const server = path && (await probe(path, {}));
@@ -30,18 +30,15 @@ async function findInstalled() {
   return await probeUnpacked();
 }
 
-async function checkNamed(path) {
+async function requireServer(path) {
   const server = existsSync(path) && (await probe(path, {}));
   if (server) return server;
-  throw new Trouble(
-    `REDIS_SERVER is ${path}, which is not a server of version 6.2 or newer that runs here. ${advice}`,
-    {
-      exitCode: 2,
-    },
-  );
+  throw new UserError(`REDIS_SERVER is ${path}, which does not run here or is older than 6.2. ${advice}`, {
+    exitCode: 2,
+  });
 }
 
-/** A server counts when it starts at all (its libraries are there) and is new enough. */
+/** Accepts a server if it starts (its libraries exist) and is new enough. */
 async function probe(path, env) {
   const { code, output } = await run(path, ['--version'], { env });
   const [, major, minor, patch] = /v=(\d+)\.(\d+)\.(\d+)/.exec(output) ?? [];
@@ -55,7 +52,7 @@ async function probeUnpacked() {
   return await probe(path, { LD_LIBRARY_PATH: libraryFolders().join(delimiter) });
 }
 
-/** Debian keeps libraries in a folder named after the machine, such as x86_64-linux-gnu. */
+/** Debian keeps libraries in a directory named after the architecture, such as x86_64-linux-gnu. */
 function libraryFolders() {
   const bases = [join(folder, 'usr', 'lib'), join(folder, 'lib')].filter(existsSync);
   return bases.flatMap((base) =>
@@ -65,16 +62,16 @@ function libraryFolders() {
   );
 }
 
-async function fetchOne() {
+async function download() {
   if (!onPath('apt-get') || !onPath('dpkg')) return undefined;
-  say('No Redis server on this machine; fetching one …');
+  print('No Redis server on this machine; downloading one …');
   const problem = isRoot() ? await installPackages(['redis-server']) : await unpackPackages();
   const server = problem ? undefined : await findInstalled();
-  if (!server) say(`That did not work${problem ? `: ${problem}` : '.'} ${advice}`);
+  if (!server) print(`The download failed${problem ? `: ${problem}` : '.'} ${advice}`);
   return server;
 }
 
-/** Needs no rights: apt is given folders of its own, so that it can also refresh its lists. */
+/** Works without root: apt gets directories of its own, so that it can refresh its package lists. */
 async function unpackPackages() {
   rmSync(folder, { recursive: true, force: true });
   const state = join(folder, 'apt');
@@ -98,6 +95,6 @@ async function unpackPackages() {
 await main(import.meta.url, async () => {
   const server = await findRedis();
   if (!server) return 1;
-  say(`${server.path} (${server.version})`);
-  for (const [name, value] of Object.entries(server.env)) say(`${name}=${value}`);
+  print(`${server.path} (${server.version})`);
+  for (const [name, value] of Object.entries(server.env)) print(`${name}=${value}`);
 });

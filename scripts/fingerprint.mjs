@@ -1,10 +1,10 @@
-/** Names, sizes and times of everything a build reads: also sees files that were deleted or put back. */
+/** Fingerprints of the inputs of a build, from names, sizes and modification times; deleted files change them too. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './script-support.mjs';
 
-/** Of files and whole folders, by their paths from the repository's root. */
+/** Returns the fingerprint of files and directories, given by their paths from the root of the repository. */
 export function fingerprintOf(paths) {
   const hash = createHash('sha256');
   for (const path of paths.flatMap((each) => [each, ...filesUnder(join(root, each)).map((name) => join(each, name))])) {

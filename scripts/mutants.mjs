@@ -1,11 +1,11 @@
 /**
- * `npm run test:mutants`: breaks Longhaul on purpose, one seeded bug at a time, and looks whether the suites notice.
+ * `npm run test:mutants`: applies one seeded bug at a time and checks that the test suites catch it.
  *
- *   npm run test:mutants                       every bug of test/mutants/list.mjs
- *   npm run test:mutants -- --only 'key,lua'   those whose name or file contains one of the words
- *   npm run test:mutants -- --by model         with those suites alone whose path contains the word
+ *   npm run test:mutants                       every mutant of test/mutants/list.mjs
+ *   npm run test:mutants -- --only 'key,lua'   mutants whose name or file contains one of the words
+ *   npm run test:mutants -- --by model         only suites whose path contains the word
  *
- * Each bug is put into a copy of the tree, so that the tree itself is never touched. A run of all of them is recorded in docs/test-report.md.
+ * Each mutant is applied to a copy of the tree; the tree itself stays unchanged. docs/test-report.md records a full run.
  */
 import {
   cpSync,
@@ -22,29 +22,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mutants } from '../test/mutants/list.mjs';
 import { findRedis } from './find-redis.mjs';
-import { main, root, run, say, seconds, Trouble } from './script-support.mjs';
+import { main, print, root, run, seconds, UserError } from './script-support.mjs';
 import { recordMutants } from './test-report.mjs';
-import { readOptions } from './usage.mjs';
+import { parseOptions } from './usage.mjs';
 
-const lanes = 2;
-/** Of the suites of one mutant; those of all mutants together, on code that is whole, may take longer. */
-const timeoutMs = { mutant: 240_000, whole: 900_000 };
+const concurrency = 2;
+/** Time limits: for the suites of one mutant, and for all suites on the unchanged code. */
+const timeoutMs = { mutant: 240_000, unchanged: 900_000 };
 const notCopied = new Set(['.git', 'node_modules', 'dist', 'build', 'coverage', 'docs', 'bench']);
 
 await main(import.meta.url, async (args) => {
   const word = { type: 'string', default: '' };
-  const { only, by } = readOptions(import.meta.url, { args, options: { only: word, by: word } }).values;
+  const { only, by } = parseOptions(import.meta.url, { args, options: { only: word, by: word } }).values;
   const chosen = mutants
     .map((mutant) => ({ ...mutant, suites: mutant.suites.filter((suite) => suite.includes(by)) }))
     .filter(({ name, file, suites }) => suites.length > 0 && isOneOf(`${name} ${file}`, only));
-  if (chosen.length === 0) throw new Trouble('There is no such mutant.', { exitCode: 2 });
+  if (chosen.length === 0) throw new UserError('No mutant matches these options.', { exitCode: 2 });
   const startedAt = Date.now();
-  const results = await inFolder(async (folder) => {
-    const whole = copyTree(root, join(folder, 'whole'));
-    for (const mutant of chosen) patch(whole, mutant, { isTrial: true });
-    const arena = { folder, whole, redis: await findRedis() };
-    await tryUnharmed(chosen, arena);
-    return inLanes(chosen, (mutant) => tryMutant(mutant, arena));
+  const results = await inTemporaryDirectory(async (folder) => {
+    const original = copyTree(root, join(folder, 'original'));
+    for (const mutant of chosen) patch(original, mutant, { isTrial: true });
+    const context = { folder, original, redis: await findRedis() };
+    await checkOriginal(chosen, context);
+    return inParallel(chosen, (mutant) => tryMutant(mutant, context));
   });
   report(results);
   const survived = results.filter(({ isCaught }) => !isCaught).length;
@@ -52,7 +52,7 @@ await main(import.meta.url, async (args) => {
   const tookMs = Date.now() - startedAt;
   if (chosen.length === mutants.length)
     recordMutants({ caught, all: results.length, tookMs, redis: await findRedis() });
-  say(`${caught} of ${results.length} mutants were caught, ${seconds(tookMs)}.`);
+  print(`${caught} of ${results.length} mutants were caught, ${seconds(tookMs)}.`);
   return survived === 0 ? 0 : 1;
 });
 
@@ -60,39 +60,39 @@ function isOneOf(text, words) {
   return words.split(',').some((word) => text.includes(word.trim()));
 }
 
-/** The results in the order of the items, whichever lane they were made in. */
-async function inLanes(items, work) {
+/** Returns the results in the order of the items. */
+async function inParallel(items, work) {
   const results = [];
   let next = 0;
-  const lane = async () => {
+  const runNext = async () => {
     while (next < items.length) {
-      const place = next++;
-      results[place] = await work(items[place]);
-      const { mutant, verdict } = results[place];
-      say(`  ${mutant.name}: ${verdict}`);
+      const index = next++;
+      results[index] = await work(items[index]);
+      const { mutant, verdict } = results[index];
+      print(`  ${mutant.name}: ${verdict}`);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: concurrency }, runNext));
   return results;
 }
 
-/** Suites that fail by themselves would catch everything. */
-async function tryUnharmed(chosen, { whole, redis }) {
+/** Requires that the suites pass on the unchanged code: a suite that fails anyway would catch every mutant. */
+async function checkOriginal(chosen, { original, redis }) {
   const suites = [...new Set(chosen.flatMap((mutant) => mutant.suites))];
-  say(`${chosen.length} mutants; first the ${suites.length} suites on code that is whole.`);
-  const verdict = await runSuites(whole, suites, { redis, workers: lanes, limitMs: timeoutMs.whole });
-  if (verdict !== '') throw new Trouble(`The suites fail without any mutant: ${verdict}`, { exitCode: 2 });
+  print(`${chosen.length} mutants; first the ${suites.length} suites on the unchanged code.`);
+  const verdict = await runSuites(original, suites, { redis, workers: concurrency, limitMs: timeoutMs.unchanged });
+  if (verdict !== '') throw new UserError(`The suites fail without any mutant: ${verdict}`, { exitCode: 2 });
 }
 
-async function tryMutant(mutant, { folder, whole, redis }) {
-  const tree = copyTree(whole, mkdtempSync(join(folder, 'mutant-')));
+async function tryMutant(mutant, { folder, original, redis }) {
+  const tree = copyTree(original, mkdtempSync(join(folder, 'mutant-')));
   patch(tree, mutant);
   const verdict = await runSuites(tree, mutant.suites, { redis, workers: 1, limitMs: timeoutMs.mutant });
   rmSync(tree, { recursive: true, force: true });
   return { mutant, isCaught: verdict !== '', verdict: verdict || 'SURVIVED' };
 }
 
-async function inFolder(work) {
+async function inTemporaryDirectory(work) {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-mutants-'));
   try {
     return await work(folder);
@@ -101,7 +101,7 @@ async function inFolder(work) {
   }
 }
 
-/** Everything that the suites need, with the packages by reference and their caches left behind. */
+/** Copies everything that the suites need; packages are linked, without their caches. */
 function copyTree(from, tree) {
   const packages = join(tree, 'node_modules');
   mkdirSync(packages, { recursive: true });
@@ -116,14 +116,14 @@ function copyTree(from, tree) {
   return tree;
 }
 
-/** A patch that no longer fits its file is a mistake in the list and not a bug that was caught. */
+/** Throws if the text to replace does not occur exactly once: that is an error in the list, not a caught mutant. */
 function patch(tree, { name, file, find, replace, and }, { isTrial = false } = {}) {
   const path = join(tree, file);
-  if (!existsSync(path)) throw new Trouble(`Mutant "${name}": there is no ${file}.`, { exitCode: 2 });
+  if (!existsSync(path)) throw new UserError(`Mutant "${name}": there is no ${file}.`, { exitCode: 2 });
   const text = readFileSync(path, 'utf8');
   const times = text.split(find).length - 1;
   if (times !== 1) {
-    throw new Trouble(`Mutant "${name}": its text stands ${times} times in ${file}, and must once:\n${find}`, {
+    throw new UserError(`Mutant "${name}": its text must occur once in ${file}, but occurs ${times} times:\n${find}`, {
       exitCode: 2,
     });
   }
@@ -135,14 +135,14 @@ function patch(tree, { name, file, find, replace, and }, { isTrial = false } = {
   if (and) patch(tree, { name, file, ...and }, { isTrial });
 }
 
-/** The title of the first test that failed, or nothing when none did. */
+/** Returns the title of the first failed test, or an empty string if all passed. */
 async function runSuites(tree, suites, { redis, workers, limitMs }) {
   const results = join(tree, 'results.json');
   rmSync(results, { force: true });
   const reporter = ['--reporter', 'json', '--outputFile', results];
   const args = ['run', '--bail', '1', '--maxWorkers', String(workers), ...reporter, ...suites];
   const env = redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {};
-  // The guard against a bug that makes a suite wait for ever.
+  // Limits the time, because a mutant can make a suite wait forever.
   const guarded = ['-k', '10', String(limitMs / 1000), join(tree, 'node_modules', '.bin', 'vitest'), ...args];
   const { code, output } = await run('timeout', guarded, {
     cwd: tree,
@@ -150,7 +150,7 @@ async function runSuites(tree, suites, { redis, workers, limitMs }) {
   });
   if (code === 0) return '';
   if (code === 124 || code === 137) return `the suites did not end within ${seconds(limitMs)}`;
-  if (!existsSync(results)) throw new Trouble(`The suites did not run: exit code ${code}.`, { output });
+  if (!existsSync(results)) throw new UserError(`The suites did not run: exit code ${code}.`, { output });
   return firstFailure(JSON.parse(readFileSync(results, 'utf8')), output);
 }
 
@@ -160,17 +160,17 @@ function firstFailure({ testResults }, output) {
     if (failed) return [...failed.ancestorTitles.slice(1), failed.title].join(': ');
     if (message) return `${name.split('/').at(-1)}: ${message.split('\n')[0]}`;
   }
-  throw new Trouble('The suites failed without a failed test.', { output });
+  throw new UserError('The suites failed without a failed test.', { output });
 }
 
 function report(results) {
   const width = (of) => Math.max(...results.map(of));
   const names = width(({ mutant }) => mutant.name.length);
   const files = width(({ mutant }) => mutant.file.length);
-  say('');
-  say(`${'mutant'.padEnd(names)}  ${'where'.padEnd(files)}  caught by`);
+  print('');
+  print(`${'mutant'.padEnd(names)}  ${'file'.padEnd(files)}  caught by`);
   for (const { mutant, verdict } of results) {
-    say(`${mutant.name.padEnd(names)}  ${mutant.file.padEnd(files)}  ${verdict}`);
+    print(`${mutant.name.padEnd(names)}  ${mutant.file.padEnd(files)}  ${verdict}`);
   }
-  say('');
+  print('');
 }

@@ -1,4 +1,4 @@
-/** Debian's packages, where there are any: what is on PATH, and installing what is not. */
+/** Finds programs on PATH and installs Debian packages. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run } from './script-support.mjs';
@@ -19,7 +19,7 @@ function isExecutable(path) {
   }
 }
 
-/** Answers undefined, or what went wrong. */
+/** Returns undefined, or the error message. */
 export async function installPackages(names) {
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   return (
@@ -28,7 +28,7 @@ export async function installPackages(names) {
   );
 }
 
-/** Runs a program; answers the last line it said when it failed. */
+/** Runs a program; returns undefined, or the last line of its output if it failed. */
 export async function tryRun(command, args, options) {
   const { code, output } = await run(command, args, options);
   return code === 0 ? undefined : (output.trim().split('\n').at(-1) ?? `${command} failed`);

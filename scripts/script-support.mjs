@@ -1,6 +1,6 @@
 /**
- * What the scripts share: where the repository is, how a step is run and timed, how trouble is said.
- * Plain Node, no dependencies: these scripts run before anything is installed.
+ * Shared by the scripts: paths, running of programs, error messages, help.
+ * Plain Node.js without dependencies: these scripts run before any package is installed.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const cacheFolder = join(root, 'node_modules', '.cache', 'longhaul');
 
-/** Something a person has to put right. `exitCode` 1: the work failed; 2: this machine or call cannot do it. */
-export class Trouble extends Error {
+/** An error that the user must fix; it prints no stack trace. `exitCode` 1: the work failed; 2: bad usage or environment. */
+export class UserError extends Error {
   constructor(message, { exitCode = 1, output = '' } = {}) {
     super(message);
     this.exitCode = exitCode;
@@ -24,13 +24,13 @@ export const bin = (name) => join(root, 'node_modules', '.bin', name);
 
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-export const say = (line) => console.log(line);
+export const print = (line) => console.log(line);
 
 /**
- * For what asks nobody outside this machine. Where a machine names certificates of its own, every Node that starts reads them
- * first, with all that it has itself: that is longer than the rest of its start, and a run of the tests starts very many.
+ * Removes NODE_EXTRA_CA_CERTS from the environment. With it, every Node.js process parses all certificates at its start,
+ * which takes longer than the rest of the start. The tests start many processes and call no other machine.
  */
-export function leaveCertificatesOut() {
+export function dropExtraCertificates() {
   delete process.env.NODE_EXTRA_CA_CERTS;
 }
 
@@ -40,7 +40,7 @@ const sameSignalMs = 250;
 let isForwarding = false;
 let stoppedBy = null;
 
-/** Signals meant for the script are passed to what it runs; the script then ends with that program's exit code. */
+/** Forwards the signals of the script to its child process; the script then exits with the code of the child. */
 function forwardSignals() {
   if (isForwarding) return;
   isForwarding = true;
@@ -48,8 +48,8 @@ function forwardSignals() {
 }
 
 /**
- * One Ctrl-C must reach the program once, since a second one means "force". A terminal signals the whole group by
- * itself, and npm passes on what it got as well.
+ * Forwards each signal once, because a second Ctrl-C means "force". A terminal signals the whole process group itself, and
+ * npm forwards its signals too.
  */
 function forward(signal) {
   stoppedBy ??= signal;
@@ -61,18 +61,17 @@ function forward(signal) {
 }
 
 /**
- * Runs a program. With `show` its output goes straight to the terminal, otherwise it is collected.
- * Resolves with { code, output }; a program that died of a signal has code 128 + its number. Whoever was told to stop
- * starts no other.
+ * Runs a program. With `show` its output goes to the terminal, otherwise it is collected. Resolves with { code, output };
+ * a program that a signal killed has code 128 + the signal's number. After a stop signal it starts no more programs.
  */
-export async function run(command, args, { show = false, isBehind = false, env = {}, cwd = root } = {}) {
-  if (stoppedBy !== null) throw new Trouble(`Stopped by ${stoppedBy}.`, { exitCode: 128 + signalNumber(stoppedBy) });
+export async function run(command, args, { show = false, isLowPriority = false, env = {}, cwd = root } = {}) {
+  if (stoppedBy !== null) throw new UserError(`Stopped by ${stoppedBy}.`, { exitCode: 128 + signalNumber(stoppedBy) });
   forwardSignals();
   return new Promise((resolve, reject) => {
     const stdio = show === true ? 'inherit' : [show === 'copy' ? 'inherit' : 'ignore', 'pipe', 'pipe'];
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio });
     children.add(child);
-    if (isBehind) child.on('spawn', () => stepBack(child.pid));
+    if (isLowPriority) child.on('spawn', () => lowerPriority(child.pid));
     let output = '';
     child.stdout?.on('data', (chunk) => (output += chunk));
     child.stderr?.on('data', (chunk) => (output += chunk));
@@ -82,7 +81,7 @@ export async function run(command, args, { show = false, isBehind = false, env =
     }
     child.on('error', (error) => {
       children.delete(child);
-      reject(new Trouble(`Could not start ${command}: ${error.message}`, { exitCode: 2 }));
+      reject(new UserError(`Could not start ${command}: ${error.message}`, { exitCode: 2 }));
     });
     child.on('close', (code, signal) => {
       children.delete(child);
@@ -91,8 +90,8 @@ export async function run(command, args, { show = false, isBehind = false, env =
   });
 }
 
-/** It leaves the cores to what is timed beside it. Where it is over already there is nothing to say. */
-function stepBack(pid) {
+/** Leaves the cores to the timed suites that run at the same time. Ignores a process that has already ended. */
+function lowerPriority(pid) {
   try {
     setPriority(pid, 5);
   } catch (error) {
@@ -104,31 +103,31 @@ const signalNumber = (signal) => ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 1
 
 const HELP = ['--help', '-h'];
 
-/** The comment that opens a file, without its stars. */
-export function helpOf(path) {
+/** Returns the header comment of a file as its help text. */
+export function helpText(path) {
   const [, comment = ''] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(readFileSync(path, 'utf8')) ?? [];
   return comment.replaceAll(/^ \* ?/gm, '');
 }
 
-/** Whether somebody asks for help; what follows a bare -- is for another program. */
-export function isHelpAsked(words) {
-  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
-  return own.some((word) => HELP.includes(word));
+/** Returns whether the arguments contain --help; arguments after a bare -- belong to another program. */
+export function wantsHelp(args) {
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  return own.some((arg) => HELP.includes(arg));
 }
 
 /**
- * Runs `work` when this file is the program that was started, and turns trouble into words and an exit code. What opens the
- * file is its help, unless `hasHelp` says that the program it starts has one of its own.
+ * Runs `work` if this file is the started program, and maps errors to messages and exit codes. `--help` prints the header
+ * comment of the file; with `hasHelp: false` the program handles --help itself.
  */
 export async function main(moduleUrl, work, { hasHelp = true } = {}) {
   if (fileURLToPath(moduleUrl) !== realpathSync(process.argv[1])) return;
   const args = process.argv.slice(2);
   try {
-    if (hasHelp && isHelpAsked(args)) say(helpOf(fileURLToPath(moduleUrl)));
+    if (hasHelp && wantsHelp(args)) print(helpText(fileURLToPath(moduleUrl)));
     else process.exitCode = (await work(args)) ?? 0;
   } catch (error) {
-    process.exitCode = error instanceof Trouble ? error.exitCode : 1;
+    process.exitCode = error instanceof UserError ? error.exitCode : 1;
     if (error.output) console.error(error.output.trimEnd());
-    console.error(error instanceof Trouble ? error.message : error);
+    console.error(error instanceof UserError ? error.message : error);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `longhaul serve` for a script that wants a node for a while: on a home of its own, on any free port, gone with the
- * script however that ends. Its scripts would outlive it, as they are meant to: whoever starts some cancels them.
+ * Starts `longhaul serve` for a script: with a data directory of its own, on a free port, and ended with the script however
+ * that ends. Jobs of the node outlive it, so the caller must cancel the jobs that it starts.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,17 +10,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from './script-support.mjs';
 
-/** A few lines of sh stand between: when this process ends, in whatever way, they see it and end the node. */
-const keeper = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
+/** A shell between the script and the node: when the script ends, its stdin closes and it ends the node. */
+const supervisor = '"$@" </dev/null & pid=$!; echo "pid $pid"; read -r _; kill "$pid"; wait "$pid"';
 const startMs = 60_000;
-const MOST_HEARD = 10_000;
+const MAX_OUTPUT = 10_000;
 
 export const makeHome = (name) => mkdtempSync(join(tmpdir(), `longhaul-${name}-`));
 
-/** Answers { pid, port, url, home, stop }. The home goes with it. */
+/** Returns { pid, port, url, home, stop }; `stop` also removes the data directory. */
 export async function startNode(home, env = {}) {
-  const words = [process.execPath, join(root, 'dist/cli/main.js'), 'serve', '--home', home, '--port', '0'];
-  const child = spawn('sh', ['-c', keeper, 'keeper', ...words, '--log-format', 'pretty'], {
+  const command = [process.execPath, join(root, 'dist/cli/main.js'), 'serve', '--home', home, '--port', '0'];
+  const child = spawn('sh', ['-c', supervisor, 'supervisor', ...command, '--log-format', 'pretty'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
@@ -31,7 +31,7 @@ export async function startNode(home, env = {}) {
   };
   const timer = setTimeout(() => child.stdin.end(), startMs);
   try {
-    const { pid, port } = await whereabouts(child);
+    const { pid, port } = await readAddress(child);
     return { pid, port, url: `http://127.0.0.1:${port}/`, home, stop };
   } catch (error) {
     await stop();
@@ -41,16 +41,16 @@ export async function startNode(home, env = {}) {
   }
 }
 
-/** Its lines are read to the end: a node whose pipe is full cannot say its last ones, and would never end. */
-function whereabouts(child) {
+/** Reads all lines to the end: a node whose pipe is full would block at its last lines and never end. */
+function readAddress(child) {
   return new Promise((resolve, reject) => {
-    let heard = '';
+    let output = '';
     const lines = createInterface({ input: child.stdout });
     lines.on('line', (line) => {
-      if (heard.length < MOST_HEARD) heard += `${line}\n`;
-      const [pid, port] = [/^pid (\d+)$/m.exec(heard)?.[1], /127\.0\.0\.1:(\d+)/.exec(heard)?.[1]];
+      if (output.length < MAX_OUTPUT) output += `${line}\n`;
+      const [pid, port] = [/^pid (\d+)$/m.exec(output)?.[1], /127\.0\.0\.1:(\d+)/.exec(output)?.[1]];
       if (pid && port) resolve({ pid: Number(pid), port: Number(port) });
     });
-    lines.on('close', () => reject(new Error(`the node ended before it said where it listens: ${heard}`)));
+    lines.on('close', () => reject(new Error(`the node ended before it printed its address: ${output}`)));
   });
 }

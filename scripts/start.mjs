@@ -1,6 +1,6 @@
 /**
- * `npm start`: makes things ready, then runs `longhaul serve` on ./longhaul, or on what LONGHAUL_HOME names. Arguments
- * and signals go to it (also --help), its exit code comes back.
+ * `npm start`: prepares the repository, then runs `longhaul serve` on ./longhaul or LONGHAUL_HOME. Passes on arguments
+ * (including --help) and signals, and exits with its exit code.
  */
 import { join } from 'node:path';
 import { main, root, run } from './script-support.mjs';
@@ -12,7 +12,7 @@ await main(
   import.meta.url,
   async (args) => {
     await setUp();
-    // Somebody looks at it, also through a pipe; `longhaul serve` itself writes JSON there.
+    // A developer reads the log even through a pipe, where `longhaul serve` itself would write JSON.
     const env = { LONGHAUL_LOG_FORMAT: process.env.LONGHAUL_LOG_FORMAT ?? 'pretty' };
     const { code } = await run(process.execPath, ['--enable-source-maps', program, 'serve', ...args], {
       show: true,

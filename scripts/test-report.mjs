@@ -15,7 +15,7 @@ const page = join(root, 'docs', 'test-report.md');
 const figuresFolder = join(root, 'build', 'test-report');
 const heading = ['suite', 'tests', 'retries', 'seconds', 'commit', 'date', 'machine'];
 
-/** Records a suite that was green at full size. `output` is what it printed. */
+/** Records a green run of a suite at full size. `output` is the output of the run. */
 export function recordSuite(suite, { tests, retries, tookMs, output, redis }) {
   writeRow([suite, tests, retries, Math.round(tookMs / 1000), commit(), today(), machineOf(redis)]);
   const figures = [...stripVTControlCharacters(output).matchAll(/^figures: (.*)$/gm)].map(([, line]) => line.trim());

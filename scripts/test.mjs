@@ -1,59 +1,59 @@
 /**
- * `npm test`: makes things ready, finds a Redis, runs every suite and beside them the checks.
+ * `npm test`: prepares the repository, finds a Redis server, runs every suite and, at the same time, the checks.
  *
- *   npm test                        every proof at a small size, within 10 minutes on two cores
- *   npm run test:all                the full sizes, suite after suite, and the mutants; docs/test-report.md keeps what was green
+ *   npm test                        every suite at small size, within 10 minutes on two cores
+ *   npm run test:all                every suite at full size, one after another, and the mutants; updates docs/test-report.md
  *   npm run test:all -- --only test/faults test/relay
  *   npm test -- --only test/model   one folder, without the checks
- *   npm test -- -- -t 'a title'     what follows a bare -- goes to vitest
+ *   npm test -- -- -t 'a title'     arguments after a bare -- go to vitest
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkBeside } from './check.mjs';
+import { check, checkInBackground } from './check.mjs';
 import { findPrograms } from './find-programs.mjs';
 import { findRedis } from './find-redis.mjs';
-import { bin, cacheFolder, leaveCertificatesOut, main, root, run, say, seconds } from './script-support.mjs';
+import { bin, cacheFolder, dropExtraCertificates, main, print, root, run, seconds } from './script-support.mjs';
 import { setUp } from './setup.mjs';
 import { recordSuite } from './test-report.mjs';
-import { wrongUse } from './usage.mjs';
+import { usageError } from './usage.mjs';
 
 const limitMs = 10 * 60_000;
 const results = join(cacheFolder, 'results.json');
 const outcome = join(cacheFolder, 'outcome.json');
 const outcomeReporter = join(root, 'test', 'support', 'outcome-reporter.ts');
 const mutants = join(root, 'scripts', 'mutants.mjs');
-/** At full size some of these start fifty processes, and others are timed: each has the machine for itself. */
+/** Suites whose files run one at a time at full size: some start fifty processes, others measure time. */
 const oneByOne = new Set(['test/faults']);
 /** A run with more retried tests than this fails. */
 const maxRetries = 5;
 
 await main(import.meta.url, async (args) => {
-  const { isFull, folders, rest } = readArguments(args);
+  const { isFull, folders, rest } = parseArguments(args);
   const startedAt = Date.now();
   const failed = [];
   const step = async (name, work) => {
     const stepStartedAt = Date.now();
     const isGood = await work();
     if (!isGood) failed.push(name);
-    say(`-- ${name}: ${isGood ? 'ok' : 'FAILED'}, ${seconds(Date.now() - stepStartedAt)}\n`);
+    print(`-- ${name}: ${isGood ? 'ok' : 'FAILED'}, ${seconds(Date.now() - stepStartedAt)}\n`);
   };
 
   await setUp({ allowTypeErrors: true });
-  leaveCertificatesOut();
+  dropExtraCertificates();
   await findPrograms();
   const redis = await findRedis();
-  say(
+  print(
     redis
       ? `Redis for the tests: ${redis.path} (${redis.version})`
-      : 'There is no Redis server: its tests will not run.',
+      : 'No Redis server: the tests that need one are skipped.',
   );
-  // All suites at their small size leave the cores idle at times, and have the checks of layers and style among them.
+  // Suites at small size leave the cores idle at times, so the checks run beside them; the conventions are a suite anyway.
   const isWhole = folders.length === 0;
-  const checked = isWhole && !isFull && rest.length === 0 ? checkBeside() : null;
+  const checked = isWhole && !isFull && rest.length === 0 ? checkInBackground() : null;
   if (isWhole && checked === null) await step('checks', async () => (await check()).length === 0);
   if (isFull && rest.length === 0) {
     for (const suite of folders.length > 0 ? folders : allSuites()) {
-      await step(`${suite} at full size`, () => proveSuite(suite, redis));
+      await step(`${suite} at full size`, () => runFullSuite(suite, redis));
     }
   } else {
     await step('suites', async () => (await runSuites({ redis, isFull, args: [...folders, ...rest] })).isGood);
@@ -63,7 +63,7 @@ await main(import.meta.url, async (args) => {
   return report({ failed, tookMs: Date.now() - startedAt, isFull });
 });
 
-function readArguments(args) {
+function parseArguments(args) {
   const cut = args.includes('--') ? args.indexOf('--') : args.length;
   const [own, rest] = [args.slice(0, cut), args.slice(cut + 1)];
   const isFull = own.includes('--full');
@@ -73,10 +73,10 @@ function readArguments(args) {
   const known = new Set(['--full', '--only', ...folders]);
   const unknown = own.filter((each) => !known.has(each));
   if (unknown.length === 0) return { isFull, folders, rest };
-  throw wrongUse(import.meta.url, `Unknown argument ${unknown.join(' ')}.`);
+  throw usageError(import.meta.url, `Unknown argument ${unknown.join(' ')}.`);
 }
 
-/** Those beside the sources, all at once, and each folder of test/ that has tests. */
+/** Returns the unit tests as one suite, and each folder of test/ that has tests. */
 function allSuites() {
   const hasTests = (name) => readdirSync(join(root, 'test', name)).some((file) => file.endsWith('.test.ts'));
   const isFolder = (entry) => entry.isDirectory() && hasTests(entry.name);
@@ -84,8 +84,8 @@ function allSuites() {
   return ['unit', ...folders.map(({ name }) => `test/${name}`)];
 }
 
-/** Part of a suite can be run as well, but proves nothing of the whole. */
-async function proveSuite(name, redis) {
+/** Runs a suite at full size and records it. A part of a suite is run but not recorded. */
+async function runFullSuite(name, redis) {
   const startedAt = Date.now();
   const suite = name.replace(/\/$/, '');
   const isWhole = allSuites().includes(suite);
@@ -107,12 +107,12 @@ async function runSuites({ redis, isFull, args }) {
     ...(redis ? { LONGHAUL_REDIS_SERVER: redis.path, ...redis.env } : {}),
   };
   const reporters = ['default', 'json', outcomeReporter].map((name) => `--reporter=${name}`);
-  const words = ['run', ...reporters, `--outputFile.json=${results}`, ...args];
-  const { code, output } = await run(bin('vitest'), words, { show: isFull ? 'copy' : true, env });
+  const vitestArgs = ['run', ...reporters, `--outputFile.json=${results}`, ...args];
+  const { code, output } = await run(bin('vitest'), vitestArgs, { show: isFull ? 'copy' : true, env });
   const notRun = reportNotRun();
-  const mayLeaveOut = process.env.CI !== 'true' || args.length > 0;
+  const maySkip = process.env.CI !== 'true' || args.length > 0;
   const retries = reportRetries();
-  const isGood = code === 0 && retries <= maxRetries && (notRun === 0 || mayLeaveOut);
+  const isGood = code === 0 && retries <= maxRetries && (notRun === 0 || maySkip);
   return { isGood, output, retries };
 }
 
@@ -120,10 +120,10 @@ async function runSuites({ redis, isFull, args }) {
 function reportRetries() {
   if (!existsSync(outcome)) return 0;
   const { retries } = JSON.parse(readFileSync(outcome, 'utf8'));
-  say(
+  print(
     `${retries.length} tests were retried${retries.length > maxRetries ? `; more than ${maxRetries} fail a run` : ''}.`,
   );
-  for (const { file, title, retries: times } of retries) say(`  ${file}: ${title} (${times})`);
+  for (const { file, title, retries: times } of retries) print(`  ${file}: ${title} (${times})`);
   return retries.length;
 }
 
@@ -136,9 +136,9 @@ function reportNotRun() {
     assertionResults.filter(isNotRun).map(({ fullName }) => `${name.slice(root.length + 1)}: ${fullName}`),
   );
   if (notRun.length === 0) return 0;
-  say(`${notRun.length} tests were not run:`);
-  for (const line of notRun.slice(0, 20)) say(`  ${line}`);
-  if (notRun.length > 20) say(`  … and ${notRun.length - 20} more`);
+  print(`${notRun.length} tests were skipped:`);
+  for (const line of notRun.slice(0, 20)) print(`  ${line}`);
+  if (notRun.length > 20) print(`  … and ${notRun.length - 20} more`);
   return notRun.length;
 }
 
@@ -149,7 +149,9 @@ async function runMutants() {
 
 function report({ failed, tookMs, isFull }) {
   if (!isFull && tookMs > limitMs)
-    say(`This took ${seconds(tookMs)}; it should end within ${seconds(limitMs)} on two cores.`);
-  say(failed.length === 0 ? `All is well, ${seconds(tookMs)}.` : `Failed: ${failed.join(', ')} (${seconds(tookMs)}).`);
+    print(`This took ${seconds(tookMs)}; the target is ${seconds(limitMs)} on two cores.`);
+  print(
+    failed.length === 0 ? `All passed in ${seconds(tookMs)}.` : `Failed: ${failed.join(', ')} (${seconds(tookMs)}).`,
+  );
   return failed.length === 0 ? 0 : 1;
 }

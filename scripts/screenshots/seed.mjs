@@ -1,8 +1,8 @@
-/** A node as one meets it on a working day: films that are made, pictures that were, an import that went wrong. */
+/** Sample jobs for the screenshots: running transcodes, finished thumbnails, a failed import. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Scripts outlive their node: they go by themselves when their home is gone, and never run for long. */
+/** Scripts outlive their node, so this one exits when its data directory is removed, and has a time limit. */
 const transcode = `#!/bin/bash
 film=$(basename "$RQ_PARAM1"); first=$RQ_PARAM2
 printf '\\033[1m== %s ==\\033[0m\\n' "$film"
@@ -41,7 +41,7 @@ export function makeQueues(home) {
   put('backup', '#!/bin/sh\nexit 0\n', { state: 'paused', note: 'the tape is full: Ann brings a new one on Monday' });
 }
 
-/** Answers the jobs that are shown; resolved when all that should have ended has. */
+/** Adds the sample jobs; returns the ids that the screenshots show. */
 export async function addJobs(call) {
   const add = (body) => call('POST', 'api/jobs', body);
   const pictures = Array.from({ length: 18 }, (_, n) => ({

@@ -1,23 +1,23 @@
 /**
- * A picture of a page in few bytes: at most 256 colours, which is what such a page has but for the edges of its letters.
- * Takes and gives the bytes of a PNG as Chromium makes them: 8 bits a channel, not interlaced.
+ * Shrinks a screenshot to a palette of 256 colours; a page has no more, except at the edges of its letters.
+ * Input and output are PNG files; the input is as Chromium writes it: 8 bits a channel, not interlaced.
  */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-const MOST_COLOURS = 256;
-const USED_MOST = 128;
+const MAX_COLOURS = 256;
+const MOST_USED_COLOURS = 128;
 
 export function smallPng(png) {
   const { width, height, pixels, channels } = decode(png);
   const colours = paletteOf(pixels, channels);
-  const places = new Map(colours.map((colour, place) => [colour, place]));
+  const indexes = new Map(colours.map((colour, index) => [colour, index]));
   const rows = Buffer.alloc((width + 1) * height);
   for (let y = 0, at = 0; y < height; y += 1)
     for (let x = 0; x < width; x += 1, at += channels) {
       const colour = colourAt(pixels, at);
-      if (!places.has(colour)) places.set(colour, nearest(colours, colour));
-      rows[y * (width + 1) + 1 + x] = places.get(colour);
+      if (!indexes.has(colour)) indexes.set(colour, nearest(colours, colour));
+      rows[y * (width + 1) + 1 + x] = indexes.get(colour);
     }
   return encode({ width, height, rows, colours });
 }
@@ -25,7 +25,7 @@ export function smallPng(png) {
 const colourAt = (pixels, at) => (pixels[at] << 16) | (pixels[at + 1] << 8) | pixels[at + 2];
 const partsOf = (colour) => [colour >> 16, (colour >> 8) & 255, colour & 255];
 
-/** Those that are used most, and then whatever is least like them: a single word may have a colour of its own. */
+/** Returns the most used colours, then the colours farthest from them: a single word may have a colour of its own. */
 function paletteOf(pixels, channels) {
   const counts = new Map();
   for (let at = 0; at < pixels.length; at += channels) {
@@ -33,9 +33,9 @@ function paletteOf(pixels, channels) {
     counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
   const byUse = [...counts].sort(([, a], [, b]) => b - a).map(([colour]) => colour);
-  const palette = byUse.slice(0, USED_MOST);
-  const left = byUse.slice(USED_MOST).map((colour) => ({ colour, away: distanceTo(palette, colour) }));
-  while (palette.length < MOST_COLOURS && left.length > 0) {
+  const palette = byUse.slice(0, MOST_USED_COLOURS);
+  const left = byUse.slice(MOST_USED_COLOURS).map((colour) => ({ colour, away: distanceTo(palette, colour) }));
+  while (palette.length < MAX_COLOURS && left.length > 0) {
     const next = left.reduce((most, each) => (each.away > most.away ? each : most)).colour;
     palette.push(next);
     for (const each of left) each.away = Math.min(each.away, distance(next, each.colour));
@@ -45,7 +45,7 @@ function paletteOf(pixels, channels) {
 
 const distance = (a, b) => {
   const [one, other] = [partsOf(a), partsOf(b)];
-  return one.reduce((sum, part, place) => sum + (part - other[place]) ** 2, 0);
+  return one.reduce((sum, part, index) => sum + (part - other[index]) ** 2, 0);
 };
 const distanceTo = (colours, colour) => Math.min(...colours.map((each) => distance(each, colour)));
 
@@ -59,7 +59,8 @@ function decode(png) {
   const header = chunks.find(({ type }) => type === 'IHDR').data;
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const channels = { 2: 3, 6: 4 }[header[9]];
-  if (header[8] !== 8 || channels === undefined || header[12] !== 0) throw new Error('this is no PNG of a browser');
+  if (header[8] !== 8 || channels === undefined || header[12] !== 0)
+    throw new Error('unsupported PNG format: expected 8 bits a channel, not interlaced');
   const packed = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data));
   return { width, height, channels, pixels: unfilter(inflateSync(packed), { stride: width * channels, channels }) };
 }
@@ -72,7 +73,7 @@ function* chunksOf(png) {
   }
 }
 
-/** Each row of a PNG is told as the difference to what stands left of it and above it. */
+/** Reverses the row filters of PNG: each byte is stored as the difference to its left and upper neighbours. */
 function unfilter(raw, { stride, channels }) {
   const height = raw.length / (stride + 1);
   const pixels = Buffer.alloc(stride * height);

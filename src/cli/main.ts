@@ -1,36 +1,36 @@
 #!/usr/bin/env node
-import { commandNamed, helpOf, helpOfAll } from './commands/shell/help.ts';
+import { commandHelp, overviewHelp, requireCommand } from './commands/shell/help.ts';
 import { outputError, watchOutputs } from './output/closed-output.ts';
-import { sayWhy } from './output/exit-code.ts';
+import { reportError } from './output/exit-code.ts';
 import { print } from './output/screen.ts';
 /**
- * `longhaul`: the command line. Finds the command in the table, reads its words by it, loads it and runs it, and turns
- * its end into an exit code. Nothing heavy is loaded before it is known what is wanted.
+ * `longhaul`: the command line. Finds the command in the table, parses its arguments, loads and runs it, and maps the
+ * result to an exit code. Heavy modules are loaded only after the command is known.
  */
-import { Call } from './table/call.ts';
+import { Args } from './table/args.ts';
 
-async function main([name, ...words]: readonly string[]): Promise<number> {
+async function main([name, ...argv]: readonly string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h') {
-    print(helpOfAll());
+    print(overviewHelp());
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
-    print((await import('./package-version.ts')).versionOfPackage());
+    print((await import('./package-version.ts')).packageVersion());
     return 0;
   }
-  const spec = commandNamed(name);
-  if (asksForHelp(words)) {
-    print(helpOf(spec));
+  const spec = requireCommand(name);
+  if (wantsHelp(argv)) {
+    print(commandHelp(spec));
     return 0;
   }
-  const call = new Call(spec, words);
-  return (await spec.load())(call);
+  const args = new Args(spec, argv);
+  return (await spec.load())(args);
 }
 
-/** Before `--`: what comes after it belongs to somebody else. */
-function asksForHelp(words: readonly string[]): boolean {
-  const end = words.indexOf('--');
-  const own = end < 0 ? words : words.slice(0, end);
+/** Looks only before `--`: the arguments after it belong to the command that the job runs. */
+function wantsHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const own = end < 0 ? argv : argv.slice(0, end);
   return own.includes('--help') || own.includes('-h');
 }
 
@@ -38,7 +38,7 @@ watchOutputs();
 try {
   const code = await main(process.argv.slice(2));
   const error = outputError();
-  process.exitCode = error === null ? code : sayWhy(error);
+  process.exitCode = error === null ? code : reportError(error);
 } catch (error) {
-  process.exitCode = sayWhy(error);
+  process.exitCode = reportError(error);
 }

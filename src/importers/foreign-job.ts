@@ -1,4 +1,4 @@
-/** A job of another system, in the words that ours has for it; and what cannot be said in them. Pure data. */
+/** Jobs and settings of another system in Longhaul's terms, and a list of what has no counterpart. Pure data. */
 import type { Failure } from '../core/job/job.ts';
 
 export interface ForeignJob {
@@ -8,7 +8,7 @@ export interface ForeignJob {
   /** JSON text. */
   readonly data: string;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
-  /** Lower first. */
+  /** A lower number runs first. */
   readonly priority: number;
   readonly tags: readonly string[];
   readonly retries: number | null;
@@ -24,14 +24,14 @@ export interface ForeignJob {
 
 export interface ForeignStore {
   readonly jobs: readonly ForeignJob[];
-  /** Rules that make jobs again and again. */
+  /** Recurring jobs, which become schedules. */
   readonly recurring: readonly ForeignSchedule[];
-  /** Ids of jobs that somebody keeps an eye on. */
+  /** Ids of tracked jobs. */
   readonly tracked: readonly string[];
   readonly throttles: readonly { readonly name: string; readonly max: number }[];
-  /** Settings of the system, for its door here. */
+  /** Settings of the system, for its compat layer. */
   readonly records: readonly { readonly kind: string; readonly key: string; readonly value: string }[];
-  /** What there is and has no place in ours, in words. */
+  /** Messages about data that cannot be imported. */
   readonly unmapped: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface ForeignSchedule {
   readonly klass: string | null;
 }
 
-/** What a reader of foreign keys can do; none of it writes. */
+/** Read-only access to the keys of another system. */
 export interface ForeignKeys {
   hash(key: string): Promise<Readonly<Record<string, string>>>;
   list(key: string): Promise<readonly string[]>;
@@ -55,7 +55,7 @@ export interface ForeignKeys {
   keys(prefix: string): Promise<readonly string[]>;
 }
 
-export const PLAIN_JOB: Omit<ForeignJob, 'id' | 'queue' | 'data' | 'state'> = {
+export const DEFAULT_JOB: Omit<ForeignJob, 'id' | 'queue' | 'data' | 'state'> = {
   name: null,
   priority: 0,
   tags: [],
@@ -70,17 +70,17 @@ export const PLAIN_JOB: Omit<ForeignJob, 'id' | 'queue' | 'data' | 'state'> = {
   throttles: [],
 };
 
-/** Of a system that has jobs and nothing else. */
-export const JOBS_ALONE = { recurring: [], tracked: [], throttles: [], records: [] } as const;
+/** For a system that has only jobs. */
+export const ONLY_JOBS = { recurring: [], tracked: [], throttles: [], records: [] } as const;
 
-/** Seconds as a text, as these systems keep times; null where there is none. */
-export function secondsOf(text: string | undefined): number | null {
+/** Converts seconds as text to epoch milliseconds; null if there are none. */
+export function parseSeconds(text: string | undefined): number | null {
   const seconds = Number(text);
   return text === undefined || text === '' || !Number.isFinite(seconds) ? null : Math.round(seconds * 1_000);
 }
 
-/** The value of a JSON text, or nothing where it is none. */
-export function jsonOf(text: string | undefined): unknown {
+/** Returns the value of a JSON text; undefined if it is missing or invalid. */
+export function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined || text === '' ? undefined : (JSON.parse(text) as unknown);
   } catch {
@@ -88,6 +88,6 @@ export function jsonOf(text: string | undefined): unknown {
   }
 }
 
-export function textsIn(value: unknown): readonly string[] {
+export function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
 }

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import type { Store } from '../core/ports/store.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
 import type { ForeignJob, ForeignStore } from './foreign-job.ts';
-import { JOBS_ALONE, PLAIN_JOB } from './foreign-job.ts';
+import { DEFAULT_JOB, ONLY_JOBS } from './foreign-job.ts';
 import { importJobs } from './import-jobs.ts';
 
-const many = (state: ForeignJob['state'], count: number): readonly ForeignJob[] =>
+const someJobs = (state: ForeignJob['state'], count: number): readonly ForeignJob[] =>
   Array.from({ length: count }, (_, number) => ({
-    ...PLAIN_JOB,
+    ...DEFAULT_JOB,
     id: `${state}-${number}`,
     queue: 'q',
     data: '1',
@@ -15,25 +15,25 @@ const many = (state: ForeignJob['state'], count: number): readonly ForeignJob[] 
     ...(state === 'done' && { endedAt: 5, attempt: 1 }),
   }));
 
-const FOUND: ForeignStore = { jobs: [...many('done', 450), ...many('waiting', 3)], ...JOBS_ALONE, unmapped: [] };
+const FOUND: ForeignStore = { jobs: [...someJobs('done', 450), ...someJobs('waiting', 3)], ...ONLY_JOBS, unmapped: [] };
 const into = (store: Store) =>
   importJobs(FOUND, { store, origin: 'there', takesRunning: false, isDryRun: false, now: 9, importId: 'import-1' });
 
-/** From its nth write on nothing of that process reaches the store any more. */
+/** Returns a store that rejects every call from the nth write on, as if the process were killed then. */
 function killedAt(store: Store, nth: number): Store {
   let writes = 0;
-  const gone = (): never => {
+  const fail = (): never => {
     throw new Error('killed');
   };
-  const write: Store['migration']['write'] = (batch) => ((writes += 1) >= nth ? gone() : store.migration.write(batch));
+  const write: Store['migration']['write'] = (batch) => ((writes += 1) >= nth ? fail() : store.migration.write(batch));
   const stand: Store['migration']['stand'] = (next, before) =>
-    writes >= nth ? gone() : store.migration.stand(next, before);
-  const add: Store['jobs']['add'] = (jobs) => (writes >= nth ? gone() : store.jobs.add(jobs));
+    writes >= nth ? fail() : store.migration.stand(next, before);
+  const add: Store['jobs']['add'] = (jobs) => (writes >= nth ? fail() : store.jobs.add(jobs));
   return { ...store, jobs: { ...store.jobs, add }, migration: { ...store.migration, write, stand } };
 }
 
-// Writes: the queues, then three batches of what has ended; after the fifth there is none.
-it.each([1, 2, 3, 4])('An import that is killed at its write %i is finished by the next one', async (nth) => {
+// The import makes four writes: the queues, then three batches of ended jobs.
+it.each([1, 2, 3, 4])('completes an import that was killed at write %i', async (nth) => {
   const store = openMemoryStore();
   await expect(into(killedAt(store, nth))).rejects.toThrow('killed');
   expect((await store.migration.standing())?.role).toBe('import');
@@ -43,7 +43,7 @@ it.each([1, 2, 3, 4])('An import that is killed at its write %i is finished by t
   expect(await store.jobs.count(['q'])).toMatchObject([{ done: 450, waiting: 3 }]);
 });
 
-it('One that is killed when all that had ended was written leaves the store closed, and the next one opens it', async () => {
+it('reopens a store that an import killed after its last write left closed', async () => {
   const store = openMemoryStore();
   await into(store);
   await store.jobs.delete(['waiting-0']);

@@ -1,7 +1,6 @@
 /**
- * Jobs of another system become ours, under their ids. What has ended is written as it was, with a note of where it came
- * from, while the store is closed for a moment; what waits is added like any other job. An id that is here already is
- * left as it is, so an import can be repeated.
+ * Imports jobs of another system under their ids. Ended jobs are written with a note of their origin while the store is
+ * closed for a moment. Waiting jobs are added like any other job. Existing ids stay unchanged, so an import can be repeated.
  */
 import { checked } from '../core/input/check.ts';
 import { ID_PATTERN, queueName } from '../core/job/names.ts';
@@ -13,14 +12,14 @@ import type { Store } from '../core/ports/store.ts';
 import { DEFAULT_SETTINGS } from '../core/settings/settings.ts';
 import { setSchedule } from '../schedules/schedule-book.ts';
 import { findSchedule } from '../schedules/schedule-records.ts';
-import { addBesides } from './add-besides.ts';
 import type { ForeignJob, ForeignSchedule, ForeignStore } from './foreign-job.ts';
+import { importSettings } from './import-settings.ts';
 
 export interface ImportOptions {
   readonly store: Store;
-  /** In words, for the notes. */
+  /** A description of the source, for the notes. */
   readonly origin: string;
-  /** Take what runs there as waiting here; else it is named and left. */
+  /** Imports running jobs as waiting; otherwise they are listed in `unmapped`. */
   readonly takesRunning: boolean;
   readonly isDryRun: boolean;
   readonly now: number;
@@ -29,9 +28,9 @@ export interface ImportOptions {
 
 export interface ImportResult {
   readonly imported: Readonly<Record<'waiting' | 'done' | 'failed' | 'schedules', number>>;
-  /** Here already, by id. */
+  /** The number of jobs that existed already. */
   readonly known: number;
-  /** What came besides jobs, and was not here. */
+  /** The numbers of imported records other than jobs. */
   readonly besides: Readonly<Record<'tracked' | 'throttles' | 'records', number>>;
   readonly unmapped: readonly string[];
 }
@@ -40,9 +39,9 @@ const BATCH = 200;
 
 export async function importJobs(found: ForeignStore, options: ImportOptions): Promise<ImportResult> {
   const { store, takesRunning, isDryRun } = options;
-  const [fitting, unmapped] = sorted(found, takesRunning);
-  const known = new Set((await findAll(store, fitting)).map(({ id }) => id));
-  const fresh = fitting.filter(({ id }) => !known.has(id));
+  const { importable, unmapped } = splitImportable(found, takesRunning);
+  const known = new Set((await findAll(store, importable)).map(({ id }) => id));
+  const fresh = importable.filter(({ id }) => !known.has(id));
   const ended = fresh.filter(({ state }) => state === 'done' || state === 'failed');
   const waiting = fresh.filter(({ state }) => state === 'waiting' || state === 'running');
   const schedules = await newSchedules(store, found.recurring);
@@ -51,7 +50,7 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
     unmapped.push(...(await addWaiting(waiting, store)));
     for (const each of schedules) await addSchedule(store, each);
   }
-  const besides = await addBesides(found, options, unmapped);
+  const besides = await importSettings(found, options, unmapped);
   const count = (state: ForeignJob['state']) => ended.filter((job) => job.state === state).length;
   const imported = {
     waiting: waiting.length,
@@ -62,20 +61,21 @@ export async function importJobs(found: ForeignStore, options: ImportOptions): P
   return { imported, known: known.size, besides, unmapped };
 }
 
-/** What ours can hold, and why not the others. */
-function sorted({ jobs, unmapped }: ForeignStore, takesRunning: boolean): [readonly ForeignJob[], string[]] {
-  const [fitting, others]: [ForeignJob[], string[]] = [[], [...unmapped]];
-  for (const job of jobs) {
-    const why = whyNot(job, takesRunning);
-    if (why === null) fitting.push(job);
-    else others.push(`${job.id} of ${job.queue}: ${why}`);
+/** Separates the jobs that can be imported from messages about the others. */
+function splitImportable(found: ForeignStore, takesRunning: boolean) {
+  const [importable, unmapped]: [ForeignJob[], string[]] = [[], [...found.unmapped]];
+  for (const job of found.jobs) {
+    const problem = problemOf(job, takesRunning);
+    if (problem === null) importable.push(job);
+    else unmapped.push(`${job.id} of ${job.queue}: ${problem}`);
   }
-  return [fitting, others];
+  return { importable, unmapped };
 }
 
-function whyNot({ id, queue, state }: ForeignJob, takesRunning: boolean): string | null {
-  if (!ID_PATTERN.test(id)) return 'its id has characters that ids here may not have';
-  if (state === 'running' && !takesRunning) return 'it runs there; import again when it has ended, or say --running';
+function problemOf({ id, queue, state }: ForeignJob, takesRunning: boolean): string | null {
+  if (!ID_PATTERN.test(id)) return 'its id contains characters that are not allowed in Longhaul';
+  if (state === 'running' && !takesRunning)
+    return 'it is still running there; import again when it has ended, or use --running';
   try {
     checked('queue', queue, queueName);
     return null;
@@ -92,7 +92,7 @@ async function findAll({ jobs }: Store, wanted: readonly ForeignJob[]) {
   return found.filter((job) => job !== null);
 }
 
-/** By an import that was killed, perhaps when it had written all that had ended. Over HTTP nobody can ask, or write it. */
+/** Returns whether a killed import left the store closed. Over HTTP the state is unknown and cannot be changed. */
 async function isLeftClosed({ migration }: Store): Promise<boolean> {
   const standing = await migration.standing().catch((error: unknown) => {
     if (error instanceof LonghaulError && error.code === 'refused') return null;
@@ -101,7 +101,7 @@ async function isLeftClosed({ migration }: Store): Promise<boolean> {
   return standing?.role === 'import';
 }
 
-/** The store is closed meanwhile: insertion numbers are given here. */
+/** Closes the store while it writes, because the import assigns the insertion numbers. */
 async function writeEnded(
   ended: readonly ForeignJob[],
   { store, origin, now, importId }: ImportOptions,
@@ -119,7 +119,7 @@ async function writeEnded(
   };
   const isFree = before === null || before.role === 'import' || (before.role === 'target' && before.state === 'over');
   if (!isFree || !(await migration.stand(standing, before)))
-    throw new LonghaulError('refused', 'the store moves house; nothing can be imported meanwhile');
+    throw new LonghaulError('refused', 'the store is being migrated: import after the migration has ended');
   try {
     const queues = [...new Set(ended.map(({ queue }) => queue))].map((name) => ({
       key: name,
@@ -130,7 +130,7 @@ async function writeEnded(
     for (let at = 0; at < ended.length; at += BATCH) {
       const rows = ended
         .slice(at, at + BATCH)
-        .map((job, place) => rowOf(job, { seq: numbers.seq + at + place + 1, now, origin }));
+        .map((job, index) => rowOf(job, { seq: numbers.seq + at + index + 1, now, origin }));
       const last = { ...numbers, seq: numbers.seq + at + rows.length };
       await migration.write({ move: importId, part: 'jobs', rows, gone: [], numbers: last, done: null });
     }
@@ -169,14 +169,14 @@ function newJob(job: ForeignJob): NewJob {
   };
 }
 
-/** Parents before children. One that waits for a job that is nowhere is named and left. */
+/** Adds parents before children. Returns messages about jobs that were refused or depend on each other in a cycle. */
 async function addWaiting(waiting: readonly ForeignJob[], { jobs }: Store): Promise<readonly string[]> {
   const problems: string[] = [];
-  let left = waiting;
-  for (let rest = left.length + 1; left.length > 0 && left.length < rest; ) {
-    rest = left.length;
-    const open = new Set(left.map(({ id }) => id));
-    const next = left.filter(({ dependsOn }) => dependsOn.every((id) => !open.has(id)));
+  let remaining = waiting;
+  for (let before = remaining.length + 1; remaining.length > 0 && remaining.length < before; ) {
+    before = remaining.length;
+    const open = new Set(remaining.map(({ id }) => id));
+    const next = remaining.filter(({ dependsOn }) => dependsOn.every((id) => !open.has(id)));
     for (let at = 0; at < next.length; at += BATCH) {
       const answers = await jobs.add(
         next
@@ -185,9 +185,9 @@ async function addWaiting(waiting: readonly ForeignJob[], { jobs }: Store): Prom
       );
       for (const answer of answers) if (!answer.ok) problems.push(answer.refusal.message);
     }
-    left = left.filter((job) => !next.includes(job));
+    remaining = remaining.filter((job) => !next.includes(job));
   }
-  return [...problems, ...left.map(({ id }) => `${id}: it waits for jobs that wait for it`)];
+  return [...problems, ...remaining.map(({ id }) => `${id}: its dependencies form a cycle`)];
 }
 
 async function newSchedules(

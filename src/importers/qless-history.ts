@@ -1,42 +1,42 @@
 /**
- * What a job of qless has been through: a list of packed events, `[time, what, more]`, or in older versions a JSON list of
- * stages in the job itself. Pure; what it cannot read it leaves out.
+ * Reads the history of a qless job: a list of MessagePack events `[time, event, details]`, or in older versions a JSON list
+ * of stages in the job itself. Pure; ignores events that it cannot read.
  */
-import { jsonOf } from './foreign-job.ts';
+import { parseJson } from './foreign-job.ts';
 import { readMsgpack } from './read-msgpack.ts';
 
-export interface QlessPast {
-  /** The last queue that it was put in. */
+export interface QlessHistory {
+  /** The last queue that the job was put into. */
   readonly queue: string | null;
-  /** When it was first put. */
+  /** The time of the first put. */
   readonly putAt: number | null;
-  /** How often it was taken. */
+  /** The number of times that a worker popped the job. */
   readonly popped: number;
 }
 
-interface Happening {
-  readonly what: string;
+interface QlessEvent {
+  readonly type: string;
   readonly at: number;
   readonly queue: string | null;
 }
 
-export function pastOf(json: string | undefined, packed: readonly Uint8Array[]): QlessPast {
-  const rows = packed.flatMap((bytes) => happeningIn(readMsgpack(bytes)));
-  const all = rows.length > 0 ? rows : stagesIn(jsonOf(json)).flatMap(happeningsOf);
-  const first = all.find(({ what }) => what === 'put');
+export function readHistory(json: string | undefined, packed: readonly Uint8Array[]): QlessHistory {
+  const rows = packed.flatMap((bytes) => parseEvent(readMsgpack(bytes)));
+  const all = rows.length > 0 ? rows : stagesIn(parseJson(json)).flatMap(stageEvents);
+  const first = all.find(({ type }) => type === 'put');
   return {
     queue: all.findLast(({ queue }) => queue !== null)?.queue ?? null,
     putAt: first === undefined ? null : Math.round(first.at * 1_000),
-    popped: all.filter(({ what }) => what === 'popped').length,
+    popped: all.filter(({ type }) => type === 'popped').length,
   };
 }
 
-function happeningIn(row: unknown): readonly Happening[] {
+function parseEvent(row: unknown): readonly QlessEvent[] {
   if (!Array.isArray(row)) return [];
-  const [at, what, more] = row as readonly unknown[];
-  if (typeof at !== 'number' || typeof what !== 'string') return [];
-  const { q } = (typeof more === 'object' && more !== null ? more : {}) as { q?: unknown };
-  return [{ what, at, queue: typeof q === 'string' ? q : null }];
+  const [at, type, details] = row as readonly unknown[];
+  if (typeof at !== 'number' || typeof type !== 'string') return [];
+  const { q } = (typeof details === 'object' && details !== null ? details : {}) as { q?: unknown };
+  return [{ type, at, queue: typeof q === 'string' ? q : null }];
 }
 
 interface Stage {
@@ -47,9 +47,9 @@ interface Stage {
 
 const stagesIn = (value: unknown): readonly Stage[] => (Array.isArray(value) ? (value as readonly Stage[]) : []);
 
-function happeningsOf({ q, put, popped }: Stage): readonly Happening[] {
+function stageEvents({ q, put, popped }: Stage): readonly QlessEvent[] {
   return [
-    { what: 'put', at: put ?? 0, queue: q ?? null },
-    ...(popped === undefined ? [] : [{ what: 'popped', at: popped, queue: q ?? null }]),
+    { type: 'put', at: put ?? 0, queue: q ?? null },
+    ...(popped === undefined ? [] : [{ type: 'popped', at: popped, queue: q ?? null }]),
   ];
 }

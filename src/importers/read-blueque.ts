@@ -1,6 +1,6 @@
-/** Blueque's keys: the lists say in which order tasks wait, the hash of each task says everything else. */
+/** Reads the keys of Blueque: lists hold the order of the pending tasks, a hash for each task everything else. */
 import type { ForeignJob, ForeignKeys, ForeignStore } from './foreign-job.ts';
-import { JOBS_ALONE, PLAIN_JOB, secondsOf } from './foreign-job.ts';
+import { DEFAULT_JOB, ONLY_JOBS, parseSeconds } from './foreign-job.ts';
 
 const STATES: Readonly<Record<string, ForeignJob['state']>> = {
   scheduled: 'waiting',
@@ -14,7 +14,7 @@ const TASK = 'blueque_task_';
 
 export async function readBlueque(keys: ForeignKeys): Promise<ForeignStore> {
   const unmapped: string[] = [];
-  const waiting = await inLine(keys);
+  const waiting = await pendingIds(keys);
   const ids = (await keys.keys(TASK)).map((key) => key.slice(TASK.length));
   const ordered = [...waiting.filter((id) => ids.includes(id)), ...ids.filter((id) => !waiting.includes(id))];
   const jobs: ForeignJob[] = [];
@@ -23,11 +23,11 @@ export async function readBlueque(keys: ForeignKeys): Promise<ForeignStore> {
     if (typeof job === 'string') unmapped.push(job);
     else jobs.push(job);
   }
-  return { jobs, ...JOBS_ALONE, unmapped };
+  return { jobs, ...ONLY_JOBS, unmapped };
 }
 
-/** The ids that wait, the next one first: tasks enter a list at its head and leave it at its tail. */
-async function inLine(keys: ForeignKeys): Promise<readonly string[]> {
+/** Returns the ids of pending tasks, next first: tasks enter a list at its head and leave it at its tail. */
+async function pendingIds(keys: ForeignKeys): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [queue] of await keys.sorted('blueque_queues'))
     ids.push(...[...(await keys.list(`blueque_pending_tasks_${queue}`))].reverse());
@@ -38,17 +38,17 @@ function readTask(id: string, task: Readonly<Record<string, string>>): ForeignJo
   const state = STATES[task['status'] ?? ''];
   const queue = task['queue'];
   if (state === undefined || queue === undefined)
-    return `task ${id}: it has no queue, or the unknown status ${task['status']}`;
-  const updated = secondsOf(task['updated']);
+    return `task ${id}: it has no queue or an unknown status (${task['status']})`;
+  const updated = parseSeconds(task['updated']);
   const isEnded = state === 'done' || state === 'failed';
   return {
-    ...PLAIN_JOB,
+    ...DEFAULT_JOB,
     id,
     queue,
     state,
     data: JSON.stringify(task['parameters'] ?? ''),
-    createdAt: secondsOf(task['created']),
-    runAt: secondsOf(task['eta']),
+    createdAt: parseSeconds(task['created']),
+    runAt: parseSeconds(task['eta']),
     endedAt: isEnded ? updated : null,
     attempt: isEnded ? 1 : 0,
     result: task['result'] === undefined ? null : JSON.stringify(task['result']),

@@ -18,10 +18,13 @@ it.each([
   ['92 01 a1 71', [1, 'q']],
   ['82 a1 71 a4 77 6f 72 6b a1 6e 90', { q: 'work', n: [] }],
   ['dc 00 01 de 00 01 a1 61 02', [{ a: 2 }]],
-])('%s is read', (hex, value) => {
+])('decodes %s', (hex, value) => {
   expect(readMsgpack(bytes(hex))).toEqual(value);
 });
 
-it.each(['', '92 01', 'a3 70', 'ce 65', '01 02', 'd4 01 02', 'dd ff ff ff ff 01', 'c1'])('%s is nothing', (hex) => {
-  expect(readMsgpack(bytes(hex))).toBeUndefined();
-});
+it.each(['', '92 01', 'a3 70', 'ce 65', '01 02', 'd4 01 02', 'dd ff ff ff ff 01', 'c1'])(
+  'returns undefined for the invalid bytes %s',
+  (hex) => {
+    expect(readMsgpack(bytes(hex))).toBeUndefined();
+  },
+);

@@ -1,12 +1,12 @@
-/** A value as MessagePack writes it: what qless keeps of a job's past. Reads all but extensions; never trusts a length. */
+/** A MessagePack decoder for the history of qless jobs. Supports everything except extensions; never trusts a length. */
 
-const NOTHING = Symbol('nothing');
+const INVALID = Symbol('invalid');
 
-/** Undefined where the bytes are none, or not to their end. */
+/** Returns undefined if the bytes are not exactly one valid value. */
 export function readMsgpack(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes);
   const value = reader.value();
-  return value === NOTHING || !reader.isAtEnd ? undefined : value;
+  return value === INVALID || !reader.isAtEnd ? undefined : value;
 }
 
 class Reader {
@@ -23,26 +23,26 @@ class Reader {
 
   value(): unknown {
     const head = this.#number(1, (view, at) => view.getUint8(at));
-    if (head === null) return NOTHING;
+    if (head === null) return INVALID;
     if (head <= 0x7f) return head;
     if (head >= 0xe0) return head - 0x100;
     if (head <= 0x8f) return this.#map(head & 0x0f);
     if (head <= 0x9f) return this.#list(head & 0x0f);
     if (head <= 0xbf) return this.#text(head & 0x1f);
-    return this.#long(head);
+    return this.#prefixed(head);
   }
 
-  #long(head: number): unknown {
+  #prefixed(head: number): unknown {
     if (head === 0xc0) return null;
     if (head === 0xc2 || head === 0xc3) return head === 0xc3;
-    if (head >= 0xca && head <= 0xd3) return this.#plain(head) ?? NOTHING;
+    if (head >= 0xca && head <= 0xd3) return this.#numeric(head) ?? INVALID;
     const length = this.#lengthOf(head);
-    if (length === null) return NOTHING;
+    if (length === null) return INVALID;
     if (head >= 0xde) return this.#map(length);
     return head >= 0xdc ? this.#list(length) : this.#text(length);
   }
 
-  #plain(head: number): number | null {
+  #numeric(head: number): number | null {
     switch (head) {
       case 0xca:
         return this.#number(4, (view, at) => view.getFloat32(at));
@@ -59,18 +59,18 @@ class Reader {
       case 0xd3:
         return this.#number(8, (view, at) => Number(view.getBigInt64(at)));
       default:
-        return this.#whole(1 << (head - 0xcc));
+        return this.#unsigned(1 << (head - 0xcc));
     }
   }
 
-  /** Of bytes (c4 to c6), texts (d9 to db), lists (dc, dd) and maps (de, df); null for whatever else there is. */
+  /** Returns the length of bytes (c4 to c6), texts (d9 to db), lists (dc, dd) and maps (de, df); null for other types. */
   #lengthOf(head: number): number | null {
-    if (head >= 0xc4 && head <= 0xc6) return this.#whole(1 << (head - 0xc4));
-    if (head >= 0xd9 && head <= 0xdb) return this.#whole(1 << (head - 0xd9));
-    return head >= 0xdc && head <= 0xdf ? this.#whole(head % 2 === 0 ? 2 : 4) : null;
+    if (head >= 0xc4 && head <= 0xc6) return this.#unsigned(1 << (head - 0xc4));
+    if (head >= 0xd9 && head <= 0xdb) return this.#unsigned(1 << (head - 0xd9));
+    return head >= 0xdc && head <= 0xdf ? this.#unsigned(head % 2 === 0 ? 2 : 4) : null;
   }
 
-  #whole(size: number): number | null {
+  #unsigned(size: number): number | null {
     return this.#number(size, (view, at) =>
       size === 1 ? view.getUint8(at) : size === 2 ? view.getUint16(at) : view.getUint32(at),
     );
@@ -83,7 +83,7 @@ class Reader {
   }
 
   #text(length: number): unknown {
-    if (this.#at + length > this.#view.byteLength) return NOTHING;
+    if (this.#at + length > this.#view.byteLength) return INVALID;
     const { buffer, byteOffset } = this.#view;
     this.#at += length;
     return new TextDecoder().decode(new Uint8Array(buffer, byteOffset + this.#at - length, length));
@@ -93,7 +93,7 @@ class Reader {
     const values: unknown[] = [];
     for (let count = 0; count < length; count += 1) {
       const value = this.value();
-      if (value === NOTHING) return NOTHING;
+      if (value === INVALID) return INVALID;
       values.push(value);
     }
     return values;
@@ -101,7 +101,7 @@ class Reader {
 
   #map(length: number): unknown {
     const all = this.#list(length * 2);
-    if (!Array.isArray(all)) return NOTHING;
+    if (!Array.isArray(all)) return INVALID;
     return Object.fromEntries(Array.from({ length }, (_, at) => [String(all[2 * at]), all[2 * at + 1] as unknown]));
   }
 }

@@ -1,9 +1,11 @@
-/** The keys of qless: a hash for each job, sets of what it waits for, and recurring jobs. Higher priorities run first there. */
+/**
+ * Reads the keys of qless: a hash and a set of dependencies for each job, recurring jobs, throttles, tracked jobs and the
+ * configuration. In qless a higher priority runs first.
+ */
 import type { ForeignJob, ForeignKeys, ForeignSchedule, ForeignStore } from './foreign-job.ts';
-import { jsonOf, PLAIN_JOB, secondsOf, textsIn } from './foreign-job.ts';
-import type { QlessPast } from './qless-history.ts';
-import { pastOf } from './qless-history.ts';
-import { readQlessRest, THROTTLE_OF_QUEUE } from './qless-rest.ts';
+import { DEFAULT_JOB, parseJson, parseSeconds, stringsIn } from './foreign-job.ts';
+import type { QlessHistory } from './qless-history.ts';
+import { readHistory } from './qless-history.ts';
 
 const STATES: Readonly<Record<string, ForeignJob['state']>> = {
   waiting: 'waiting',
@@ -17,14 +19,18 @@ const STATES: Readonly<Record<string, ForeignJob['state']>> = {
 };
 const JOB = 'ql:j:';
 const RECURRING = 'ql:r:';
-const BESIDE = /-(dependencies|dependents|history)$/;
+const JOB_SUFFIX = /-(dependencies|dependents|history)$/;
+const THROTTLE = 'ql:th:';
+const THROTTLE_SUFFIX = /-(locks|pending)$/;
+/** The throttle of a queue limits its concurrency: in Longhaul an option of the qless configuration. */
+const QUEUE_THROTTLE = 'ql:q:';
 
 export async function readQless(keys: ForeignKeys): Promise<ForeignStore> {
   const [jobs, unmapped]: [ForeignJob[], string[]] = [[], []];
   const known = new Set(await keys.keys(JOB));
   for (const key of known) {
-    if (BESIDE.test(key)) continue;
-    const job = await readOne(keys, key, known.has(`${key}-history`));
+    if (JOB_SUFFIX.test(key)) continue;
+    const job = await readJobKeys(keys, key, known.has(`${key}-history`));
     if (typeof job === 'string') unmapped.push(job);
     else jobs.push(job);
   }
@@ -32,18 +38,18 @@ export async function readQless(keys: ForeignKeys): Promise<ForeignStore> {
   for (const key of await keys.keys(RECURRING))
     recurring.push(readRecurring(key.slice(RECURRING.length), await keys.hash(key)));
   const stats = await keys.keys('ql:s:');
-  if (stats.length > 0) unmapped.push(`${stats.length} keys of statistics: they are counted anew`);
+  if (stats.length > 0) unmapped.push(`${stats.length} keys of statistics: Longhaul collects its own`);
   const sorted = [...jobs].sort((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
-  return { jobs: sorted, recurring, ...(await readQlessRest(keys)), unmapped };
+  return { jobs: sorted, recurring, ...(await readSettings(keys)), unmapped };
 }
 
-/** The past of a job is a list of its own, or in older versions a part of the job. */
-async function readOne(keys: ForeignKeys, key: string, hasPast: boolean): Promise<ForeignJob | string> {
+/** The history of a job is a list of its own, or in older versions a field of the job. */
+async function readJobKeys(keys: ForeignKeys, key: string, hasHistory: boolean): Promise<ForeignJob | string> {
   const [id, hash] = [key.slice(JOB.length), await keys.hash(key)];
   return readJob(id, hash, {
     dependsOn: await keys.set(`${key}-dependencies`),
     runAt: await scheduledAt(keys, hash['queue'] ?? '', id),
-    past: pastOf(hash['history'], hasPast ? await keys.bytes(`${key}-history`) : []),
+    history: readHistory(hash['history'], hasHistory ? await keys.bytes(`${key}-history`) : []),
   });
 }
 
@@ -52,42 +58,42 @@ async function scheduledAt(keys: ForeignKeys, queue: string, id: string): Promis
   return found === undefined ? null : Math.round(found[1] * 1_000);
 }
 
-interface Beside {
+interface RelatedKeys {
   readonly dependsOn: readonly string[];
   readonly runAt: number | null;
-  readonly past: QlessPast;
+  readonly history: QlessHistory;
 }
 
 function readJob(
   id: string,
   job: Readonly<Record<string, string>>,
-  { dependsOn, runAt, past }: Beside,
+  { dependsOn, runAt, history }: RelatedKeys,
 ): ForeignJob | string {
   const state = STATES[job['state'] ?? ''];
-  // One that is complete is in no queue any more; its past knows the last.
-  const queue = job['queue'] || past.queue;
-  if (state === undefined || queue === null) return `job ${id}: it has no queue, or the unknown state ${job['state']}`;
+  // A complete job has no queue any more; its history has the last one.
+  const queue = job['queue'] || history.queue;
+  if (state === undefined || queue === null) return `job ${id}: it has no queue or an unknown state (${job['state']})`;
   const isEnded = state === 'done' || state === 'failed';
-  const failure = jsonOf(job['failure']) as { group?: string; message?: string; when?: number } | undefined;
+  const failure = parseJson(job['failure']) as { group?: string; message?: string; when?: number } | undefined;
   const remaining = job['remaining'] === undefined ? null : Number(job['remaining']);
   return {
-    ...PLAIN_JOB,
+    ...DEFAULT_JOB,
     id,
     queue,
     state,
     name: job['klass'] || null,
-    data: jsonOf(job['data']) === undefined ? 'null' : (job['data'] ?? 'null'),
+    data: parseJson(job['data']) === undefined ? 'null' : (job['data'] ?? 'null'),
     priority: -Number(job['priority'] ?? 0) || 0,
-    tags: textsIn(jsonOf(job['tags'])),
+    tags: stringsIn(parseJson(job['tags'])),
     retries: remaining === null || !Number.isInteger(remaining) || remaining < 0 ? null : remaining,
-    createdAt: past.putAt ?? secondsOf(job['time']),
+    createdAt: history.putAt ?? parseSeconds(job['time']),
     runAt,
-    endedAt: isEnded ? (secondsOf(String(failure?.when ?? '')) ?? secondsOf(job['time'])) : null,
-    attempt: isEnded ? Math.max(1, past.popped) : 0,
+    endedAt: isEnded ? (parseSeconds(String(failure?.when ?? '')) ?? parseSeconds(job['time'])) : null,
+    attempt: isEnded ? Math.max(1, history.popped) : 0,
     failure:
       state === 'failed' ? { group: failure?.group ?? 'failed', message: failure?.message ?? '', detail: null } : null,
     dependsOn: state === 'waiting' ? dependsOn : [],
-    throttles: textsIn(jsonOf(job['throttles'])).filter((name) => !name.startsWith(THROTTLE_OF_QUEUE)),
+    throttles: stringsIn(parseJson(job['throttles'])).filter((name) => !name.startsWith(QUEUE_THROTTLE)),
   };
 }
 
@@ -96,9 +102,42 @@ function readRecurring(name: string, job: Readonly<Record<string, string>>): For
     name,
     queue: job['queue'] ?? '',
     everyMs: Math.round(Number(job['interval'] ?? 0) * 1_000),
-    data: jsonOf(job['data']) === undefined ? 'null' : (job['data'] ?? 'null'),
+    data: parseJson(job['data']) === undefined ? 'null' : (job['data'] ?? 'null'),
     priority: -Number(job['priority'] ?? 0) || 0,
-    tags: textsIn(jsonOf(job['tags'])),
+    tags: stringsIn(parseJson(job['tags'])),
     klass: job['klass'] || null,
   };
 }
+
+/** Reads tracked jobs, throttles, and the configuration, which the qless compat layer uses unchanged. */
+async function readSettings(keys: ForeignKeys): Promise<Pick<ForeignStore, 'tracked' | 'throttles' | 'records'>> {
+  const tracked = (await keys.sorted('ql:tracked')).map(([id]) => id);
+  const all = await readThrottles(keys);
+  const queueThrottles = all.filter(({ name }) => name.startsWith(QUEUE_THROTTLE));
+  const config = {
+    ...Object.fromEntries(Object.entries(await keys.hash('ql:config')).map(([name, value]) => [name, toValue(value)])),
+    ...Object.fromEntries(
+      queueThrottles.map(({ name, max }) => [`${name.slice(QUEUE_THROTTLE.length)}-max-concurrency`, max]),
+    ),
+  };
+  const isSet = Object.keys(config).length > 0;
+  return {
+    tracked,
+    throttles: all.filter((each) => !queueThrottles.includes(each)),
+    records: isSet ? [{ kind: 'qless', key: 'config', value: JSON.stringify(config) }] : [],
+  };
+}
+
+/** A maximum of 0 means no maximum. */
+async function readThrottles(keys: ForeignKeys): Promise<ForeignStore['throttles']> {
+  const found: { name: string; max: number }[] = [];
+  for (const key of await keys.keys(THROTTLE)) {
+    if (THROTTLE_SUFFIX.test(key)) continue;
+    const max = Number((await keys.hash(key))['maximum'] ?? 0);
+    if (max > 0) found.push({ name: key.slice(THROTTLE.length), max });
+  }
+  return found;
+}
+
+const toValue = (value: string): string | number =>
+  value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;

@@ -1,13 +1,13 @@
-/** Worqr's keys. A task is a text in a list and has no id of its own: it gets one from its queue and its text. */
+/** Reads the keys of Worqr. A task is a text in a list without an id; its id is derived from its queue and text. */
 import { createHash } from 'node:crypto';
 import type { ForeignJob, ForeignKeys, ForeignStore } from './foreign-job.ts';
-import { JOBS_ALONE, PLAIN_JOB } from './foreign-job.ts';
+import { DEFAULT_JOB, ONLY_JOBS } from './foreign-job.ts';
 
 export async function readWorqr(keys: ForeignKeys, prefix = 'worqr'): Promise<ForeignStore> {
   const jobs: ForeignJob[] = [];
   for (const key of await keys.keys(`${prefix}:queues:`)) {
     const queue = key.slice(`${prefix}:queues:`.length);
-    jobs.push(...inLine(queue, await keys.list(key)));
+    jobs.push(...waitingJobs(queue, await keys.list(key)));
   }
   for (const key of await keys.keys(`${prefix}:processes:`)) {
     const name = key.slice(`${prefix}:processes:`.length);
@@ -17,12 +17,12 @@ export async function readWorqr(keys: ForeignKeys, prefix = 'worqr'): Promise<Fo
   }
   const locks = await keys.keys(`${prefix}:uniqueTasks:`);
   const unmapped =
-    locks.length === 0 ? [] : [`${locks.length} locks of unique tasks: give the job a unique key instead`];
-  return { jobs, ...JOBS_ALONE, unmapped };
+    locks.length === 0 ? [] : [`${locks.length} locks of unique tasks: use a unique key of the job instead`];
+  return { jobs, ...ONLY_JOBS, unmapped };
 }
 
-/** Enqueued at the head, taken from the tail. Of equal tasks each is told by how many of them stand before it. */
-function inLine(queue: string, tasks: readonly string[]): readonly ForeignJob[] {
+/** Tasks enter at the head and leave at the tail. Equal tasks are numbered by their position among their equals. */
+function waitingJobs(queue: string, tasks: readonly string[]): readonly ForeignJob[] {
   const counts = new Map<string, number>();
   return tasks.toReversed().map((task) => {
     const equals = counts.get(task) ?? 0;
@@ -31,8 +31,8 @@ function inLine(queue: string, tasks: readonly string[]): readonly ForeignJob[] 
   });
 }
 
-/** The same task is the same job, however often it is read and whatever has left the line before it. */
+/** Gives the same task the same id in every import, even after other tasks have left the queue. */
 function jobOf(queue: string, task: string, equals: number, state: ForeignJob['state']): ForeignJob {
   const digest = createHash('sha256').update(`${queue}\n${equals}\n${task}`).digest('hex').slice(0, 24);
-  return { ...PLAIN_JOB, id: `worqr-${digest}`, queue, data: JSON.stringify(task), state };
+  return { ...DEFAULT_JOB, id: `worqr-${digest}`, queue, data: JSON.stringify(task), state };
 }

@@ -1,6 +1,6 @@
 /**
- * What the tests of the command line share: a home folder, a node on it as a process of its own, and `longhaul` as
- * people run it, each call a real process. Nothing of it is left when the test file is over.
+ * Test bench for the command line: a data directory, a node as a real process, and `longhaul` as real processes. Everything
+ * is removed after the test file.
  */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
@@ -16,23 +16,23 @@ export { eventually } from '../processes/runner-workbench.ts';
 
 const main = join(import.meta.dirname, '../../dist/cli/main.js');
 
-export interface Said {
-  /** As a shell has it. */
+export interface CommandResult {
+  /** The exit status as a shell reports it. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A call that goes on. */
-export interface Started {
+/** A command that is still running. */
+export interface RunningCommand {
   readonly child: GuardedProcess;
-  readonly ended: Promise<Said>;
-  said(): { stdout: string; stderr: string };
+  readonly ended: Promise<CommandResult>;
+  output(): { stdout: string; stderr: string };
 }
 
-export interface Serving {
+export interface RunningNode {
   readonly child: GuardedProcess;
-  /** Where it listens by TCP, as it said. */
+  /** The TCP address that the node printed. */
   address(): string;
 }
 
@@ -56,7 +56,7 @@ export class CliBench {
     return path;
   }
 
-  /** Into the folder by a rename, so that a node never sees half of it. */
+  /** Installs a queue with a rename, so that a node never sees a partial script. */
   queue(name: string, script: string, settings: object = {}): void {
     const path = join(this.home, 'queues', name);
     writeFileSync(`${path}.json`, JSON.stringify(settings));
@@ -65,76 +65,76 @@ export class CliBench {
     renameSync(`${path}~`, path);
   }
 
-  /** Resolved when it answers on its socket. */
-  async serve(starting: Promise<Started> = this.start(['serve'], { LONGHAUL_PORT: '0' })): Promise<Serving> {
-    const { child, ended, said } = await starting;
+  /** Resolves when the node answers on its socket. */
+  async serve(starting: Promise<RunningCommand> = this.start(['serve'], { LONGHAUL_PORT: '0' })): Promise<RunningNode> {
+    const { child, ended, output } = await starting;
     let code: number | null = null;
     void ended.then((over) => (code = over.code));
-    const words = () =>
-      `longhaul serve (pid ${child.pid}, exit ${code ?? 'none'}) said: ${said().stdout}${said().stderr}`;
+    const message = () =>
+      `longhaul serve (pid ${child.pid}, exit ${code ?? 'none'}) printed: ${output().stdout}${output().stderr}`;
     await eventually(
       async () => code !== null || (await isAnswered(join(this.home, 'node.sock'))),
-      (isThere) => isThere,
+      (isReady) => isReady,
       30_000,
     ).catch((cause: unknown) => {
       child.signal('SIGKILL');
-      throw new Error(words(), { cause });
+      throw new Error(message(), { cause });
     });
-    if (code !== null) throw new Error(words());
-    return { child, address: () => /http:\/\/localhost:\d+/.exec(said().stdout)?.[0] ?? '' };
+    if (code !== null) throw new Error(message());
+    return { child, address: () => /http:\/\/localhost:\d+/.exec(output().stdout)?.[0] ?? '' };
   }
 
-  async start(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
-    const started = await this.#spawn(process.execPath, [main, ...words], env);
+  async start(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
+    const started = await this.#spawn(process.execPath, [main, ...argv], env);
     started.child.stdin.end();
     return started;
   }
 
-  /** The command line, to its end. */
-  async run(...words: string[]): Promise<Said> {
-    return (await this.start(words)).ended;
+  /** Runs `longhaul` to its end. */
+  async run(...argv: string[]): Promise<CommandResult> {
+    return (await this.start(argv)).ended;
   }
 
-  /** A line of a shell, as somebody would type it. */
-  async shell(line: string): Promise<Said> {
+  /** Runs a line in a shell. */
+  async shell(line: string): Promise<CommandResult> {
     return (await this.startShell(line)).ended;
   }
 
-  async startShell(line: string, env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  async startShell(line: string, env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
     const started = await this.#spawn('bash', ['-c', line], env);
     started.child.stdin.end();
     return started;
   }
 
-  /** In a terminal of its own, which `script` makes; what is written to its stdin is typed there. */
-  async startInTerminal(line: string, env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  /** Starts a line in a terminal of its own, which `script` provides; its stdin is the keyboard. */
+  async startInTerminal(line: string, env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
     return this.#spawn('script', ['-qec', line, '/dev/null'], { TERM: 'xterm', ...env });
   }
 
-  async json<T>(...words: string[]): Promise<T> {
-    const { code, stdout, stderr } = await this.run(...words, '--json');
-    if (code !== 0) throw new Error(`longhaul ${words.join(' ')} ended ${code}: ${stderr}`);
+  async json<T>(...argv: string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.run(...argv, '--json');
+    if (code !== 0) throw new Error(`longhaul ${argv.join(' ')} exited with ${code}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 
-  /** The test's own look at the store. */
+  /** The test's own connection to the store. */
   longhaul(): Promise<Longhaul> {
     this.#longhaul ??= connect(this.home);
     return this.#longhaul;
   }
 
-  async until(id: string, isSo: (job: JobView) => boolean): Promise<JobView> {
+  async until(id: string, condition: (job: JobView) => boolean): Promise<JobView> {
     const longhaul = await this.longhaul();
-    const seen = await eventually(
+    const found = await eventually(
       () => longhaul.find(id),
-      (job) => job !== null && isSo(job),
+      (job) => job !== null && condition(job),
       30_000,
     );
-    if (seen === null) throw new Error(`there is no job ${id}`);
-    return seen;
+    if (found === null) throw new Error(`there is no job ${id}`);
+    return found;
   }
 
-  async #spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+  async #spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<RunningCommand> {
     const { LONGHAUL_STORE: _store, LONGHAUL_TOKEN: _token, NO_COLOR: _colour, ...own } = process.env;
     const path = `${join(this.folder, 'bin')}${delimiter}${own['PATH']}`;
     const child = await spawnGuarded(command, args, {
@@ -144,7 +144,7 @@ export class CliBench {
     this.#children.add(child);
     const collected = collect(child);
     const ended = collected.ended.finally(() => this.#children.delete(child));
-    return { child, ended, said: collected.said };
+    return { child, ended, output: collected.output };
   }
 
   async close(): Promise<void> {
@@ -156,7 +156,7 @@ export class CliBench {
   }
 }
 
-/** A killed node leaves its socket behind, on which nobody answers. */
+/** A killed node leaves its socket behind, which refuses connections. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectSocket(path);
@@ -165,20 +165,23 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-/** The last bytes come after the process is gone: only the end of both streams is the end. */
-function collect(child: GuardedProcess): { ended: Promise<Said>; said(): { stdout: string; stderr: string } } {
-  const pieces = { stdout: '', stderr: '' };
+/** Waits for the end of both streams: their last bytes may arrive after the process has exited. */
+function collect(child: GuardedProcess): {
+  ended: Promise<CommandResult>;
+  output(): { stdout: string; stderr: string };
+} {
+  const output = { stdout: '', stderr: '' };
   const closed = (['stdout', 'stderr'] as const).map(
     (name) =>
       new Promise<void>((resolve) => {
         child[name].setEncoding('utf8');
-        child[name].on('data', (text: string) => (pieces[name] += text)).on('close', resolve);
+        child[name].on('data', (text: string) => (output[name] += text)).on('close', resolve);
       }),
   );
-  const whole = async (): Promise<Said> => {
+  const result = async (): Promise<CommandResult> => {
     const { code, signal }: Ended = await child.ended;
     await Promise.all(closed);
-    return { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], ...pieces };
+    return { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], ...output };
   };
-  return { ended: whole(), said: () => pieces };
+  return { ended: result(), output: () => output };
 }

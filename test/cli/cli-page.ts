@@ -1,64 +1,67 @@
-/** docs/cli.md, made from the table of commands. */
+/** Generates docs/cli.md from the command table. */
 
-import { helpOf, optionWords } from '../../src/cli/commands/shell/help.ts';
+import { commandHelp, optionSyntax } from '../../src/cli/commands/shell/help.ts';
 import type { CommandSpec } from '../../src/cli/table/command-spec.ts';
 import { COMMANDS } from '../../src/cli/table/command-table.ts';
 
 const HEAD = `# The command line
 
-\`longhaul COMMAND [OPTION]…\`. This page is made from the table of commands (\`src/cli/table/\`), which help, errors and
-completion come from too; \`npx vitest run --project cli page -u\` writes it anew. Every example here is run by a test.
+\`longhaul COMMAND [OPTION]…\`. This page is generated from the command table (\`src/cli/table/\`), like the help, the errors and the
+shell completion: \`npx vitest run --project cli page -u\`. A test runs every example.
 
-## What it talks to
+## Which node or store a command uses
 
-- The address that \`--store\` or \`LONGHAUL_STORE\` names: \`http://host:3333\` (with \`LONGHAUL_TOKEN\`), \`unix:/path/node.sock\`, \`redis://…\`,
-  or a folder.
-- Else the node that runs on the home folder (\`--home\`, \`LONGHAUL_HOME\`, \`./longhaul\`), by its socket. There you are an admin.
-- Else the store of that home itself. A home that does not exist is refused, never made.
+1. The address of \`--store\` or \`LONGHAUL_STORE\`: \`http://host:3333\` (with \`LONGHAUL_TOKEN\`), \`unix:/path/node.sock\`, \`redis://…\`,
+   or a directory.
+2. Otherwise the node that runs on the data directory (\`--home\`, \`LONGHAUL_HOME\`, \`./longhaul\`), over its socket, as an admin.
+3. Otherwise the store in that data directory. A data directory that does not exist is refused, never created.
 
 ## Exit codes
 
-0 done; 1 refused (an id, a queue or a node that is not there, a store that is away, a state that does not allow it); 2 bad usage or
-settings, also a token that may not do this. \`run\` exits with the status of its command: 128 + n when signal n killed it, 127 when it was not found, 130 when it was
-cancelled or left running by Ctrl-C. \`logs --search\` exits 1 when nothing was found.
+| code | meaning |
+|---|---|
+| 0 | success |
+| 1 | refused: an unknown job, queue or node, a job in the wrong state, an unavailable store, or a token without the required role |
+| 2 | bad usage or settings |
+
+\`run\` exits with the status of its command: 128 + n if signal n killed it, 127 if the command was not found, 130 if it was
+cancelled or left running by Ctrl-C. \`logs --search\` exits 1 if no line matches.
 
 ## Output
 
-Tables are as wide as the terminal (\`COLUMNS\` where there is none) and cut the last column first, ids never. Colours only on a
-terminal, and none with \`NO_COLOR\`. \`--json\` prints JSON on stdout; remarks go to stderr. Whatever jobs say is cleaned of
-everything a terminal would obey but colours. \`LONGHAUL_DEBUG=1\` shows the stack of an error that is Longhaul's own.
+Tables are as wide as the terminal (or \`COLUMNS\`, without a terminal). The last columns are truncated first, ids never.
+Colours appear only on a terminal, and not with \`NO_COLOR\`. \`--json\` prints JSON to stdout; messages go to stderr. Escape sequences
+in the texts of jobs are removed, except colours in logs. \`LONGHAUL_DEBUG=1\` prints the stack trace of an internal error.
 
 ## Commands as jobs
 
-\`longhaul run -- COMMAND\` needs a node. The command line goes as words, never through a shell, with your folder, your umask and the
-variables named above; they stand in the job's data, which everybody who may read jobs can see. It runs in the queue \`run\`,
-as many at once as the machine has cores (\`longhaul queue run concurrency=1\` changes that); on a store that several machines share,
-in \`run.HOST\`, so that it runs where its folder is. \`longhaul queue NAME --create script=longhaul:commands\` makes further queues
-of this kind.
+\`longhaul run -- COMMAND\` needs a node. The arguments are passed on unchanged, never through a shell, with the current directory, the
+umask and the variables of \`longhaul run --help\`. They are stored in the data of the job, which every client that may read jobs can see.
+The job runs in the queue \`run\`, as many at once as the machine has cores (\`longhaul queue run concurrency=1\` changes that). On a
+store that several machines share, the queue is \`run.HOST\`, so that the command runs where its directory is.
+\`longhaul queue NAME --create script=longhaul:commands\` creates another queue for commands.
 
-Running any command is code execution, so it takes an admin: the node runs a command only if a record, which admins alone may
-write, holds the hash of exactly these data under its job's id. A job that others put into that queue, or change in it, fails.
+Running a command is code execution, so it requires the role admin. The node runs a command only if a record that only admins can
+write holds the hash of exactly this data under the id of the job. A job that another client adds to such a queue, or changes, fails.
 `;
 
 export function cliPage(): string {
   const list = COMMANDS.map(({ name, summary }) => `| [\`${name}\`](#longhaul-${name}) | ${summary} |`);
-  return [HEAD, '## Commands\n', '| command | what it does |\n|---|---|', ...list, '', ...COMMANDS.map(section)].join(
-    '\n',
-  );
+  return [HEAD, '## Commands\n', '| command | purpose |\n|---|---|', ...list, '', ...COMMANDS.map(section)].join('\n');
 }
 
 function section(spec: CommandSpec): string {
   const options = Object.entries(spec.options).map(
-    ([name, option]) => `| \`${optionWords(name, option)}\` | ${option.about.replaceAll('|', '\\|')} |`,
+    ([name, option]) => `| \`${optionSyntax(name, option)}\` | ${option.description.replaceAll('|', '\\|')} |`,
   );
-  const [usage = ''] = helpOf(spec).split('\n\n');
+  const [usage = ''] = commandHelp(spec).split('\n\n');
   return [
     `### longhaul ${spec.name}\n`,
     `\`\`\`\n${usage}\n\`\`\`\n`,
-    `${capital(spec.summary)}.${spec.about === undefined ? '' : ` ${spec.about.replaceAll('\n', ' ')}`}\n`,
+    `${capital(spec.summary)}.${spec.description === undefined ? '' : ` ${spec.description.replaceAll('\n', ' ')}`}\n`,
     ...(options.length === 0 ? [] : ['| option | meaning |\n|---|---|', ...options, '']),
     '```sh',
-    ...spec.examples.map(({ line, says }) => `${line}  # ${says}`),
+    ...spec.examples.map(({ line, description }) => `${line}  # ${description}`),
     '```\n',
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-/** Commands whose reader closes the pipe, without a node: each opens the store in its own process, with a thread of its own. */
+/** Commands whose reader closes the pipe, without a node: each opens the store in its own process and thread. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await longhaul.queue('films').configure({});
   await longhaul.queue('films').addAll(
     Array.from({ length: JOBS }, (_, n) => n),
-    (_n, place) => ({ id: `film-${place}` }),
+    (_n, index) => ({ id: `film-${index}` }),
   );
 });
 
@@ -26,12 +26,12 @@ describe('a closed pipe', () => {
     expect(stderr).not.toContain('terminate called');
   });
 
-  it('of both outputs ends a command quietly as well', async () => {
+  it('on both outputs ends a command quietly as well', async () => {
     const { stdout } = await bench.shell('longhaul ls 2>&1 | true; echo ${PIPESTATUS[0]}');
     expect(stdout).toBe('0\n');
   });
 
-  it('does not cut short a command that changes something', async () => {
+  it('does not interrupt a command that changes something', async () => {
     const { stdout } = await bench.shell('longhaul cancel --queue films --yes | true; echo ${PIPESTATUS[0]}');
     expect(stdout).toBe('0\n');
     expect((await (await bench.longhaul()).queue('films').count()).cancelled).toBe(JOBS);
@@ -42,22 +42,22 @@ describe('a closed pipe', () => {
     expect(stdout).toBe('1\n');
   });
 
-  it('ends the printing of a long log, and the following of a job that still runs', async () => {
+  it('ends the printing of a long log, and stops following a running job', async () => {
     const longhaul = await bench.longhaul();
     await longhaul.queue('logged').add({}, { id: 'logged' });
     await longhaul.store.jobs.claim({ queues: ['logged'], worker: 'w', limit: 1, requestId: 'r', leaseMs: 600_000 });
-    const folder = join(bench.home, 'jobs/logged/attempts/1');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'log'), 'a line of a log\n'.repeat(200_000));
+    const directory = join(bench.home, 'jobs/logged/attempts/1');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'log'), 'a line of a log\n'.repeat(200_000));
     const { stdout } = await bench.shell(
-      'for word in "" -f; do longhaul logs logged $word | head -1; echo ${PIPESTATUS[0]}; done',
+      'for option in "" -f; do longhaul logs logged $option | head -1; echo ${PIPESTATUS[0]}; done',
     );
     expect(stdout).toBe('a line of a log\n0\na line of a log\n0\n');
   });
 });
 
 describe('an output that cannot be written', () => {
-  it('is an error with its reason', async () => {
+  it('causes an error with the reason', async () => {
     const { code, stderr } = await bench.shell('longhaul ls > /dev/full');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ENOSPC') });
   });

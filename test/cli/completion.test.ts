@@ -1,4 +1,4 @@
-/** Completion as a shell does it: the script is loaded, Tab is pressed, and what it offers is looked at. */
+/** Completion in a real shell: loads the script, requests completion, and checks the candidates. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasProgram } from '../processes/runner-workbench.ts';
 import { CliBench } from './cli-bench.ts';
@@ -12,8 +12,8 @@ beforeAll(async () => {
   for (const shell of ['bash', 'zsh']) bench.file(`completion.${shell}`, (await bench.run('completion', shell)).stdout);
 });
 
-/** What bash offers after these words, of which the last is being typed. */
-const offers = async (...words: string[]): Promise<string[]> => {
+/** Returns the candidates of bash for these words, of which the last is incomplete. */
+const candidates = async (...words: string[]): Promise<string[]> => {
   const quoted = ['longhaul', ...words].map((word) => `'${word}'`).join(' ');
   const line = `source completion.bash; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _longhaul; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = await bench.shell(line);
@@ -22,7 +22,7 @@ const offers = async (...words: string[]): Promise<string[]> => {
 };
 
 describe('bash', () => {
-  it('takes the script as it is', async () => {
+  it('loads the script', async () => {
     expect(
       await bench.shell('bash -n completion.bash && source completion.bash && complete -p longhaul'),
     ).toMatchObject({
@@ -38,16 +38,16 @@ describe('bash', () => {
     ['an option', ['ls', '--st'], ['--state', '--store']],
     ['the value of an option', ['ls', '--state', 'wa'], ['waiting']],
     ['a queue as the value of an option', ['cancel', '--queue', 'fi'], ['films']],
-    ['a word of its own', ['completion', 'z'], ['zsh']],
+    ['a fixed value', ['completion', 'z'], ['zsh']],
     ['a file', ['add', 'films', '--attach', 'completion.b'], ['completion.bash']],
     ['a file after --', ['run', '--', 'completion.z'], ['completion.zsh']],
     ['a command for help', ['help', 'comp'], ['completion']],
-  ])('completes %s', async (_what, words, offered) => {
-    expect(await offers(...words)).toEqual(offered);
+  ])('completes %s', async (_title, words, expected) => {
+    expect(await candidates(...words)).toEqual(expected);
   });
 
-  it('offers nothing and says nothing where there is no home', async () => {
-    expect(await offers('ls', '--home', 'nowhere', 'fi')).toEqual([]);
+  it('offers nothing and prints no error without a data directory', async () => {
+    expect(await candidates('ls', '--home', 'nowhere', 'fi')).toEqual([]);
   });
 });
 
@@ -59,7 +59,7 @@ describe('zsh', () => {
     expect(stdout).toContain('compdef _longhaul longhaul');
   });
 
-  it.runIf(hasProgram('zsh'))('takes the script as it is', async () => {
+  it.runIf(hasProgram('zsh'))('accepts the script', async () => {
     expect(await bench.shell('zsh -n completion.zsh')).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });

@@ -1,4 +1,4 @@
-/** Every example of every help, typed into a shell beside a running node, in the order of the table. */
+/** Runs every example of the help in a shell beside a running node, in the order of the command table. */
 import { beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/table/command-table.ts';
 import { CliBench } from './cli-bench.ts';
@@ -6,7 +6,7 @@ import { CliBench } from './cli-bench.ts';
 const bench = new CliBench();
 const SERVE = 'longhaul serve --home ./longhaul';
 
-/** What the examples speak of: films that are done, one that runs, one that failed, some that wait, and a draft. */
+/** The jobs of the examples: films that are done, running, failed and waiting, and a draft. */
 beforeAll(async () => {
   const film = [
     'echo frame 1 of film; case $LONGHAUL_JOB_ID in',
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await bench.until('film-8', ({ lease }) => typeof lease?.startedAt === 'number');
 });
 
-/** What must be so before an example makes sense. */
+/** Actions that must precede an example. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'longhaul drain --timeout 1h': () => bench.run('resume', 'film-8').then(() => bench.file('go-on', '')),
   [`longhaul run -- sh -c 'longhaul report progress 40 first pass'`]: () => bench.run('resume'),
@@ -41,7 +41,7 @@ it.each(examples.filter(([line]) => line !== SERVE))('%s', async (line, name) =>
   await before[line]?.();
   const { code, stderr } = await bench.shell(line);
   expect(stderr).not.toMatch(/^\s+at /m);
-  // Whether a machine that runs tests is in good health is not for this test to say.
+  // The exit code of doctor depends on the machine that runs the tests.
   if (name === 'doctor') expect([0, 1, 2]).toContain(code);
   else expect({ code, stderr }).toMatchObject({ code: 0 });
 });

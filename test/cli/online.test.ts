@@ -1,4 +1,4 @@
-/** Commands beside a running node, over its socket: commands as jobs, logs as they are written, files, waiting. */
+/** Commands beside a running node, over its socket: commands as jobs, following logs, files, draining. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,27 +6,27 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobView } from '../../src/library/index.ts';
 import type { GuardedProcess } from '../support/guarded-process.ts';
 import { openHttpFaultProxy } from '../support/http-fault-proxy.ts';
-import { CliBench, eventually, type Serving, type Started } from './cli-bench.ts';
+import { CliBench, eventually, type RunningCommand, type RunningNode } from './cli-bench.ts';
 
 const bench = new CliBench();
 let node: GuardedProcess | null = null;
-let served: Serving;
+let served: RunningNode;
 
 const serve = async (): Promise<void> => {
   served = await bench.serve();
   node = served.child;
 };
 
-/** More than the buffers on the way hold. */
+/** More than all buffers between client and node hold. */
 const CUT_FILE = 24 * 1024 ** 2;
 const gateAt = (name: string): string => join(bench.folder, name);
-/** Bash that goes on once a file is there, and in no case for ever. */
+/** Bash code that waits until the file exists, with a time limit. */
 const until = (gate: string): string => `until [ -e ${gateAt(gate)} ] || [ $SECONDS -gt 120 ]; do sleep 0.05; done`;
 const open = (gate: string): void => writeFileSync(gateAt(gate), '');
-const says = (call: Started, words: string) =>
+const prints = (command: RunningCommand, text: string) =>
   eventually(
-    () => call.said(),
-    ({ stdout, stderr }) => (stdout + stderr).includes(words),
+    () => command.output(),
+    ({ stdout, stderr }) => (stdout + stderr).includes(text),
     30_000,
   );
 const idsOf = async (queue: string): Promise<string[]> =>
@@ -40,20 +40,20 @@ beforeAll(() => {
   bench.queue('broken', 'echo trouble; exit 3');
 });
 
-/** One that could not be started is one test's news, and not that of all that come after it. */
+/** Starts the node before each test if necessary, so that a failed start fails one test only. */
 beforeEach(async () => {
   if (node?.isAlive !== true) await serve();
 });
 
 describe('longhaul run', () => {
-  it('prints what the command prints and exits with its status', async () => {
-    const said = await bench.run('run', '--', 'bash', '-c', 'echo hi; exit 7');
-    expect(said).toMatchObject({ code: 7, stdout: 'hi\n' });
-    expect(said.stderr).toMatch(/^longhaul: job \S+ failed: exit status 7\n$/);
+  it('prints the output of the command and exits with its status', async () => {
+    const result = await bench.run('run', '--', 'bash', '-c', 'echo hi; exit 7');
+    expect(result).toMatchObject({ code: 7, stdout: 'hi\n' });
+    expect(result.stderr).toMatch(/^longhaul: job \S+ failed: exit status 7\n$/);
     expect(await bench.run('run', '--', 'true')).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('gives it the words as they are, the present folder, and the variables that were chosen', async () => {
+  it('passes the arguments unchanged, the current directory, and the chosen variables', async () => {
     const { ended } = await bench.start(
       [
         'run',
@@ -76,7 +76,7 @@ describe('longhaul run', () => {
     });
   });
 
-  it('says like a shell when there is no such command', async () => {
+  it('reports an unknown command like a shell', async () => {
     expect(await bench.run('run', '--', 'no-such-command')).toMatchObject({
       code: 127,
       stderr: expect.stringContaining('no-such-command: command not found'),
@@ -84,7 +84,7 @@ describe('longhaul run', () => {
     expect((await bench.run('run', '--', 'bash', '-c', 'kill -9 $$')).code).toBe(137);
   });
 
-  it('runs what needs no more than the node has, and says what is missing of the rest', async () => {
+  it('runs a job within the capacity of the node, and shows the missing resources of another', async () => {
     const unfit = `unfit-${randomUUID()}`;
     expect(await bench.run('run', '--needs', 'cpu=1', '--', 'echo', 'fits')).toMatchObject({
       code: 0,
@@ -97,7 +97,7 @@ describe('longhaul run', () => {
     expect(await bench.run('cancel', unfit)).toMatchObject({ code: 0 });
   });
 
-  it('survives a node that is killed and started anew in between', async () => {
+  it('survives a kill and restart of the node', async () => {
     const call = await bench.start([
       'run',
       '--id',
@@ -107,7 +107,7 @@ describe('longhaul run', () => {
       '-c',
       `echo before; ${until('restart')}; echo after; exit 7`,
     ]);
-    await says(call, 'before\n');
+    await prints(call, 'before\n');
     node?.signal('SIGKILL');
     await node?.ended;
     await serve();
@@ -116,7 +116,7 @@ describe('longhaul run', () => {
     expect(await bench.until('survivor', ({ state }) => state === 'failed')).toMatchObject({ attempt: 1 });
   });
 
-  it('leaves the command running at Ctrl-C, and says how to come back', async () => {
+  it('detaches at Ctrl-C, and prints how to follow the job again', async () => {
     const call = await bench.start([
       'run',
       '--id',
@@ -126,28 +126,28 @@ describe('longhaul run', () => {
       '-c',
       `echo begun; ${until('left')}; echo over`,
     ]);
-    await says(call, 'begun');
+    await prints(call, 'begun');
     call.child.signal('SIGINT');
-    const said = await call.ended;
-    expect(said.code).toBe(130);
-    expect(said.stderr).toContain('To come back: longhaul logs -f left');
+    const result = await call.ended;
+    expect(result.code).toBe(130);
+    expect(result.stderr).toContain('To follow it again: longhaul logs -f left');
     expect(await bench.until('left', () => true)).toMatchObject({ state: 'running' });
     open('left');
     expect(await bench.run('logs', '-f', 'left')).toMatchObject({ code: 0, stdout: 'begun\nover\n' });
   });
 
-  it('cancels it at the second Ctrl-C', async () => {
+  it('cancels the job at the second Ctrl-C', async () => {
     const call = await bench.start(['run', '--id', 'ended', '--', 'bash', '-c', 'echo begun; sleep 300']);
-    await says(call, 'begun');
+    await prints(call, 'begun');
     call.child.signal('SIGINT');
-    await says(call, 'Ctrl-C once more cancels it');
+    await prints(call, 'press Ctrl-C again to cancel the job');
     call.child.signal('SIGINT');
-    const said = await call.ended;
-    expect(said).toMatchObject({ code: 130, stderr: expect.stringContaining('job ended was cancelled') });
+    const result = await call.ended;
+    expect(result).toMatchObject({ code: 130, stderr: expect.stringContaining('job ended was cancelled') });
     expect(await bench.until('ended', () => true)).toMatchObject({ state: 'cancelled' });
   });
 
-  it('runs in a queue of commands of its own, and in no other', async () => {
+  it('runs only in a queue for commands', async () => {
     await bench.run('queue', 'heavy', '--create', 'script=longhaul:commands', 'concurrency=1');
     expect(await bench.run('run', '--queue', 'heavy', '--', 'echo', 'heavy')).toMatchObject({
       code: 0,
@@ -157,7 +157,7 @@ describe('longhaul run', () => {
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('has a script of its own') });
   });
 
-  it('is the only way to give a command: data alone, or data that were changed since, run nothing', async () => {
+  it('is the only way to run a command: a job with plain or changed data fails', async () => {
     const proof = gateAt('proof');
     const command = (argv: string[]) => JSON.stringify({ argv, cwd: '/', env: {}, umask: 0 });
     await bench.run('add', 'run', command(['/usr/bin/touch', proof]), '--id', 'smuggled');
@@ -175,7 +175,7 @@ describe('longhaul run', () => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  it('leaves no permission behind when its job is deleted', async () => {
+  it('removes the permission of the command when the job is deleted', async () => {
     const longhaul = await bench.longhaul();
     const { records } = longhaul.store;
     const { stdout } = await bench.run('run', '--detach', '--', 'true');
@@ -192,51 +192,51 @@ describe('longhaul run', () => {
 });
 
 describe('a running job', () => {
-  it('is seen in ls, show and top, paused, drained with the time it will take, and followed to its end', async () => {
+  it('appears in ls, show and top, is paused, drained with its expected end, and followed to its end', async () => {
     await bench.run('add', 'films', '--id', 'film-8');
     await bench.until('film-8', ({ progress }) => progress?.percent === 50);
     expect((await bench.run('ls', 'films')).stdout).toMatch(/film-8 +running .* 50 % +half/);
     expect((await bench.run('show', 'film-8')).stdout).toMatch(/expected end/);
     expect((await bench.run('top', '--once')).stdout).toMatch(/film-8 +films +running .* 50 % .*frame 1/);
-    expect((await bench.run('pause', 'film-8')).stdout).toBe('job film-8: asked to stand still\n');
+    expect((await bench.run('pause', 'film-8')).stdout).toBe('job film-8: pause requested\n');
     await bench.until('film-8', ({ lease }) => lease?.pauseAskedAt !== null);
-    expect((await bench.run('resume', 'film-8')).stdout).toBe('job film-8: asked to go on\n');
+    expect((await bench.run('resume', 'film-8')).stdout).toBe('job film-8: resume requested\n');
 
     const early = await bench.run('drain', '--timeout', '10ms');
     expect(early).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('1 job still runs; the queues stay paused'),
+      stderr: expect.stringContaining('1 job still running; the queues stay paused'),
     });
     expect(early.stdout).toMatch(/film-8 +films .*50 % +(in about|any moment)/);
     const drain = await bench.start(['drain']);
     const follow = await bench.start(['logs', '-f', 'film-8']);
-    await says(follow, 'frame 1');
+    await prints(follow, 'frame 1');
     open('films');
-    expect(await drain.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing runs any more') });
+    expect(await drain.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('drained: no job is running') });
     expect(await follow.ended).toMatchObject({ code: 0, stdout: 'frame 1\nframe 2\n' });
-    expect((await bench.run('resume')).stdout).toContain('queue films: goes on');
+    expect((await bench.run('resume')).stdout).toContain('queue films: resumed');
   });
 
-  it('is heard of by whoever follows tracked jobs', async () => {
+  it('is reported by track -f', async () => {
     const follow = await bench.start(['track', '-f', '--json']);
-    await says(follow, 'following tracked jobs');
+    await prints(follow, 'following tracked jobs');
     await bench.run('track', 'film-8');
     await bench.run('track', 'film-8', '--off');
-    await says(follow, '"untracked"');
+    await prints(follow, '"untracked"');
     follow.child.signal('SIGINT');
     const { code, stdout } = await follow.ended;
-    const told = stdout
+    const events = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; id: string; state: string });
-    expect([code, told.map(({ type, id, state }) => [type, id, state])]).toEqual([
+    expect([code, events.map(({ type, id, state }) => [type, id, state])]).toEqual([
       0,
       ['tracked', 'untracked'].map((type) => [type, 'film-8', 'done']),
     ]);
     expect((await bench.run('track', 'film-8', '-f')).code).toBe(2);
   });
 
-  it('leaves files and a log that can be had and searched', async () => {
+  it('leaves files that can be downloaded, and a log that can be searched', async () => {
     mkdirSync(gateAt('got'), { recursive: true });
     expect(await bench.run('attach', 'film-8', '--get', 'film.txt', '-o', 'got/film.txt')).toMatchObject({ code: 0 });
     expect(readFileSync(gateAt('got/film.txt'), 'utf8')).toBe('made\n');
@@ -248,23 +248,23 @@ describe('a running job', () => {
     expect((await bench.run('logs', 'film-8', '--search', '(', '--regex')).code).toBe(2);
   });
 
-  it('that failed is run again with its group, and told apart in the list', async () => {
+  it('that failed is listed by failure group, and retried with it', async () => {
     await bench.run('add', 'broken', '--id', 'broken-1');
     await bench.until('broken-1', ({ state }) => state === 'failed');
     expect((await bench.run('queue', 'broken')).stdout).toMatch(/1 failed[\s\S]*exit 3/);
-    expect((await bench.run('retry', '--failed', '--group', 'exit 4')).stdout).toBe('0 failed jobs wait again\n');
+    expect((await bench.run('retry', '--failed', '--group', 'exit 4')).stdout).toBe('requeued 0 failed jobs\n');
     expect((await bench.run('retry', '--failed', '--queue', 'broken', '--group', 'exit 3')).stdout).toBe(
-      '1 failed job waits again\n',
+      'requeued 1 failed job\n',
     );
     await bench.until('broken-1', ({ state, attempt }) => state === 'failed' && attempt === 2);
     expect((await bench.run('logs', 'broken-1', '--attempt', '1')).stdout).toBe('trouble\n');
   });
 });
 
-it('A log reaches a terminal as text and colours; a file gets every byte when it asks', async () => {
+it('prints a log as text with colours, and every byte with --raw', async () => {
   const odd = `printf '\\033[31mred\\033[0m\\033]0;title\\007\\033[2Jend\\n'`;
-  const said = await bench.run('run', '--id', 'odd', '--', 'bash', '-c', odd);
-  expect(said.stdout).toBe('\u001b[31mred\u001b[0mend\n');
+  const result = await bench.run('run', '--id', 'odd', '--', 'bash', '-c', odd);
+  expect(result.stdout).toBe('\u001b[31mred\u001b[0mend\n');
   expect((await bench.run('logs', 'odd')).stdout).toBe('\u001b[31mred\u001b[0mend\n');
   expect((await bench.run('logs', 'odd', '--raw')).stdout).toBe(
     '\u001b[31mred\u001b[0m\u001b]0;title\u0007\u001b[2Jend\n',
@@ -273,7 +273,7 @@ it('A log reaches a terminal as text and colours; a file gets every byte when it
   expect((await ended).stdout).toBe('redend\n');
 });
 
-it('A file of some size is sent over the socket, byte for byte', async () => {
+it('uploads a large file over the socket, byte for byte', async () => {
   const big = Buffer.alloc(5 * 1024 * 1024, 'abcdefg');
   writeFileSync(gateAt('big.bin'), big);
   bench.queue('keep', 'cp attach/big.bin out/copy.bin');
@@ -289,12 +289,12 @@ it('A file of some size is sent over the socket, byte for byte', async () => {
 });
 
 describe('over TCP', () => {
-  const over = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
-    const { ended } = await bench.start(words, { LONGHAUL_STORE: served.address(), ...env });
+  const over = async (argv: string[], env: NodeJS.ProcessEnv = {}) => {
+    const { ended } = await bench.start(argv, { LONGHAUL_STORE: served.address(), ...env });
     return ended;
   };
 
-  it('a look needs no token on this machine; a command, which is code, is refused and nothing is left of it', async () => {
+  it('reading needs no token on this machine; a command, which is code, is refused and leaves no job', async () => {
     expect(await over(['ls', 'films'])).toMatchObject({ code: 0, stdout: expect.stringContaining('film-8') });
     expect(await over(['logs', 'film-8'])).toMatchObject({ code: 0, stdout: 'frame 1\nframe 2\n' });
     const refused = await over(['run', '--id', 'far', '--', 'touch', gateAt('far')]);
@@ -303,7 +303,7 @@ describe('over TCP', () => {
     expect(await (await bench.longhaul()).find('far')).toBeNull();
   });
 
-  it('a token says who you are: less than an operator, or an admin', async () => {
+  it('a token sets the role, from read to admin', async () => {
     const tokenFor = async (role: string): Promise<NodeJS.ProcessEnv> => ({
       LONGHAUL_TOKEN: (await bench.run('token', 'create', role, '--role', role)).stdout.trim(),
     });
@@ -312,10 +312,10 @@ describe('over TCP', () => {
       code: 0,
       stdout: 'far\n',
     });
-    expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_nobody' })).toMatchObject({ code: 1 });
+    expect(await over(['ls'], { LONGHAUL_TOKEN: 'lh_0000000000000000_unknown' })).toMatchObject({ code: 1 });
   });
 
-  it('a file goes on where the connection was cut or the command was killed, unless it is another file by now', async () => {
+  it('an upload resumes after a lost connection or a killed command, unless the file has changed', async () => {
     const proxy = await openHttpFaultProxy(Number(new URL(served.address()).port));
     const env = { LONGHAUL_STORE: `http://127.0.0.1:${proxy.port}` };
     const id = (await bench.run('add', 'films', '--draft')).stdout.trim();
@@ -334,14 +334,14 @@ describe('over TCP', () => {
       return sent;
     };
     try {
-      // Cut once: the same call goes on.
+      // The connection is lost once: the same command resumes.
       const first = randomBytes(CUT_FILE);
       writeFileSync(gateAt('cut.bin'), first);
       const cut = await bytesOf(async () =>
         expect(await over(['attach', id, 'cut.bin'], env)).toMatchObject({ code: 0 }),
       );
       expect(cut).toBeLessThan(CUT_FILE * 1.6);
-      // Killed: the next call goes on, and a third finds it whole.
+      // The command is killed: the next command resumes, and a third one finds the upload complete.
       writeFileSync(gateAt('killed.bin'), first);
       const call = await bench.start(['attach', id, 'killed.bin'], env);
       sent = 0;
@@ -357,7 +357,7 @@ describe('over TCP', () => {
       );
       expect(rest).toBeLessThan(CUT_FILE);
       expect(await bytesOf(() => over(['attach', id, 'killed.bin'], env))).toBeLessThan(10_000);
-      // Another one of the same name and size takes its place, whole.
+      // A different file of the same name and size replaces it completely.
       const second = randomBytes(CUT_FILE);
       writeFileSync(gateAt('killed.bin'), second);
       expect(await over(['attach', id, 'killed.bin'], env)).toMatchObject({ code: 0 });
@@ -376,14 +376,14 @@ describe('over TCP', () => {
 
 describe('serve --require-token', () => {
   const strict = new CliBench();
-  it('lets nobody in by TCP without one, holds callers to a rate, and leaves the socket as it is', async () => {
+  it('requires a token over TCP, enforces the rate limit, and needs no token on the socket', async () => {
     strict.queue('films', 'true');
     strict.file('longhaul/node.json', JSON.stringify({ rates: { requestsPerSecond: 1 } }));
-    const asked = strict.start(['serve', '--require-token'], { LONGHAUL_PORT: '0' });
-    const { address } = await strict.serve(asked);
+    const starting = strict.start(['serve', '--require-token'], { LONGHAUL_PORT: '0' });
+    const { address } = await strict.serve(starting);
     await eventually(
       async () => address(),
-      (said) => said !== '',
+      (url) => url !== '',
       30_000,
     );
     expect((await fetch(`${address()}/api/queues`)).status).toBe(401);

@@ -1,30 +1,30 @@
-/** The table of commands holds together, and docs/cli.md says what it says. */
+/** The command table is consistent, and docs/cli.md is generated from it. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { helpOf, helpOfAll } from '../../src/cli/commands/shell/help.ts';
-import { Call } from '../../src/cli/table/call.ts';
+import { commandHelp, overviewHelp } from '../../src/cli/commands/shell/help.ts';
+import { Args } from '../../src/cli/table/args.ts';
 import { COMMANDS, findCommand } from '../../src/cli/table/command-table.ts';
 import { cliPage } from './cli-page.ts';
 
-it('docs/cli.md is made from the table', async () => {
+it('docs/cli.md matches the command table', async () => {
   await expect(cliPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/cli.md'));
 });
 
 describe.each(COMMANDS.map((spec) => [spec.name, spec] as const))('longhaul %s', (name, spec) => {
-  it('has an example that uses it, and a help that shows it', () => {
+  it('has an example that uses it, and shows it in its help', () => {
     expect(spec.examples.length).toBeGreaterThan(0);
     for (const { line } of spec.examples) {
       expect(line).toContain(`longhaul ${name}`);
-      expect(helpOf(spec)).toContain(line);
+      expect(commandHelp(spec)).toContain(line);
     }
-    expect(helpOfAll()).toContain(spec.summary);
+    expect(overviewHelp()).toContain(spec.summary);
   });
 
-  it('has options that can be told apart, each with a meaning', () => {
+  it('has distinct short options, and a description of each option', () => {
     const shorts = Object.values(spec.options).flatMap(({ short }) => (short === undefined ? [] : [short]));
     expect(new Set(shorts).size).toBe(shorts.length);
-    for (const { about, short } of Object.values(spec.options)) {
-      expect(about).not.toBe('');
+    for (const { description, short } of Object.values(spec.options)) {
+      expect(description).not.toBe('');
       expect(short ?? 'x').toMatch(/^[a-gi-z]$/);
     }
   });
@@ -34,16 +34,16 @@ describe.each(COMMANDS.map((spec) => [spec.name, spec] as const))('longhaul %s',
   });
 });
 
-describe('the words of a command', () => {
-  const read = (...words: string[]) => {
+describe('the arguments of a command', () => {
+  const parse = (...argv: string[]) => {
     const spec = findCommand('ls');
-    if (spec === undefined) throw new Error('there is ls');
-    return new Call(spec, words);
+    if (spec === undefined) throw new Error('the command table has no ls');
+    return new Args(spec, argv);
   };
 
-  it('are read in any order, with = or without', () => {
-    const call = read('--limit=5', 'films', '--json', '-n', '7');
-    expect([call.positionals, call.number('limit', [1, 10]), call.flag('json')]).toEqual([['films'], 7, true]);
+  it('are parsed in any order, with or without =', () => {
+    const args = parse('--limit=5', 'films', '--json', '-n', '7');
+    expect([args.positionals, args.number('limit', [1, 10]), args.flag('json')]).toEqual([['films'], 7, true]);
   });
 
   it.each([
@@ -51,7 +51,7 @@ describe('the words of a command', () => {
     [['--limit'], 'needs a value: --limit N'],
     [['--limt', '4'], 'did you mean --limit?'],
     [['-z'], 'has no option -z'],
-  ])('%j are refused: %s', (words, problem) => {
-    expect(() => read(...words)).toThrow(problem);
+  ])('%j are refused: %s', (argv, problem) => {
+    expect(() => parse(...argv)).toThrow(problem);
   });
 });

@@ -10,10 +10,10 @@ const house = new URL('../../scripts/script-support.mjs', import.meta.url).href;
 
 /** Two steps, of which the first goes on for a minute. */
 const SCRIPT = `
-import { main, run, say } from ${JSON.stringify(house)};
+import { main, print, run } from ${JSON.stringify(house)};
 await main(import.meta.url, async () => {
   for (const name of ['first', 'second']) {
-    say(name + ' step');
+    print(name + ' step');
     await run(process.execPath, ['-e', 'console.log("begun"); setTimeout(() => {}, 60_000)'], { show: 'copy' });
   }
 });

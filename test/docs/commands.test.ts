@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Call } from '../../src/cli/table/call.ts';
+import { Args } from '../../src/cli/table/args.ts';
 import type { CommandSpec } from '../../src/cli/table/command-spec.ts';
 import { findCommand } from '../../src/cli/table/command-table.ts';
 
@@ -20,7 +20,7 @@ function commandsOf(page: string): readonly string[] {
 const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
 
-const read = (spec: CommandSpec, words: readonly string[]): Call => new Call(spec, words);
+const read = (spec: CommandSpec, words: readonly string[]): Args => new Args(spec, words);
 
 function problemOf(line: string): string | null {
   const [, name = '', ...words] = wordsOf(line);

@@ -36,7 +36,7 @@ async function serveOnBrokenDisk(bench: Bench, when: number) {
     endNodeOf(bench.home);
     await node.ended;
   });
-  const isReady = () => lines.some((line) => line.includes('or open http') || line.includes('page and API'));
+  const isReady = () => lines.some((line) => line.includes('or open http') || line.includes('web UI and API'));
   await eventually(
     () => ({ lines, isAlive: node.isAlive }),
     (seen) => isReady() || !seen.isAlive,
@@ -47,7 +47,7 @@ async function serveOnBrokenDisk(bench: Bench, when: number) {
     lines,
     url:
       lines
-        .find((line) => line.includes('page and API'))
+        .find((line) => line.includes('web UI and API'))
         ?.trim()
         .split(/\s+/)
         .at(-1) ?? null,

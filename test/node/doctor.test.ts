@@ -163,7 +163,7 @@ const FAULTS: readonly Fault[] = [
     },
     code: 2,
     about: 'database',
-    message: /store\.db is gone, but its log is there/,
+    message: /store\.db is missing, but its write-ahead log exists/,
     cure: /put the file back/,
   },
   {
@@ -215,7 +215,7 @@ const FAULTS: readonly Fault[] = [
     how: { options: '--deep' },
     code: 2,
     about: 'jobs',
-    message: /job one: its data is not what was written/,
+    message: /job one: its data does not match its checksum/,
     cure: /backup/,
   },
   {
@@ -321,7 +321,7 @@ test('It changes nothing, and prints readable lines too.', async () => {
   expect(readFileSync(join(bench.home, 'store.db')).equals(before)).toBe(true);
   expect(bench.run('doctor', '--home', join(bench.home, 'nothing'))).toMatchObject({
     code: 2,
-    output: expect.stringContaining('is no home folder') as string,
+    output: expect.stringContaining('is not a data directory') as string,
   });
   expect(existsSync(join(bench.home, 'nothing'))).toBe(false);
   const longhaul = await connect(bench.home);

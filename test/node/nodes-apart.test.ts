@@ -44,7 +44,7 @@ describeWithRedis('two nodes that are cut off from each other', () => {
   /** Makes other nodes find it at the proxy, whatever its port. */
   async function startHolder(): Promise<void> {
     await h().start();
-    const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await h().served.says('listens on')) ?? [];
+    const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await h().served.says('listening on')) ?? [];
     h().url = `http://127.0.0.1:${port}/`;
     proxy.target = Number(port);
     proxy.isDown = false;

@@ -31,7 +31,7 @@ export function endNodeOf(home: string): void {
 }
 
 export async function urlOf(served: Served): Promise<string> {
-  const line = await served.says('page and API');
+  const line = await served.says('web UI and API');
   return line.trim().split(/\s+/).at(-1) ?? '';
 }
 

@@ -69,7 +69,7 @@ test('The three printed commands work when pasted into a shell in another direct
   writeQueue(bench.queues, 'sample', '#!/bin/sh\necho "this is the log"\n');
   const node = await bench.serve();
   await node.says('or open http');
-  const at = node.lines.findIndex((line) => line.startsWith('next, in another terminal'));
+  const at = node.lines.findIndex((line) => line.startsWith('try in another terminal'));
   const commands = node.lines.slice(at + 1, at + 4).map((line) => line.trim());
   expect(commands).toHaveLength(3);
   const paste = (command: string): string =>
@@ -103,7 +103,7 @@ test('S2 Without a token it refuses to listen beyond the loopback: exit 2 with t
 test('With a token it listens beyond the loopback.', async () => {
   const bench = aNewHome();
   const { output } = bench.run('serve', '--port', '0', '--listen', '0.0.0.0');
-  const [, command = ''] = /longhaul (token create .*?), or leave/.exec(output) ?? [];
+  const [, command = ''] = /longhaul (token create .*?), or omit/.exec(output) ?? [];
   expect(bench.run(...command.replace('NAME', 'mine').split(' '))).toMatchObject({ code: 0 });
   const node = await bench.serve(['--listen', '0.0.0.0']);
   expect(await get(await urlOf(node), '/healthz')).toMatchObject({ status: 200 });
@@ -156,7 +156,7 @@ test.runIf(hasRedis)('Weak settings of a Redis are reported, and refused with --
   onTestFinished(() => redis.stop());
   const bench = aNewHome();
   const strict = bench.run('serve', '--port', '0', '--store', redis.url, '--strict');
-  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict: .*appendfsync is no/) as string });
+  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string });
   const node = await bench.serve(['--store', redis.url]);
   await node.says(/warning: appendfsync is no/);
   expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
@@ -182,15 +182,15 @@ test.runIf(hasRedis)('It finds its Redis through Sentinels, and runs a job there
 
 test.each([
   [['--port', '70000'], /--port must be a port from 0 to 65535, not "70000"/],
-  [['--listen', 'example.org'], /--listen must be addresses such as/],
+  [['--listen', 'example.org'], /--listen must be an IP address such as/],
   [['--log-format', 'yson'], /--log-format must be one of pretty, json, not "yson"; did you mean json\?/],
   [['--listne', '::1'], /no option --listne; did you mean --listen\?/],
-  [['extra'], /too many words/],
+  [['extra'], /too many arguments/],
   [
     ['--store', 'http://me:secret@h:3333'],
-    /--store http:\/\/…@h:3333: a node cannot .* through its API; .*redis:.*longhaul add/,
+    /--store http:\/\/…@h:3333: a node cannot use another node as its store; .*redis:.*longhaul add/,
   ],
-  [['--store', 'unix:/tmp/node.sock'], /--store unix:.* through its API/],
+  [['--store', 'unix:/tmp/node.sock'], /--store unix:.* cannot use another node/],
 ])('Wrong arguments are refused with the correct ones: %j', (args, message) => {
   const { code, output } = aNewHome().run('serve', ...args);
   expect({ code, output }).toEqual({ code: 2, output: expect.stringMatching(message) as string });
@@ -204,7 +204,7 @@ test('A used port is refused, with the process that uses it.', async () => {
   const { code, output } = bench.run('serve', '--port', String(port));
   holder.close();
   expect(code).toBe(2);
-  expect(output).toContain(`port ${port} of 127.0.0.1 is taken: process ${process.pid}`);
+  expect(output).toContain(`port ${port} of 127.0.0.1 is in use by process ${process.pid}`);
 });
 
 test('A second node on the same data directory is refused, with the pid of the first.', async () => {
@@ -251,19 +251,19 @@ test('SIGHUP reloads node.json and the queues and logs the changes; an invalid n
   writeFileSync(join(bench.queues, 'shows.json'), JSON.stringify({ concurrency: 2 }));
   writeQueue(bench.queues, 'another', '#!/bin/sh\n');
   process.kill(node.pid, 'SIGHUP');
-  await node.says('env is "production" now, was not set');
-  await node.says(/port is 4444 now.*takes effect with the next start/);
+  await node.says('env changed from not set to "production"');
+  await node.says(/port changed from not set to 4444; takes effect at the next start/);
   await node.says('queue shows: concurrency changed');
-  await node.says('queue another: is new');
+  await node.says('queue another: added');
   const id = await bench.add('shows');
   await bench.until(id, 'done');
   expect(bench.log(id)).toBe('env production\n');
   writeFileSync(file, '{ "env": 7 }');
   process.kill(node.pid, 'SIGHUP');
-  await node.says(/the settings stay as they were: node\.json: env: must be a text, not 7/);
+  await node.says(/reload failed, settings unchanged: node\.json: env: must be a text, not 7/);
   rmSync(file);
   process.kill(node.pid, 'SIGHUP');
-  await node.says('env is not set now, was "production"');
+  await node.says('env changed from "production" to not set');
   await node.terminate();
 });
 
@@ -278,7 +278,7 @@ test('SIGTERM stops it with 0 while its scripts keep running; a second SIGTERM e
   expect((await node.terminate()).code).toBe(0);
   expect((await bench.find(id)).state).toBe('running');
   const next = await bench.serve();
-  await next.says('took up 1 running job');
+  await next.says('adopted 1 running job');
   writeFileSync(gate, '');
   await bench.until(id, 'done');
   expect(bench.log(id)).toBe('ended\n');

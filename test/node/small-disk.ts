@@ -57,7 +57,7 @@ export async function serveOnSmallDisk(queues: Readonly<Record<string, string>>)
     (seen) => seen.lines.some((line) => line.includes('or open http')) || !seen.isAlive,
     30_000,
   );
-  const found = lines.find((line) => line.includes('page and API'));
+  const found = lines.find((line) => line.includes('web UI and API'));
   const inside = join(folder, 'disk/home');
   return {
     node,

@@ -28,7 +28,7 @@ test('npm start serves its own data directory within two minutes, and exits with
   );
   const url =
     lines
-      .find((line) => line.includes('page and API'))
+      .find((line) => line.includes('web UI and API'))
       ?.trim()
       .split(/\s+/)
       .at(-1) ?? '';

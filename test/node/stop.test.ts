@@ -70,7 +70,7 @@ test('SIGTERM ends a node within seconds under every kind of open request.', asy
   );
   expect(code).toBe(0);
   expect(stoppedMs).toBeLessThan(STOP_MS);
-  expect(node.lines.filter((line) => /still open|trouble/.test(line))).toEqual([]);
+  expect(node.lines.filter((line) => /still open|error:/.test(line))).toEqual([]);
 });
 
 test('A node with a part that cannot start ends with the reason, and leaves nothing open.', async () => {

@@ -102,8 +102,8 @@ describeWithRedis('an import', () => {
     const first = await importInto(home, '--from-blueque');
     expect(first).toMatchObject({ imported: { waiting: 3, done: 1, failed: 1, schedules: 0 }, known: 0 });
     expect(first.unmapped).toEqual([
-      'task b-7: it has no queue, or the unknown status undefined',
-      'b-5 of mail: it runs there; import again when it has ended, or say --running',
+      'task b-7: it has no queue or an unknown status (undefined)',
+      'b-5 of mail: it is still running there; import again when it has ended, or use --running',
     ]);
     expect(await importInto(home, '--from-blueque')).toMatchObject({
       imported: { waiting: 0, done: 0, failed: 0, schedules: 0 },
@@ -135,8 +135,8 @@ describeWithRedis('an import', () => {
     expect(besides).toEqual({ tracked: 1, throttles: 1, records: 1 });
     expect(imported).toEqual({ waiting: 2, done: 2, failed: 1, schedules: 1 });
     expect(unmapped).toEqual([
-      '1 keys of statistics: they are counted anew',
-      expect.stringContaining('q-5 of work: it runs there'),
+      '1 keys of statistics: Longhaul collects its own',
+      expect.stringContaining('q-5 of work: it is still running there'),
     ]);
     const { jobs, next, schedules, others } = await within(home, ['q-1', 'q-2', 'q-3', 'q-4', 'q-6']);
     expect(jobs).toMatchObject([
@@ -163,7 +163,7 @@ describeWithRedis('an import', () => {
     const home = aHome();
     const { imported, unmapped } = await importInto(home, '--from-worqr', '--running');
     expect(imported).toEqual({ waiting: 3, done: 0, failed: 0, schedules: 0 });
-    expect(unmapped).toEqual(['1 locks of unique tasks: give the job a unique key instead']);
+    expect(unmapped).toEqual(['1 locks of unique tasks: use a unique key of the job instead']);
     const { next } = await within(home, []);
     expect(next.map(({ data }) => data)).toEqual(['"w-one"', '"w-two"', '"w-three"']);
     expect(await importInto(home, '--from-worqr', '--running')).toMatchObject({ known: 3 });

@@ -107,7 +107,7 @@ describeWithRedis('a store that moves house', () => {
     await store.close();
     const rest = await longhaul('migrate', '--from', here, '--to', there, '--json');
     expect(JSON.parse(rest.stdout)).toMatchObject({ kind: 'rest', left: [] });
-    expect((await longhaul('migrate', '--from', here, '--to', there)).stdout).toContain('has moved to');
+    expect((await longhaul('migrate', '--from', here, '--to', there)).stdout).toContain('was migrated to');
     const back = await longhaul('migrate', '--from', there, '--to', here, '--json');
     expect(back).toMatchObject({ code: 0 });
     await within(here, async (home) => {
@@ -131,7 +131,7 @@ describeWithRedis('a store that moves house', () => {
     const stopped = await told(all, 'waiting for 1 job to end', (run) => run.signal('SIGINT'));
     expect(stopped).toMatchObject({ code: 1, stdout: '' });
     expect(stopped.stderr).toContain(
-      'stopped on the way (waiting for 1 job to end): the same command goes on from here',
+      'migration interrupted (waiting for 1 job to end): run the same command to continue it',
     );
     expect(await store.jobs.add([{ id: 'new', queue: 'q', data: '1' }])).toMatchObject([{ ok: false }]);
     let late = '';
@@ -143,7 +143,7 @@ describeWithRedis('a store that moves house', () => {
     await store.close();
     expect(moved).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('files: 3, 21 B, each compared by its hash'),
+      stdout: expect.stringContaining('files: 3, 21 B, all hashes match'),
     });
     expect(moved.stderr).toMatch(/copied jobs: 1 of 1, 100 %/);
     for (const blob of [early, late])
@@ -167,7 +167,7 @@ describeWithRedis('a store that moves house', () => {
     expect(JSON.parse(dry.stdout)).toEqual({
       wouldMove: { records: 0, queues: 1, statistics: 0, jobs: 1, running: 0 },
     });
-    expect((await longhaul('migrate', '--from', full, '--reopen')).stderr).toContain('is in no move');
+    expect((await longhaul('migrate', '--from', full, '--reopen')).stderr).toContain('is not being migrated');
     const standing = { move: 'm', role: 'source', other: empty, state: 'moving', at: 1, done: null, left: [] } as const;
     await within(full, (store) => store.migration.stand(standing, null));
     expect((await longhaul('migrate', '--from', full, '--to', other)).stderr).toContain('--reopen');

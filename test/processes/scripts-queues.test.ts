@@ -250,7 +250,7 @@ it('a queue whose file was removed keeps its jobs, and its running scripts are a
   await node.kill9();
   rmSync(path);
   node = await bench.serve();
-  await node.says('took up 1 running job');
+  await node.says('adopted 1 running job');
   writeFileSync(gate, '');
   expect(await bench.until(running, ended)).toMatchObject({
     state: 'done',
@@ -271,7 +271,7 @@ it('a queue whose file was removed disappears when deleted, and returns with its
   );
   const waiting = await bench.add('removed');
   const removing = bench.run('queue', 'removed', '--delete', '--yes', '--home', bench.home);
-  expect(removing).toMatchObject({ code: 0, output: expect.stringContaining('queue removed is gone, with 2 jobs') });
+  expect(removing).toMatchObject({ code: 0, output: expect.stringContaining('deleted queue removed with 2 jobs') });
   await expect(bench.find(waiting)).rejects.toThrow('there is no job');
   await expect(bench.add('removed')).rejects.toMatchObject({ refusal: { code: 'queue-deleted' } });
   await eventually(

@@ -89,12 +89,12 @@ it(`${many} scripts outlive a killed node, a stopped node and a killed runner; e
 
   await node.kill9();
   node = await bench.serve();
-  await node.says(`took up ${many} running jobs`);
+  await node.says(`adopted ${many} running jobs`);
   await allGoOn(ids);
 
   expect(await node.terminate()).toMatchObject({ code: 0 });
   node = await bench.serve();
-  await node.says(`took up ${many} running jobs`);
+  await node.says(`adopted ${many} running jobs`);
   await allGoOn(ids);
 
   const runner = childOf(node.pid, 'runner-process');
@@ -173,7 +173,7 @@ it('a node that was down for longer than the lease, without other workers, adopt
   const running = counts.reduce((sum, each) => sum + each.running, 0);
   node = await bench.serve();
   // Each of them once.
-  await node.says(`took up ${running} running job`);
+  await node.says(`adopted ${running} running job`);
   writeFileSync(file('leased'), '');
   expect(await bench.until(id, 'done', 30_000)).toMatchObject({
     attempt: 1,

@@ -60,7 +60,7 @@ export class ServedNode {
     this.#process = child;
     let complaints = '';
     child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
-    const line = await firstLine(child, /page and API/).catch(() => {
+    const line = await firstLine(child, /web UI and API/).catch(() => {
       throw new Error(`the node did not start: ${complaints}`);
     });
     this.port = Number(/:(\d+)\/?\s*$/.exec(line)?.[1] ?? this.port);

@@ -1,6 +1,6 @@
 /**
- * The settings of a node while it runs: HUP reads node.json and the queues again and says what is different since the
- * last look. What cannot change under a running node is said to wait for the next start.
+ * The settings of a running node. SIGHUP reads node.json and the queues again and reports the changes since the last
+ * read. Settings that a running node cannot change take effect at the next start, and the report says so.
  */
 import { statSync } from 'node:fs';
 import { badInput } from '../../core/ports/errors.ts';
@@ -9,11 +9,11 @@ import type { NodeSettings } from '../../node/node-settings.ts';
 import { nodeSettings } from '../../node/node-settings.ts';
 import type { OutboundSettings } from '../../node/outbound-settings.ts';
 import { readQueueFolder } from '../../node/queues/queue-folder.ts';
-import { readIfThere } from './serve-settings.ts';
+import { readIfExists } from './serve-settings.ts';
 
 type Queues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** Taken up at once: scripts that start and calls that are made from now on see them. */
+/** Settings that take effect at once, for scripts and outbound calls that start after the reload. */
 const LIVE: ReadonlySet<string> = new Set([
   'name',
   'copyUpTo',
@@ -26,76 +26,76 @@ const LIVE: ReadonlySet<string> = new Set([
   'hooks',
 ]);
 
-/** Holds tokens: its value is never shown. */
+/** Settings that hold tokens; their values are never printed. */
 const SECRET: ReadonlySet<string> = new Set(['destinations', 'hooks']);
 
 export class LiveSettings implements NodeSettings {
   readonly #home: Home;
   readonly #port: number;
-  #now: NodeSettings;
+  #current: NodeSettings;
   #file: Readonly<Record<string, unknown>>;
   #queues: Queues = new Map();
 
   constructor(home: Home, port: number) {
     this.#home = home;
     this.#port = port;
-    this.#now = nodeSettings(readIfThere(home.settings), port);
-    mustBeOurs(home.settings, this.#now);
-    this.#file = parsed(readIfThere(home.settings));
+    this.#current = nodeSettings(readIfExists(home.settings), port);
+    requirePrivateFile(home.settings, this.#current);
+    this.#file = parsed(readIfExists(home.settings));
   }
 
   get name(): string | null {
-    return this.#now.name;
+    return this.#current.name;
   }
   get url(): string {
-    return this.#now.url;
+    return this.#current.url;
   }
   get isUrlSet(): boolean {
-    return this.#now.isUrlSet;
+    return this.#current.isUrlSet;
   }
   get copyUpTo(): number {
-    return this.#now.copyUpTo;
+    return this.#current.copyUpTo;
   }
   get aliases(): readonly string[] {
-    return this.#now.aliases;
+    return this.#current.aliases;
   }
   get port(): number {
-    return this.#now.port;
+    return this.#current.port;
   }
   get env(): string {
-    return this.#now.env;
+    return this.#current.env;
   }
-  /** Of the start: which scripts may run is decided when a queue's lane is made. */
+  /** As of the start: a queue runner decides at its creation which scripts may run. */
   get scriptDirs(): readonly string[] {
-    return this.#now.scriptDirs;
+    return this.#current.scriptDirs;
   }
 
-  /** Of the start, as the workers were told then. */
+  /** As of the start: workers register their capacity once. */
   get offers(): string {
-    return this.#now.offers;
+    return this.#current.offers;
   }
 
   get rq(): NodeSettings['rq'] {
-    return this.#now.rq;
+    return this.#current.rq;
   }
 
   get outbound(): OutboundSettings {
-    return this.#now.outbound;
+    return this.#current.outbound;
   }
 
   async remember(): Promise<void> {
     this.#queues = await readQueues(this.#home);
   }
 
-  /** Answers what changed, in lines. A node.json that is wrong throws, and nothing of it is taken. */
-  async takeUp(): Promise<readonly string[]> {
-    const text = readIfThere(this.#home.settings);
+  /** Reads the settings again and returns one line a change. An invalid node.json throws and changes nothing. */
+  async reload(): Promise<readonly string[]> {
+    const text = readIfExists(this.#home.settings);
     const next = nodeSettings(text, this.#port);
-    mustBeOurs(this.#home.settings, next);
+    requirePrivateFile(this.#home.settings, next);
     const file = parsed(text);
     const queues = await readQueues(this.#home);
     const lines = [...fileChanges(this.#file, file), ...queueChanges(this.#queues, queues)];
-    this.#now = { ...next, scriptDirs: this.#now.scriptDirs, rq: this.#now.rq };
+    this.#current = { ...next, scriptDirs: this.#current.scriptDirs, rq: this.#current.rq };
     this.#file = file;
     this.#queues = queues;
     return lines;
@@ -104,17 +104,17 @@ export class LiveSettings implements NodeSettings {
 
 const READABLE_BY_OTHERS = 0o077;
 
-/** A file with tokens in it is for one pair of eyes. */
-function mustBeOurs(path: string, { outbound }: NodeSettings): void {
+/** Throws if node.json holds tokens or secrets and other users can read it. */
+function requirePrivateFile(path: string, { outbound }: NodeSettings): void {
   const isSecret = outbound.hooks.secrets.size > 0;
   const hasToken = isSecret || [...outbound.destinations.values()].some(({ token }) => token !== null);
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if (!hasToken || (mode & READABLE_BY_OTHERS) === 0) return;
-  const message = `holds tokens or secrets and may be read by others (mode 0${(mode & 0o777).toString(8)}): chmod 0600 ${path}`;
+  const message = `holds tokens or secrets, but other users can read it (mode 0${(mode & 0o777).toString(8)}): chmod 0600 ${path}`;
   throw badInput('node.json', [{ path: '', message }]);
 }
 
-/** It was checked a moment ago. */
+/** Parses without a check, because nodeSettings() has just checked the text. */
 const parsed = (text: string | undefined): Readonly<Record<string, unknown>> =>
   text === undefined ? {} : (JSON.parse(text) as Record<string, unknown>);
 
@@ -124,26 +124,26 @@ async function readQueues(home: Home): Promise<Queues> {
 }
 
 function fileChanges(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
-  return differing(before, after).map((key) => {
+  return changedKeys(before, after).map((key) => {
     const change = SECRET.has(key)
       ? `node.json: ${key} changed`
-      : `node.json: ${key} is ${shown(after[key])} now, was ${shown(before[key])}`;
-    return LIVE.has(key) ? change : `${change}; takes effect with the next start`;
+      : `node.json: ${key} changed from ${shown(before[key])} to ${shown(after[key])}`;
+    return LIVE.has(key) ? change : `${change}; takes effect at the next start`;
   });
 }
 
 function queueChanges(before: Queues, after: Queues): string[] {
-  const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `queue ${name}: is gone`);
+  const removed = [...before.keys()].filter((name) => !after.has(name)).map((name) => `queue ${name}: removed`);
   const others = [...after].flatMap(([name, settings]) => {
     const old = before.get(name);
-    if (old === undefined) return [`queue ${name}: is new`];
-    const keys = differing(old, settings);
+    if (old === undefined) return [`queue ${name}: added`];
+    const keys = changedKeys(old, settings);
     return keys.length === 0 ? [] : [`queue ${name}: ${keys.join(', ')} changed`];
   });
-  return [...gone, ...others];
+  return [...removed, ...others];
 }
 
-function differing(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
+function changedKeys(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }

@@ -1,7 +1,7 @@
 /**
- * The parts of a running node put together: the node that works the queues, what is counted of it, and its HTTP side.
+ * Assembles a running node: the node that runs the queues, its meter, and its HTTP server.
  *
- * It owns all three, and gives them back in the other order: nobody is let in any more before the node stops claiming.
+ * It owns all three and stops them in reverse order: the HTTP server accepts no more requests before the node stops claiming.
  */
 import { hostname } from 'node:os';
 import type { Store } from '../../core/ports/store.ts';
@@ -12,7 +12,7 @@ import type { NodeNews } from '../../node/open-node.ts';
 import { openNode } from '../../node/open-node.ts';
 import type { RateLimits } from '../../server/auth/rates.ts';
 import type { TcpAddress } from '../../server/http/open-server.ts';
-import { versionOfPackage } from '../package-version.ts';
+import { packageVersion } from '../package-version.ts';
 import { LiveSettings } from './live-settings.ts';
 import { openHttp } from './serve-http.ts';
 import type { Log } from './serve-log.ts';
@@ -33,21 +33,21 @@ export interface Daemon {
   readonly addresses: readonly TcpAddress[];
   readonly url: string;
   queues(): ReadonlyMap<string, string | null>;
-  /** The address of one login as admin. */
+  /** Returns the URL of a single login as admin. */
   loginLink(): Promise<string>;
-  /** Takes up node.json and the folder of the queues; answers what changed, in lines. */
+  /** Reads node.json and the directory of queues again; returns one line a change. */
   reload(): Promise<readonly string[]>;
-  /** Lets nobody in any more, and leaves everything else as it is. */
+  /** Stops the HTTP server and nothing else. */
   shut(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, store, storeFile, listen, port, log, onNews, requireToken, rates } = options;
-  const version = versionOfPackage();
+  const version = packageVersion();
   const settings = new LiveSettings(home, port);
   const { env, pid } = process;
-  // A copy: each look into the process's own is a call to the system's library.
+  // A copy, because every access to process.env is a call of getenv().
   const inherited = { ...env };
   const host = hostname();
   const node = await openNode({ home, store, storeFile, settings, version, host, pid, inherited, onNews });
@@ -83,7 +83,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     queues: () => node.queues(),
     loginLink: async () => `${settings.url}login#${await http.loginCode()}`,
     async reload() {
-      const lines = await settings.takeUp();
+      const lines = await settings.reload();
       await node.reload();
       return lines;
     },

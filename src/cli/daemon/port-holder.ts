@@ -1,55 +1,55 @@
-/** Whether a port is free, and who has it if it is not: asked before anything is opened, so that nothing has to be undone. */
+/** Finds a free port, or names the process that holds it. Runs before anything is opened, so that nothing must be undone. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { UsageError } from '../table/command.ts';
 
-export interface Reachable {
+export interface ListenTarget {
   readonly port: number;
-  /** Without ::1 on a machine that has none. */
+  /** Without ::1 on a machine without IPv6. */
   readonly listen: readonly string[];
 }
 
-/** How often another port is tried where any will do. */
-const MOST_TRIES = 10;
+/** The maximum number of ports that are tried for port 0. */
+const MAX_TRIES = 10;
 
-/** The port itself, or a free one where 0 was asked for. Throws when somebody has it. */
-export function reachableAt(addresses: readonly string[], wanted: number): Promise<Reachable> {
-  return untilFree(wanted, () => findPort(addresses, wanted));
+/** Returns the given port, or a free one for port 0. Throws if another process has the port. */
+export function findListenTarget(addresses: readonly string[], wanted: number): Promise<ListenTarget> {
+  return retryOtherPorts(wanted, () => findPort(addresses, wanted));
 }
 
-/** Opens there. Where any port will do and this one was taken since it was found free, on another. */
-export async function openWhereFree<T>(
+/** Calls `open` with the target. For port 0, tries another port if this one was taken after it was found free. */
+export async function openOnFreePort<T>(
   { listen, port }: { listen: readonly string[]; port: number },
-  found: Reachable,
-  open: (where: Reachable) => Promise<T>,
+  found: ListenTarget,
+  open: (target: ListenTarget) => Promise<T>,
 ): Promise<T> {
-  let where: Reachable | null = found;
-  return untilFree(port, async () => {
-    const place: Reachable = where ?? (await findPort(listen, port));
-    where = null;
-    return open(place);
+  let next: ListenTarget | null = found;
+  return retryOtherPorts(port, async () => {
+    const target: ListenTarget = next ?? (await findPort(listen, port));
+    next = null;
+    return open(target);
   });
 }
 
-/** Between two calls of ours anybody may take what we saw free: that is an error only where that port was asked for. */
-async function untilFree<T>(wanted: number, work: () => Promise<T>): Promise<T> {
+/** Another process can take a port between the check and the open. That is an error only if the user chose the port. */
+async function retryOtherPorts<T>(wanted: number, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (wanted !== 0 || !isPortTaken(error) || tries === MOST_TRIES) throw error;
+      if (wanted !== 0 || !isPortTaken(error) || tries === MAX_TRIES) throw error;
     }
   }
 }
 
-/** Not of a socket with a path, which has no port. */
+/** False for a unix socket, which has no port. */
 function isPortTaken(error: unknown): boolean {
   const { code, port } = ((error as Error).cause ?? {}) as { code?: string; port?: number };
   return code === 'EADDRINUSE' && port !== undefined && port >= 0;
 }
 
-/** The first address says which; the others must have it too. */
-async function findPort(addresses: readonly string[], wanted: number): Promise<Reachable> {
+/** The first address determines the port; the other addresses must have it free too. */
+async function findPort(addresses: readonly string[], wanted: number): Promise<ListenTarget> {
   let port = wanted;
   const listen: string[] = [];
   for (const host of addresses) {
@@ -60,13 +60,13 @@ async function findPort(addresses: readonly string[], wanted: number): Promise<R
   return { port, listen };
 }
 
-/** Null when the machine has no such address, and need not have it. */
+/** Returns null if the machine lacks the address and the address is optional. */
 function tryPort(host: string, port: number): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => {
       if (isMissing(error, host)) resolve(null);
-      else reject(whyNot(error, host, port));
+      else reject(listenError(error, host, port));
     });
     probe.listen({ host, port, ipv6Only: host.includes(':') }, () => {
       const address = probe.address();
@@ -81,24 +81,24 @@ function isMissing({ code }: NodeJS.ErrnoException, host: string): boolean {
   return host === '::1' && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT');
 }
 
-function whyNot(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const where = `port ${port} of ${host}`;
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const address = `port ${port} of ${host}`;
   if (error.code === 'EADDRINUSE') {
     const holder = holderOf(port);
-    const who = holder === null ? 'somebody listens there already' : `${holder} listens there`;
-    return new UsageError(`${where} is taken: ${who}; stop it, or name another port: --port ${port + 1}`, {
+    const owner = holder ?? 'another process';
+    return new UsageError(`${address} is in use by ${owner}: stop it, or choose another port: --port ${port + 1}`, {
       cause: error,
     });
   }
   if (error.code === 'EACCES')
-    return new UsageError(`${where} may not be used by this user; name one above 1023: --port 3333`);
-  if (error.code === 'EADDRNOTAVAIL') return new UsageError(`this machine has no address ${host}: look at --listen`);
+    return new UsageError(`no permission to use ${address}: choose a port above 1023, such as --port 3333`);
+  if (error.code === 'EADDRNOTAVAIL') return new UsageError(`this machine has no address ${host}: correct --listen`);
   return error;
 }
 
 const LISTENING = '0A';
 
-/** By name and pid, as /proc tells; null where it does not, or the process is another user's. */
+/** Returns the pid and name of the process from /proc; null without /proc, or if the process is another user's. */
 function holderOf(port: number): string | null {
   const inodes = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => inodesIn(table, port)));
   const pid = entries('/proc').find((name) => /^\d+$/.test(name) && hasSocket(name, inodes));
@@ -116,17 +116,17 @@ function inodesIn(table: string, port: number): string[] {
 }
 
 function hasSocket(pid: string, inodes: ReadonlySet<string>): boolean {
-  const folder = `/proc/${pid}/fd`;
-  return entries(folder).some((name) => inodes.has(/^socket:\[(\d+)\]$/.exec(link(`${folder}/${name}`))?.[1] ?? ''));
+  const fds = `/proc/${pid}/fd`;
+  return entries(fds).some((name) => inodes.has(/^socket:\[(\d+)\]$/.exec(link(`${fds}/${name}`))?.[1] ?? ''));
 }
 
 const orElse = <T>(read: () => T, otherwise: T): T => {
   try {
     return read();
   } catch {
-    return otherwise; // gone, or another user's
+    return otherwise; // the process ended, or belongs to another user
   }
 };
-const entries = (folder: string): readonly string[] => orElse(() => readdirSync(folder), []);
+const entries = (directory: string): readonly string[] => orElse(() => readdirSync(directory), []);
 const link = (path: string): string => orElse(() => readlinkSync(path), '');
 const readText = (path: string): string => orElse(() => readFileSync(path, 'latin1'), '');

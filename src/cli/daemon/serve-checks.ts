@@ -1,6 +1,6 @@
 /**
- * What could be wrong with a node before it begins: the home folder, the port, the store, who is let in. Each throws in
- * words for the user, and nothing has been opened to the world by then.
+ * Checks before a node starts: data directory, port, store, listen addresses. Each throws an error for the user, and all
+ * run before the node listens.
  */
 import type { Store } from '../../core/ports/store.ts';
 import { unsafePlaces } from '../../node/doctor/home-safety.ts';
@@ -8,53 +8,54 @@ import { makeHome } from '../../node/make-home.ts';
 import { refuseRunningNode } from '../../node/node-lock.ts';
 import { TOKEN_RECORD } from '../../server/auth/tokens.ts';
 import { UsageError } from '../table/command.ts';
-import type { Reachable } from './port-holder.ts';
-import { reachableAt } from './port-holder.ts';
+import type { ListenTarget } from './port-holder.ts';
+import { findListenTarget } from './port-holder.ts';
 import type { Log } from './serve-log.ts';
 import type { ServeSettings } from './serve-settings.ts';
 import { isLoopback } from './serve-settings.ts';
 
-/** Refuses a home that others can change or a node runs on; returns where this node can listen. Creates nothing. */
-export async function checkPlaces({ home, listen, port }: ServeSettings): Promise<Reachable> {
-  refuseOpenPlaces(unsafePlaces(home, process.getuid?.() ?? 0));
+/** Refuses a data directory that other users can write or that a node uses; returns where to listen. Creates nothing. */
+export async function checkHome({ home, listen, port }: ServeSettings): Promise<ListenTarget> {
+  refuseWritablePaths(unsafePlaces(home, process.getuid?.() ?? 0));
   refuseRunningNode(home.lock);
-  return reachableAt(listen, port);
+  return findListenTarget(listen, port);
 }
 
-/** Creates the home folder where there is none. */
+/** Creates the data directory if it does not exist. */
 export async function prepareHome({ home }: ServeSettings, log: Log): Promise<void> {
-  if (await makeHome(home)) log.info({ plain: true }, `made the home folder ${home.root}, with a queue to try: sample`);
+  if (await makeHome(home))
+    log.info({ plain: true }, `created data directory ${home.root} with a sample queue: sample`);
   for (const { path, problem, cure } of unsafePlaces(home, process.getuid?.() ?? 0))
     log.warn({ path }, `${path} ${problem}; ${cure}`);
 }
 
-function refuseOpenPlaces(places: ReturnType<typeof unsafePlaces>): void {
-  const open = places.filter(({ isOpenToChange }) => isOpenToChange);
-  if (open.length === 0) return;
-  throw new UsageError(open.map(({ path, problem, cure }) => `${path} ${problem}; ${cure}`).join('\n'));
+function refuseWritablePaths(paths: ReturnType<typeof unsafePlaces>): void {
+  const writable = paths.filter(({ isOpenToChange }) => isOpenToChange);
+  if (writable.length === 0) return;
+  throw new UsageError(writable.map(({ path, problem, cure }) => `${path} ${problem}; ${cure}`).join('\n'));
 }
 
-/** What weakens the promises of a store: told, and refused where somebody wants it strict. */
+/** Logs settings of the store that weaken its durability; with --strict, refuses the store. */
 export function checkNotices(store: Store, { isStrict }: ServeSettings, log: Log): void {
-  const notices = linesOf(store, 'notices');
-  if (isStrict && notices.length > 0) throw new UsageError(`refused because of --strict: ${notices.join('; ')}`);
+  const notices = storeMessages(store, 'notices');
+  if (isStrict && notices.length > 0) throw new UsageError(`--strict refuses this store: ${notices.join('; ')}`);
   for (const notice of notices) log.warn(notice);
 }
 
-/** What a store says of its server in words, where it has one. */
-export function linesOf(store: Store, about: 'notices' | 'facts'): readonly string[] {
-  const said = (store as Store & Readonly<Record<string, unknown>>)[about];
-  return Array.isArray(said) ? (said as readonly string[]) : [];
+/** Returns the messages of a store about its server; none for a store without a server. */
+export function storeMessages(store: Store, kind: 'notices' | 'facts'): readonly string[] {
+  const messages = (store as Store & Readonly<Record<string, unknown>>)[kind];
+  return Array.isArray(messages) ? (messages as readonly string[]) : [];
 }
 
-/** Whoever can reach the port can run jobs: beyond this machine only with a token. */
+/** A client that reaches the port can run jobs, so a non-loopback address requires a token. */
 export async function checkListen(store: Store, { listen, listenOption, home }: ServeSettings): Promise<void> {
-  const beyond = listen.filter((address) => !isLoopback(address));
-  if (beyond.length === 0) return;
+  const exposed = listen.filter((address) => !isLoopback(address));
+  if (exposed.length === 0) return;
   const tokens = await store.records.list({ kind: TOKEN_RECORD, limit: 1 });
   if (tokens.length > 0) return;
   throw new UsageError(
-    `${listenOption} ${beyond.join(', ')} would let others in, and there is no token yet: ` +
-      `make one with: longhaul token create NAME --role admin --home ${home.root}, or leave ${listenOption} out`,
+    `${listenOption} ${exposed.join(', ')} would accept other machines, but there is no token yet: ` +
+      `create one with longhaul token create NAME --role admin --home ${home.root}, or omit ${listenOption}`,
   );
 }

@@ -10,7 +10,7 @@ const FAILURE = { group: 'exit-143', message: 'killed by SIGTERM', detail: null 
 
 function logged(answer: SettleResult): unknown {
   let text = '';
-  const log = createLog({ format: 'json', isColoured: false, write: (piece) => void (text += piece) });
+  const log = createLog({ format: 'json', isColoured: false, write: (chunk) => void (text += chunk) });
   const settlement = { id: 'a', token: 1, kind: 'fail', failure: FAILURE, delayMs: 0 } as const;
   const event: WorkerEvent = { type: 'ended', job: JOB, settlement, answer, stopReason: 'cancel' };
   logNews(log, { type: 'worker', event });

@@ -1,4 +1,4 @@
-/** What a node tells, as lines of its log. Decides the words and the weight of each, and nothing else. */
+/** Maps the events of a node to log lines: only their texts and levels. */
 import type { NodeNews } from '../../node/open-node.ts';
 import type { WorkerEvent } from '../../worker/loop/worker-event.ts';
 import type { Log } from './serve-log.ts';
@@ -6,9 +6,9 @@ import type { Log } from './serve-log.ts';
 export function logNews(log: Log, news: NodeNews): void {
   switch (news.type) {
     case 'adopted':
-      return log.info({ jobs: news.jobs }, `took up ${news.jobs} running ${news.jobs === 1 ? 'job' : 'jobs'}`);
+      return log.info({ jobs: news.jobs }, `adopted ${news.jobs} running ${news.jobs === 1 ? 'job' : 'jobs'}`);
     case 'trouble':
-      return log.error({ error: inWords(news.error) }, `trouble: ${news.what}${withCause(news.error)}`);
+      return log.error({ error: errorMessage(news.error) }, `${news.what}${withCause(news.error)}`);
     case 'queue':
       return logQueue(log, news);
     case 'worker':
@@ -30,35 +30,38 @@ function logWorker(log: Log, event: WorkerEvent): void {
       return log.info({ job: id, queue, attempt, how }, `job ${id} of ${queue}, attempt ${attempt}: ${how}`);
     }
     case 'store-away':
-      return log.error({ error: inWords(event.error) }, `the store does not answer: ${inWords(event.error)}`);
+      return log.error({ error: errorMessage(event.error) }, `store unavailable: ${errorMessage(event.error)}`);
     case 'store-back':
-      return log.info('the store answers again');
+      return log.info('store available again');
     case 'blocked':
-      return log.warn({ ms: event.ms }, `the node stood still for ${event.ms} ms`);
+      return log.warn({ ms: event.ms }, `the event loop was blocked for ${event.ms} ms`);
     case 'abandoned':
-      return log.warn({ job: event.job.id }, `job ${event.job.id} did not stop within its grace (${event.reason})`);
+      return log.warn(
+        { job: event.job.id },
+        `job ${event.job.id} did not stop within its grace period (${event.reason})`,
+      );
     case 'journal-found':
-      return log.info(`${event.settlements} results that an earlier node could not deliver are delivered now`);
+      return log.info(`settling ${event.settlements} attempt outcomes from the journal of an earlier node`);
     case 'journal-set-aside':
       return log.warn(
         { path: event.path, settlements: event.settlements },
-        `the journal ${event.path} belongs to another store; its ${event.settlements} results are not delivered`,
+        `the outcome journal ${event.path} belongs to another store; its ${event.settlements} outcomes are not settled`,
       );
     case 'trouble':
-      return log.error({ error: inWords(event.error) }, `trouble: ${event.what}${withCause(event.error)}`);
+      return log.error({ error: errorMessage(event.error) }, `${event.what}${withCause(event.error)}`);
     default:
       return;
   }
 }
 
-/** The settlement of a cancelled job is a failure as a rule, because its script was killed: the job's state decides. */
+/** The settlement of a cancelled job is usually a failure, because its script was killed, so the job's state decides. */
 function outcomeOf({ settlement, answer, stopReason }: WorkerEvent & { type: 'ended' }): string {
   if (answer?.ok === true && answer.state === 'cancelled') return 'cancelled';
   return settlement?.kind ?? stopReason ?? 'lost';
 }
 
-const withCause = (error: unknown): string => (error === null ? '' : `: ${inWords(error)}`);
+const withCause = (error: unknown): string => (error === null ? '' : `: ${errorMessage(error)}`);
 
-export function inWords(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error));
 }

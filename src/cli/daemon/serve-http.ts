@@ -1,4 +1,4 @@
-/** The node's HTTP side put together: the routes over its store and files, on the addresses and the socket of its home. */
+/** Assembles the HTTP server of a node: routes, access control, listen addresses, and the socket in the data directory. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rqRoutes } from '../../compat/rq/rq-routes.ts';
@@ -17,7 +17,7 @@ import type { GivenContext } from '../../server/views/context.ts';
 import { openPageFiles } from '../../server/views/web-files.ts';
 import { idSource } from '../../worker/loop/id-source.ts';
 import { SettingsCache } from '../../worker/loop/settings-cache.ts';
-import { inWords } from './serve-events.ts';
+import { errorMessage } from './serve-events.ts';
 import type { Log } from './serve-log.ts';
 
 export interface HttpParts {
@@ -31,25 +31,25 @@ export interface HttpParts {
   readonly listen: readonly string[];
   readonly port: number;
   readonly log: Log;
-  /** Also on the loopback. */
+  /** On loopback addresses too. */
   readonly requireToken: boolean;
   readonly rates: RateLimits;
 }
 
 export const socketOf = (home: Home): string => join(home.root, 'node.sock');
 
-export interface HttpSide {
+export interface NodeHttp {
   readonly addresses: HttpServer['addresses'];
-  /** A code for one login as admin, in the browser of whoever sees it. */
+  /** Returns a code for a single login as admin in a browser. */
   loginCode(): Promise<string>;
   stop(): Promise<void>;
 }
 
-export async function openHttp(parts: HttpParts): Promise<HttpSide> {
+export async function openHttp(parts: HttpParts): Promise<NodeHttp> {
   const { store, settings, listen, log, requireToken, rates } = parts;
   const now = (): number => Date.now();
   const onTrouble = (what: string, error: unknown): void =>
-    log.error({ error: inWords(error) }, `trouble: ${what}: ${inWords(error)}`);
+    log.error({ error: errorMessage(error) }, `${what}: ${errorMessage(error)}`);
   const hosts = [...hostsOf(settings), ...listen.map(asHost)];
   const nodeBy = parts.node.nodeBy;
   const access = openAccess({ store, now, hosts, requireToken, rates, nodeBy, onTrouble });
@@ -99,7 +99,7 @@ function contextOf({ node, health, version, store }: HttpParts, guarded: Store, 
   };
 }
 
-/** Names under which this node is known. */
+/** Returns the host names of this node. */
 function hostsOf({ url, aliases }: NodeSettings): readonly string[] {
   return [url, ...aliases].map((address) => new URL(address).hostname);
 }

@@ -1,8 +1,8 @@
 /**
- * The node's log: lines for people on a terminal, JSON for everybody else.
+ * The log of a node: plain lines on a terminal, JSON otherwise.
  *
- * Invariant: whatever stands in a name or a message, it makes no line of its own and moves no cursor. A log that cannot
- * be written (a full disk, a closed pipe) never stops the node.
+ * Invariant: no content of a name or message can start a line of its own or move the cursor. A failed write of the log
+ * (a full disk, a closed pipe) never stops the node.
  */
 import type { Logger } from 'pino';
 import { pino } from 'pino';
@@ -20,13 +20,13 @@ interface Entry {
   readonly level: number;
   readonly time: number;
   readonly msg: string;
-  /** A line of the start, which stands as it is. */
+  /** A startup line, printed without time and level. */
   readonly plain?: boolean;
 }
 
 const WARN = 40;
 const ERROR = 50;
-// Control characters of both sets, line separators, and those that turn the direction of writing.
+// Control characters (C0 and C1), line separators, and characters that change the writing direction.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export function createLog({ format, isColoured, write }: LogOutput): Log {
@@ -35,16 +35,16 @@ export function createLog({ format, isColoured, write }: LogOutput): Log {
   return pino({ base: null, messageKey: 'msg' }, { write: writeLine });
 }
 
-/** JSON escapes the first set by itself; the rest is escaped here, in strings, where alone it can stand. */
+/** JSON itself escapes C0. The other characters are escaped here; they can occur only within strings. */
 const safeJson = (line: string): string => `${line.trimEnd().replace(UNSAFE, escaped)}\n`;
 
 export function prettyLine({ level, time, msg, plain = false }: Entry, isColoured: boolean): string {
-  const words = msg.replace(UNSAFE, escaped);
-  if (plain) return words;
+  const text = msg.replace(UNSAFE, escaped);
+  if (plain) return text;
   const clock = new Date(time).toTimeString().slice(0, 8);
-  if (level < WARN) return `${clock} ${words}`;
+  if (level < WARN) return `${clock} ${text}`;
   const name = level >= ERROR ? 'error' : 'warning';
-  return `${clock} ${isColoured ? `\u001b[${level >= ERROR ? 31 : 33}m${name}\u001b[0m` : name}: ${words}`;
+  return `${clock} ${isColoured ? `\u001b[${level >= ERROR ? 31 : 33}m${name}\u001b[0m` : name}: ${text}`;
 }
 
 function escaped(character: string): string {

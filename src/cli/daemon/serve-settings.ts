@@ -1,23 +1,23 @@
 /**
- * What `longhaul serve` is told, from four places: the command line, the environment, node.json, and what is usual. The
- * first that says something wins, and is named when it turns out to be wrong.
+ * The settings of `longhaul serve`, from four sources: command line, environment, node.json, defaults. The first source
+ * with a value wins; error messages name it.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { oneOf } from '../../core/input/check.ts';
 import type { Home } from '../../node/home.ts';
 import { type DaemonFile, DEFAULT_PORT, daemonFile, LOG_FORMATS, type LogFormat } from '../../node/node-settings.ts';
-import type { Call } from '../table/call.ts';
+import type { Args } from '../table/args.ts';
 import { homeOf, UsageError } from '../table/command.ts';
-import { withoutPassword } from './serve-lines.ts';
+import { redactPassword } from './startup-lines.ts';
 
 export interface ServeSettings {
   readonly home: Home;
-  /** 0: any that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /** Addresses to listen on. */
   readonly listen: readonly string[];
-  /** The option that said so, as its user knows it. */
+  /** The source of the listen addresses, for messages: `--listen`, `LONGHAUL_LISTEN` or `"listen" in node.json`. */
   readonly listenOption: string;
   readonly store: string;
   readonly isStrict: boolean;
@@ -29,42 +29,42 @@ export interface ServeSettings {
 export const LOOPBACK = ['127.0.0.1', '::1'] as const;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One setting as text, and where it was said. */
-interface Said {
+/** A setting as text, with the name of its source. */
+interface SettingText {
   readonly option: string;
   readonly text: string;
 }
 
-export function serveSettings(call: Call, env: Environment, isTerminal: boolean): ServeSettings {
-  const home = homeOf(call.text('home'));
-  const file = daemonFile(readIfThere(home.settings));
-  const said = (name: string, inFile: string | null | undefined, flag = call.text(name)): Said | null =>
-    firstSaid(name, { flag, env, inFile });
-  const addresses = call.list('listen');
-  const listen = said('listen', file.listen?.join(','), addresses.length === 0 ? undefined : addresses.join(','));
-  const format = said('log-format', file.logFormat);
-  const strict = said('strict', file.strict?.toString(), call.flag('strict') ? '1' : undefined);
-  const token = said('require-token', file.requireToken?.toString(), call.flag('require-token') ? '1' : undefined);
+export function serveSettings(args: Args, env: Environment, isTerminal: boolean): ServeSettings {
+  const home = homeOf(args.text('home'));
+  const file = daemonFile(readIfExists(home.settings));
+  const setting = (name: string, inFile: string | null | undefined, flag = args.text(name)): SettingText | null =>
+    firstSource(name, { flag, env, inFile });
+  const addresses = args.list('listen');
+  const listen = setting('listen', file.listen?.join(','), addresses.length === 0 ? undefined : addresses.join(','));
+  const format = setting('log-format', file.logFormat);
+  const strict = setting('strict', file.strict?.toString(), args.flag('strict') ? '1' : undefined);
+  const token = setting('require-token', file.requireToken?.toString(), args.flag('require-token') ? '1' : undefined);
   return {
     home,
     requireToken: token !== null && toFlag(token),
     rates: file.rates,
-    port: toPort(said('port', file.port?.toString())),
+    port: toPort(setting('port', file.port?.toString())),
     listen: listen === null ? LOOPBACK : toAddresses(listen),
     listenOption: listen?.option ?? '--listen',
-    store: toStore(said('store', file.store)) ?? home.root,
+    store: toStore(setting('store', file.store)) ?? home.root,
     isStrict: strict !== null && toFlag(strict),
     logFormat: format === null ? (isTerminal ? 'pretty' : 'json') : toFormat(format),
   };
 }
 
-interface Places {
+interface Sources {
   readonly flag: string | undefined;
   readonly env: Environment;
   readonly inFile: string | null | undefined;
 }
 
-function firstSaid(name: string, { flag, env, inFile }: Places): Said | null {
+function firstSource(name: string, { flag, env, inFile }: Sources): SettingText | null {
   if (flag !== undefined) return { option: `--${name}`, text: flag };
   const variable = `LONGHAUL_${name.toUpperCase().replaceAll('-', '_')}`;
   const inEnv = env[variable];
@@ -73,37 +73,39 @@ function firstSaid(name: string, { flag, env, inFile }: Places): Said | null {
   return inFile === null || inFile === undefined ? null : { option: `"${key}" in node.json`, text: inFile };
 }
 
-function toPort(said: Said | null): number {
-  if (said === null) return DEFAULT_PORT;
-  const port = /^\d{1,5}$/.test(said.text) ? Number(said.text) : Number.NaN;
+function toPort(setting: SettingText | null): number {
+  if (setting === null) return DEFAULT_PORT;
+  const port = /^\d{1,5}$/.test(setting.text) ? Number(setting.text) : Number.NaN;
   if (port >= 0 && port <= 65_535) return port;
-  throw new UsageError(`${said.option} must be a port from 0 to 65535, not ${JSON.stringify(said.text)}`);
+  throw new UsageError(`${setting.option} must be a port from 0 to 65535, not ${JSON.stringify(setting.text)}`);
 }
 
-/** What a node stands on must be its own, or shared by nodes that know each other: behind another node's API it is neither. */
-function toStore(said: Said | null): string | null {
-  if (said === null || !/^(https?|unix):/i.test(said.text)) return said?.text ?? null;
+/** A node needs a store of its own or one shared with other nodes. The HTTP API of another node is neither. */
+function toStore(setting: SettingText | null): string | null {
+  if (setting === null || !/^(https?|unix):/i.test(setting.text)) return setting?.text ?? null;
   throw new UsageError(
-    `${said.option} ${withoutPassword(said.text)}: a node cannot work on the store of another node through its API; ` +
-      'to share queues, give both the same redis:// address; to send jobs there, longhaul add http://HOST:PORT/q/QUEUE',
+    `${setting.option} ${redactPassword(setting.text)}: a node cannot use another node as its store; ` +
+      'to share queues, give both nodes the same redis:// address; to send jobs there, use longhaul add http://HOST:PORT/q/QUEUE',
   );
 }
 
-function toAddresses({ option, text }: Said): readonly string[] {
+function toAddresses({ option, text }: SettingText): readonly string[] {
   const addresses = text.split(',').map((address) => address.trim().replace(/^\[(.*)\]$/, '$1'));
-  const wrong = addresses.find((address) => isIP(address) === 0 && address !== 'localhost');
-  if (wrong !== undefined)
-    throw new UsageError(`${option} must be addresses such as 127.0.0.1, ::1 or 0.0.0.0, not ${JSON.stringify(wrong)}`);
+  const invalid = addresses.find((address) => isIP(address) === 0 && address !== 'localhost');
+  if (invalid !== undefined)
+    throw new UsageError(
+      `${option} must be an IP address such as 127.0.0.1, ::1 or 0.0.0.0, not ${JSON.stringify(invalid)}`,
+    );
   return [...new Set(addresses.flatMap((address) => (address === 'localhost' ? LOOPBACK : [address])))];
 }
 
-function toFlag({ option, text }: Said): boolean {
+function toFlag({ option, text }: SettingText): boolean {
   if (text === '1' || text === 'true') return true;
   if (text === '0' || text === 'false') return false;
   throw new UsageError(`${option} must be 1 or 0, not ${JSON.stringify(text)}`);
 }
 
-function toFormat({ option, text }: Said): LogFormat {
+function toFormat({ option, text }: SettingText): LogFormat {
   const check = oneOf(...LOG_FORMATS);
   return check(
     text,
@@ -116,7 +118,7 @@ function toFormat({ option, text }: Said): LogFormat {
 
 export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');
 
-export function readIfThere(path: string): string | undefined {
+export function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

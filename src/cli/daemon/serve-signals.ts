@@ -1,37 +1,37 @@
 /**
- * What a running node is told from outside. The first TERM or Ctrl-C asks it to stop; the second ends it at once, which
- * is no more than a crash: scripts go on, and the next node takes them up. HUP takes up changed settings, unless it comes
- * because the terminal was closed: then it asks to stop.
+ * The signals of a running node. The first SIGTERM or Ctrl-C shuts it down; the second ends it at once, like a crash:
+ * scripts continue, and the next node adopts them. SIGHUP reloads the settings. If the terminal was closed, SIGHUP shuts
+ * the node down instead.
  */
 import { closeSync, openSync } from 'node:fs';
 
 export type StopReason = { readonly kind: 'asked' } | { readonly kind: 'failed'; readonly error: unknown };
 
-export interface Told {
-  /** The node cannot go on. */
+export interface NodeSignals {
+  /** Stops the node because of an error. */
   fail(error: unknown): void;
-  /** `reload` runs at each HUP, one after the other. */
+  /** `reload` runs at each SIGHUP, one at a time. */
   untilStop(reload: () => Promise<void>): Promise<StopReason>;
 }
 
 const FORCED = 1;
 
-export function listenToSignals(): Told {
+export function listenToSignals(): NodeSignals {
   let stop: (reason: StopReason) => void = () => undefined;
   const stopped = new Promise<StopReason>((resolve) => (stop = resolve));
-  let isAsked = false;
+  let canAsk = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      if (isAsked) process.exit(FORCED);
-      isAsked = true;
+      if (canAsk) process.exit(FORCED);
+      canAsk = true;
       stop({ kind: 'asked' });
     });
   let reloading = Promise.resolve();
   let reload: () => Promise<void> = () => Promise.resolve();
   const isOnTerminal = process.stdout.isTTY;
-  // From the start: until somebody listens to it, a HUP would end the process.
+  // Registered at the start: without a listener, SIGHUP would end the process.
   process.on('SIGHUP', () => {
-    if (isOnTerminal && !isTerminalThere()) stop({ kind: 'asked' });
+    if (isOnTerminal && !isTerminalOpen()) stop({ kind: 'asked' });
     else reloading = reloading.then(() => reload());
   });
   return {
@@ -43,8 +43,8 @@ export function listenToSignals(): Told {
   };
 }
 
-/** A terminal that was closed cannot be opened any more. */
-function isTerminalThere(): boolean {
+/** A closed terminal cannot be opened any more. */
+function isTerminalOpen(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
     return true;

@@ -1,9 +1,9 @@
 /**
- * `longhaul serve`: works the queues of a home folder and answers HTTP until it is told to stop. Scripts outlive it.
+ * `longhaul serve`: runs the queues of a data directory and serves HTTP until a signal stops it. Scripts outlive it.
  *
- *     what could be wrong is looked at ──▶ store ──▶ node (takes up what runs) ──▶ HTTP ──▶ ready ──▶ told to stop
+ *     checks ──▶ store ──▶ node (adopts running scripts) ──▶ HTTP ──▶ ready ──▶ stop signal
  *
- * Nothing listens and nothing is claimed before every setting was found right.
+ * The node neither listens nor claims before all settings are checked.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,127 +12,131 @@ import { databaseAt } from '../../library/store-address.ts';
 import { watchStore } from '../../node/doctor/store-watch.ts';
 import type { NodeNews } from '../../node/open-node.ts';
 import { compileLess } from '../../runner/process/compile-less.ts';
-import type { Call } from '../table/call.ts';
+import type { Args } from '../table/args.ts';
 import type { Daemon } from './open-daemon.ts';
 import { openDaemon } from './open-daemon.ts';
-import { openWhereFree } from './port-holder.ts';
-import { checkListen, checkNotices, checkPlaces, prepareHome } from './serve-checks.ts';
-import { inWords, logNews } from './serve-events.ts';
-import { startLines } from './serve-lines.ts';
+import { openOnFreePort } from './port-holder.ts';
+import { checkHome, checkListen, checkNotices, prepareHome } from './serve-checks.ts';
+import { errorMessage, logNews } from './serve-events.ts';
+
 import type { Log } from './serve-log.ts';
 import { createLog } from './serve-log.ts';
 import type { ServeSettings } from './serve-settings.ts';
 import { serveSettings } from './serve-settings.ts';
-import { listenToSignals, type Told } from './serve-signals.ts';
+import { listenToSignals, type NodeSignals } from './serve-signals.ts';
+import { startupLines } from './startup-lines.ts';
 import { openSystemdNotify } from './systemd-notify.ts';
 
-/** A node that was asked to stop ends after this time at the latest, whatever is still open. */
+/** The longest time a shutdown takes, whatever is still open. */
 const STOP_WITHIN_MS = 30_000;
-/** How long requests under way get when the store is lost. */
-const LAST_ANSWERS_MS = 2_000;
+/** How long open requests may take after the store has failed. */
+const LAST_REQUESTS_MS = 2_000;
 
-export async function serve(call: Call): Promise<number> {
-  if (call.positionals.length > 0) throw call.wrong('too many words');
-  return serveHome(serveSettings(call, process.env, process.stdout.isTTY));
+export async function serve(args: Args): Promise<number> {
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
+  return serveHome(serveSettings(args, process.env, process.stdout.isTTY));
 }
 
 async function serveHome(settings: ServeSettings): Promise<number> {
-  // Whatever is made from here on is nobody else's to read.
+  // Files that the node creates are readable only by its user.
   process.umask(0o077);
   compileLess();
   const log = openLog(settings);
-  const reachable = await checkPlaces(settings);
-  // Before anything else is created: a store that cannot be used leaves no trace of a node.
+  const found = await checkHome(settings);
+  // The store is opened before anything is created: an unusable store leaves no new data directory behind.
   const longhaul = await connect(settings.store);
   try {
     const { store } = longhaul;
     await prepareHome(settings, log);
     checkNotices(store, settings, log);
     await checkListen(store, settings);
-    const told = listenToSignals();
-    const onNews = (news: NodeNews): void => heard(news, log, told);
-    const daemon = await openWhereFree(settings, reachable, (where) =>
-      openDaemon({ ...settings, ...where, store, storeFile: databaseAt(settings.store), log, onNews }),
+    const signals = listenToSignals();
+    const onNews = (news: NodeNews): void => handleEvent(news, log, signals);
+    const daemon = await openOnFreePort(settings, found, (target) =>
+      openDaemon({ ...settings, ...target, store, storeFile: databaseAt(settings.store), log, onNews }),
     );
-    const watch = watchStore(store, (error) => told.fail(error));
-    return await runUntilTold(daemon, { settings, log, told }).finally(() => watch.stop());
+    const watch = watchStore(store, (error) => signals.fail(error));
+    return await runUntilStop(daemon, { settings, log, signals }).finally(() => watch.stop());
   } finally {
     await longhaul.close();
   }
 }
 
-/** A log that cannot be written must not stop the node: the disk may be full, or the reader gone. */
+/** Ignores write errors of the log: a full disk or a closed pipe must not stop the node. */
 function openLog({ logFormat: format }: ServeSettings): Log {
   process.stdout.removeAllListeners('error');
   process.stdout.on('error', () => undefined);
   return createLog({ format, isColoured: process.stdout.isTTY, write: (text) => void process.stdout.write(text) });
 }
 
-async function runUntilTold(
+async function runUntilStop(
   daemon: Daemon,
-  { settings, log, told }: { settings: ServeSettings; log: Log; told: Told },
+  { settings, log, signals }: { settings: ServeSettings; log: Log; signals: NodeSignals },
 ): Promise<number> {
   for (const line of linesOf(daemon, settings)) log.info({ plain: true }, line);
-  // On a terminal alone: a log file is read by more people than may be admin.
-  if (process.stdout.isTTY) log.info({ plain: true }, `as admin, once, within the hour: ${await daemon.loginLink()}`);
-  const systemd = openSystemdNotify({ env: process.env, pid: process.pid, onTrouble: (words) => log.warn(words) });
+  // Only on a terminal: people who are not admins may read a log file.
+  if (process.stdout.isTTY)
+    log.info({ plain: true }, `log in as admin (single use, valid for one hour): ${await daemon.loginLink()}`);
+  const systemd = openSystemdNotify({ env: process.env, pid: process.pid, onError: (message) => log.warn(message) });
   await systemd.ready();
-  const reason = await told.untilStop(() => reload(daemon, log));
+  const reason = await signals.untilStop(() => reload(daemon, log));
   systemd.close();
   endInTime(log);
   if (reason.kind === 'failed') return endFailed(daemon, reason.error, log);
-  log.info('stopping: running scripts go on and are taken up by the next serve');
+  log.info('stopping: running scripts continue, and the next serve adopts them');
   await systemd.stopping();
   await daemon.stop();
   return 0;
 }
 
-/** A net, and no way to stop: what is left open is a bug, and its kind is logged. */
+/** A safety net: a handle that keeps the process alive is a bug, so its kind is logged. */
 function endInTime(log: Log): void {
   setTimeout(() => {
-    log.error(`still open ${STOP_WITHIN_MS / 1_000} s after the stop: ${process.getActiveResourcesInfo().join(', ')}`);
+    log.error(
+      `shutdown timed out after ${STOP_WITHIN_MS / 1_000} s; still open: ${process.getActiveResourcesInfo().join(', ')}`,
+    );
     process.exit(1);
   }, STOP_WITHIN_MS).unref();
 }
 
 function linesOf({ addresses, url, queues }: Daemon, { home, store }: ServeSettings): readonly string[] {
-  const typing = {
+  const shell = {
     program: process.argv[1] ?? '',
     path: process.env['PATH'] ?? '',
     jobId: `sample-${randomBytes(2).toString('hex')}`,
   };
-  return startLines({ home, store, addresses, url, queues: queues() }, typing);
+  return startupLines({ home, store, addresses, url, queues: queues() }, shell);
 }
 
 async function reload(daemon: Daemon, log: Log): Promise<void> {
   try {
     const lines = await daemon.reload();
-    log.info(lines.length === 0 ? 'looked at the settings again: nothing changed' : 'looked at the settings again:');
+    log.info(lines.length === 0 ? 'reloaded settings: no changes' : 'reloaded settings:');
     for (const line of lines) log.info(line);
   } catch (error) {
-    log.error(`the settings stay as they were: ${inWords(error)}`);
+    log.error(`reload failed, settings unchanged: ${errorMessage(error)}`);
   }
 }
 
-function heard(news: NodeNews, log: Log, told: Told): void {
+function handleEvent(news: NodeNews, log: Log, signals: NodeSignals): void {
   logNews(log, news);
   const error = news.type === 'trouble' ? news.error : news.type === 'worker' ? errorOf(news.event) : null;
-  if (isBroken(error)) told.fail(error);
+  if (isStoreFailure(error)) signals.fail(error);
 }
 
 function errorOf(event: (NodeNews & { type: 'worker' })['event']): unknown {
   return event.type === 'store-away' || event.type === 'trouble' ? event.error : null;
 }
 
-/** The disk under the store failed: whatever it says from now on cannot be trusted. Nothing is tried again on it. */
-function isBroken(error: unknown): boolean {
+/** The disk under the store failed, so its later answers cannot be trusted. Nothing is retried on it. */
+function isStoreFailure(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'store-closed';
 }
 
 async function endFailed(daemon: Daemon, error: unknown, log: Log): Promise<number> {
-  log.fatal(`the node exits with code 1: ${inWords(error)}`);
-  // On such a disk sockets may not be removable, and requests may never end.
-  await Promise.race([daemon.shut().catch(() => undefined), sleep(LAST_ANSWERS_MS)]);
-  // Not the usual way out, which would write to that store.
+  log.fatal(`the node exits with code 1: ${errorMessage(error)}`);
+  // On such a disk, removing the socket may fail and requests may never end.
+  await Promise.race([daemon.shut().catch(() => undefined), sleep(LAST_REQUESTS_MS)]);
+  // Skips the usual shutdown, which would write to the failed store.
   return process.exit(1);
 }

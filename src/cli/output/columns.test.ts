@@ -9,7 +9,7 @@ const columns = [
   { title: 'STATUS', of: (row: string[]) => row[2] ?? '' },
 ];
 
-it('Columns stand under their titles, also with wide letters', () => {
+it('aligns columns under their titles, including wide characters', () => {
   expect(
     table(
       columns,
@@ -22,19 +22,19 @@ it('Columns stand under their titles, also with wide letters', () => {
   ).toEqual(['ID  NAME  STATUS', 'a   漢字  x', 'bb  name  y']);
 });
 
-it('What does not fit is cut, the last column first, and an id never', () => {
-  const lines = table(columns, [['a-very-long-id', 'somebody', 'a status of many words']], screen);
+it('truncates cells that do not fit, the last column first, and never an id', () => {
+  const lines = table(columns, [['a-very-long-id', 'alexandra', 'a status of many words']], screen);
   expect(lines[1]).toMatch(/^a-very-long-id {2}/);
   expect(lines[1]).toContain('…');
   for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(30);
 });
 
-it('A column that is empty or has no room is left out', () => {
+it('leaves out a column that is empty or has no room', () => {
   expect(table(columns, [['id', '', 'x']], screen)[0]).toBe('ID  STATUS');
   expect(table(columns, [['an-id-of-exactly-25-signs', 'name', 'x']], screen)[0]).toBe('ID');
 });
 
-it('Colours are for terminals that show them, and never come from the data', () => {
+it('colours cells only on a terminal, and never from the data', () => {
   const coloured = [{ title: 'ID', of: () => ({ text: '\u001b[31mx', colour: 'green' as const }) }];
   expect(table(coloured, [[]], screen)[1]).toBe('x');
   expect(table(coloured, [[]], { ...screen, hasColours: true })[1]).toBe('\u001b[32mx\u001b[0m');

@@ -1,4 +1,4 @@
-/** Tables: aligned columns, as wide as the terminal. The last column gives way first, then the widest. Pure. */
+/** Formats tables as wide as the terminal. If a table is too wide, columns shrink from the last to the first. Pure. */
 import type { Colour, Screen } from './screen.ts';
 import { cell, fit, padTo, paint, widthOf } from './screen.ts';
 
@@ -9,20 +9,20 @@ export interface Cell {
 
 export interface Column<Row> {
   readonly title: string;
-  /** Never cut: an id that is cut is no id. */
+  /** The column is never truncated: a truncated id is useless. */
   readonly isWhole?: boolean;
   of(row: Row): string | Cell;
 }
 
 const GAP = 2;
-const NARROWEST = 6;
+const MIN_WIDTH = 6;
 
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], screen: Screen): string[] {
   const cells = rows.map((row) => columns.map((column) => toCell(column.of(row))));
   const widths = fitWidths(columns, cells, screen.width);
   const line = (texts: readonly Cell[]): string =>
     texts
-      .flatMap((each, place) => (widths[place] === 0 ? [] : [inWidth(each, widths[place] ?? 0, screen)]))
+      .flatMap((each, index) => (widths[index] === 0 ? [] : [formatCell(each, widths[index] ?? 0, screen)]))
       .join(' '.repeat(GAP))
       .trimEnd();
   const head = columns.map(({ title }): Cell => ({ text: title, colour: 'dim' }));
@@ -33,22 +33,22 @@ function toCell(value: string | Cell): Cell {
   return typeof value === 'string' ? { text: cell(value) } : { ...value, text: cell(value.text) };
 }
 
-function inWidth({ text, colour = null }: Cell, width: number, screen: Screen): string {
+function formatCell({ text, colour = null }: Cell, width: number, screen: Screen): string {
   const cut = fit(text, width);
   return paint(screen, colour, cut) + padTo('', width - widthOf(cut));
 }
 
-/** 0 for a column that is not shown: because it is empty, or because there is no room for it. */
+/** Returns the width of each column; 0 for a column that is empty or has no room, which is not shown. */
 function fitWidths<Row>(columns: readonly Column<Row>[], cells: readonly (readonly Cell[])[], room: number): number[] {
-  const widths = columns.map(({ title }, place) => {
-    const widest = Math.max(...cells.map((line) => widthOf(line[place]?.text ?? '')));
+  const widths = columns.map(({ title }, index) => {
+    const widest = Math.max(...cells.map((line) => widthOf(line[index]?.text ?? '')));
     return widest <= 0 ? 0 : Math.max(widthOf(title), widest);
   });
   for (let over = excess(widths, room); over > 0; over = excess(widths, room)) {
-    const place = nextToGiveWay(columns, widths);
-    if (place < 0) break;
-    const width = widths[place] ?? 0;
-    widths[place] = width > NARROWEST ? Math.max(NARROWEST, width - over) : 0;
+    const index = columnToShrink(columns, widths);
+    if (index < 0) break;
+    const width = widths[index] ?? 0;
+    widths[index] = width > MIN_WIDTH ? Math.max(MIN_WIDTH, width - over) : 0;
   }
   return widths;
 }
@@ -58,20 +58,23 @@ function excess(widths: readonly number[], room: number): number {
   return sum(shown) + (shown.length - 1) * GAP - room;
 }
 
-/** The last one that can, since that is where the long texts stand; when all are narrow, the last goes altogether. */
-function nextToGiveWay<Row>(columns: readonly Column<Row>[], widths: readonly number[]): number {
-  const last = (least: number): number =>
-    columns.findLastIndex(({ isWhole }, place) => isWhole !== true && (widths[place] ?? 0) > least);
-  return last(NARROWEST) >= 0 ? last(NARROWEST) : last(0);
+/**
+ * Returns the index of the last column that can shrink: long texts are in the last columns. If all are at their minimum,
+ * returns the last column, which is then hidden.
+ */
+function columnToShrink<Row>(columns: readonly Column<Row>[], widths: readonly number[]): number {
+  const lastWider = (min: number): number =>
+    columns.findLastIndex(({ isWhole }, index) => isWhole !== true && (widths[index] ?? 0) > min);
+  return lastWider(MIN_WIDTH) >= 0 ? lastWider(MIN_WIDTH) : lastWider(0);
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** Names and values under one another; lines of a value that go on are indented. */
+/** Formats pairs of names and values, one pair a line; pairs without a value are left out. */
 export function fields(pairs: readonly (readonly [string, string | Cell | null])[], screen: Screen): string[] {
-  const there = pairs.filter((pair): pair is readonly [string, string | Cell] => pair[1] !== null);
-  const width = Math.max(...there.map(([name]) => widthOf(name)));
-  return there.map(([name, value]) => {
+  const present = pairs.filter((pair): pair is readonly [string, string | Cell] => pair[1] !== null);
+  const width = Math.max(...present.map(([name]) => widthOf(name)));
+  return present.map(([name, value]) => {
     const { text, colour = null } = toCell(value);
     return `${paint(screen, 'dim', padTo(name, width))}  ${paint(screen, colour, text)}`;
   });

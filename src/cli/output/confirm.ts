@@ -1,23 +1,23 @@
-/** Before something that cannot be taken back: what it would do, and a question where somebody is there to answer. */
+/** Asks for confirmation before a change that cannot be undone. */
 import { createInterface } from 'node:readline/promises';
-import type { Call } from '../table/call.ts';
-import { remark } from './screen.ts';
+import type { Args } from '../table/args.ts';
+import { printNotice } from './screen.ts';
 
-/** Whether somebody is there to answer. */
-export function isAsked(call: Call): boolean {
-  return !call.flag('yes') && process.stdin.isTTY && process.stderr.isTTY;
+/** Returns whether a user at a terminal can answer a question. */
+export function canAsk(args: Args): boolean {
+  return !args.flag('yes') && process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** True when it may be done. Without a terminal to ask at, --yes must have been said. */
-export async function confirm(call: Call, what: string): Promise<boolean> {
-  if (call.flag('yes')) return true;
-  if (!isAsked(call)) {
-    remark(`longhaul: this would ${what}; say --yes to do it`);
+/** Returns whether to proceed. Without a terminal, only --yes confirms. `action` is an imperative such as `delete queue x`. */
+export async function confirm(args: Args, action: string): Promise<boolean> {
+  if (args.flag('yes')) return true;
+  if (!canAsk(args)) {
+    printNotice(`longhaul: this would ${action}; confirm with --yes`);
     return false;
   }
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await reader.question(`This will ${what}. Go on? [y/N] `);
+    const answer = await reader.question(`This will ${action}. Continue? [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     reader.close();

@@ -1,6 +1,6 @@
 /**
- * Lines that are drawn again and again in the same place of a terminal. Where there is none, they are printed when what
- * they say has changed, so that a log file of them can be read.
+ * Lines that a terminal redraws in place. Without a terminal they are printed only after a relevant change, so that a log
+ * file stays readable.
  */
 import { fit, screenOf } from './screen.ts';
 
@@ -15,7 +15,7 @@ const CLEAR_BELOW = '\u001b[J';
 export function liveLines({ isQuiet }: { readonly isQuiet: boolean }): LiveLines {
   const { isTerminal } = screenOf();
   let drawn = 0;
-  let before = '';
+  let lastKey = '';
   return {
     show(lines) {
       if (isQuiet) return;
@@ -26,10 +26,10 @@ export function liveLines({ isQuiet }: { readonly isQuiet: boolean }): LiveLines
         drawn = shown.length;
         return;
       }
-      // Times move on by themselves: that is no news.
-      const news = lines.length === 0 ? '' : `${lines.length} ${lines[0]}`;
-      if (news !== before && lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
-      before = news;
+      // Only the count and the first line are compared: the other lines contain times, which always change.
+      const key = lines.length === 0 ? '' : `${lines.length} ${lines[0]}`;
+      if (key !== lastKey && lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+      lastKey = key;
     },
     end() {
       drawn = 0;

@@ -1,15 +1,15 @@
 /**
- * The terminal, if it is one: how wide it is, whether it shows colours, and how a text is coloured. Whoever prints
- * asks this; nobody else looks at the environment for it.
+ * The terminal: its size, its colours, and functions that print. No other module of the command line reads NO_COLOR, TERM
+ * or COLUMNS.
  */
 import { plainLine } from './clean-text.ts';
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36 } as const;
 export type Colour = keyof typeof CODES;
 
-const WIDTH_OF_A_FILE = 200;
-/** Of a terminal that does not say. */
-const [USUAL_WIDTH, USUAL_HEIGHT] = [80, 24];
+const FILE_WIDTH = 200;
+/** The size of a terminal that does not report one. */
+const [DEFAULT_WIDTH, DEFAULT_HEIGHT] = [80, 24];
 
 export interface Screen {
   readonly hasColours: boolean;
@@ -21,12 +21,12 @@ export interface Screen {
 export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const { NO_COLOR: off, TERM: term, COLUMNS: columns } = process.env;
   const isTerminal = stream.isTTY === true;
-  const asked = Number(columns);
+  const wanted = Number(columns);
   return {
     isTerminal,
     hasColours: isTerminal && (off === undefined || off === '') && term !== 'dumb',
-    width: isTerminal ? stream.columns || USUAL_WIDTH : Number.isInteger(asked) && asked > 0 ? asked : WIDTH_OF_A_FILE,
-    height: isTerminal ? stream.rows || USUAL_HEIGHT : USUAL_HEIGHT,
+    width: isTerminal ? stream.columns || DEFAULT_WIDTH : Number.isInteger(wanted) && wanted > 0 ? wanted : FILE_WIDTH,
+    height: isTerminal ? stream.rows || DEFAULT_HEIGHT : DEFAULT_HEIGHT,
   };
 }
 
@@ -34,10 +34,10 @@ export function paint(screen: Screen, colour: Colour | null, text: string): stri
   return colour === null || !screen.hasColours ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
 }
 
-/** Columns that a text takes: most characters one, some two, marks none. */
+/** Returns the display width of a text: most characters take one column, some two, combining marks none. */
 export function widthOf(text: string): number {
   let width = 0;
-  for (const character of text) width += widthOfOne(character);
+  for (const character of text) width += characterWidth(character);
   return width;
 }
 
@@ -45,25 +45,25 @@ const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uff01-\uff60]/u;
 const NONE = /\p{Mark}|\u200b|\u200c|\u200d/u;
 
-function widthOfOne(character: string): number {
+function characterWidth(character: string): number {
   if (character >= ' ' && character <= '~') return 1;
   return NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
 }
 
-/** At most so wide, with an ellipsis when something is left out. */
+/** Truncates a text to the width, with an ellipsis. */
 export function fit(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
   let used = 1;
   for (const character of text) {
-    used += widthOfOne(character);
+    used += characterWidth(character);
     if (used > width) break;
     kept += character;
   }
   return `${kept}…`;
 }
 
-/** A text in a fixed number of columns. */
+/** Pads a text with spaces to the width. */
 export function padTo(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
@@ -77,8 +77,8 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** What is said beside the output: on stderr, so that a pipe gets the output alone. */
-export function remark(line: string): void {
+/** Prints a message to stderr, so that a pipe gets only the output. */
+export function printNotice(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 

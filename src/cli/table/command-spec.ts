@@ -1,50 +1,50 @@
 /**
- * What a command is, as data: help, errors, completion and docs/cli.md are all made from it. Its code is loaded only
- * when it is run, so that the table costs a start nothing.
+ * A command as data: help, errors, shell completion and docs/cli.md are generated from it. The code of a command is
+ * loaded only when the command runs, so the table adds nothing to the start time.
  */
-import type { Call } from './call.ts';
+import type { Args } from './args.ts';
 
-/** What can stand in a place, for completion. */
-export type Kind = 'queue' | 'job' | 'file' | 'folder' | 'command' | readonly string[];
+/** The values that shell completion offers for an argument. */
+export type CompletionKind = 'queue' | 'job' | 'file' | 'directory' | 'command' | readonly string[];
 
 export interface OptionSpec {
   readonly type: 'flag' | 'text' | 'list';
-  readonly about: string;
+  readonly description: string;
   readonly short?: string;
-  /** What stands for the value in the help: `N`, `FILE`. */
+  /** The placeholder of the value in the help: `N`, `FILE`. */
   readonly value?: string;
-  readonly completes?: Kind;
+  readonly completes?: CompletionKind;
 }
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface Example {
   readonly line: string;
-  readonly says: string;
+  readonly description: string;
 }
 
-export type Run = (call: Call) => Promise<number>;
+export type Run = (args: Args) => Promise<number>;
 
 export interface CommandSpec {
   readonly name: string;
-  /** One line each, without the words `longhaul NAME`. */
+  /** Usage lines without the leading `longhaul NAME`. */
   readonly usage: readonly string[];
-  /** One line. */
+  /** One line in the imperative, without a capital and a full stop. */
   readonly summary: string;
-  readonly about?: string;
+  readonly description?: string;
   readonly options: OptionSpecs;
   readonly examples: readonly Example[];
-  readonly completes?: Kind;
-  /** It reads its words itself: what they mean is not for this table to say. */
-  readonly readsWords?: boolean;
+  readonly completes?: CompletionKind;
+  /** The command parses its arguments itself, because their grammar is not Longhaul's. */
+  readonly parsesOwnArgs?: boolean;
   load(): Promise<Run>;
 }
 
 export const HOME: OptionSpecs = {
   home: {
     type: 'text',
-    value: 'FOLDER',
-    completes: 'folder',
-    about: 'the home folder; else LONGHAUL_HOME, else ./longhaul',
+    value: 'DIR',
+    completes: 'directory',
+    description: 'data directory (default: LONGHAUL_HOME, then ./longhaul)',
   },
 };
 
@@ -53,9 +53,9 @@ export const TARGET: OptionSpecs = {
   store: {
     type: 'text',
     value: 'ADDRESS',
-    about: 'redis://…, http://…, unix:… or a folder instead of the home; else LONGHAUL_STORE',
+    description: 'store or node to use: redis://…, http://…, unix:… or a directory (default: LONGHAUL_STORE)',
   },
 };
 
-export const JSON_OUTPUT: OptionSpecs = { json: { type: 'flag', about: 'print JSON, for programs' } };
-export const YES: OptionSpecs = { yes: { type: 'flag', short: 'y', about: 'do it without asking' } };
+export const JSON_OUTPUT: OptionSpecs = { json: { type: 'flag', description: 'print JSON' } };
+export const YES: OptionSpecs = { yes: { type: 'flag', short: 'y', description: 'do not ask for confirmation' } };

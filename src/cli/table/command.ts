@@ -1,9 +1,9 @@
-/** What all commands share and every start loads, so nothing heavy: the error for wrong words, and the home folder. */
+/** Shared by all commands and loaded at every start, so it imports nothing heavy: the usage error and the data directory. */
 import { resolve } from 'node:path';
 import type { Home } from '../../node/home.ts';
 import { homeAt } from '../../node/home.ts';
 
-/** The words of the command line are wrong: exit 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}
 
 export function homeOf(given: string | undefined): Home {

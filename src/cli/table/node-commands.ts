@@ -1,97 +1,104 @@
-/** The node itself: serving a home, looking after it. */
+/** Commands for a node and its data directory. */
 import type { CommandSpec } from './command-spec.ts';
 import { HOME, JSON_OUTPUT, TARGET } from './command-spec.ts';
 
 export const NODE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'serve',
-    usage: ['[--home FOLDER] [--port N] [--listen ADDRESS]… [--store ADDRESS]'],
-    summary: 'work the queues of a home folder and answer HTTP until told to stop',
-    about:
-      'Each executable file in FOLDER/queues is a queue of that name. The folder is made on the first run.\nTERM or Ctrl-C stops it; running scripts go on, and the next serve takes them up. HUP takes up changed settings.\nEach option can also be said in the environment (LONGHAUL_PORT, LONGHAUL_LISTEN, …) and in FOLDER/node.json.',
+    usage: ['[--home DIR] [--port N] [--listen ADDRESS]… [--store ADDRESS]'],
+    summary: 'start a node: run the queues of a data directory and serve HTTP',
+    description:
+      'Each executable file in DIR/queues is a queue with the name of the file. The first start creates DIR.\nSIGTERM or Ctrl-C stops the node; running scripts continue, and the next serve adopts them. SIGHUP reloads the settings.\nEvery option can also be set in the environment (LONGHAUL_PORT, LONGHAUL_LISTEN, …) and in DIR/node.json.',
     options: {
       ...HOME,
       store: {
         type: 'text',
         value: 'ADDRESS',
-        about: 'redis://…, redis+sentinel://… or another folder instead of the home; else LONGHAUL_STORE',
+        description:
+          'store: redis://…, redis+sentinel://… or a directory (default: LONGHAUL_STORE, then the data directory)',
       },
-      port: { type: 'text', value: 'N', about: 'the TCP port; 3333 by default, 0 for any that is free' },
+      port: { type: 'text', value: 'N', description: 'TCP port; 0 chooses a free one (default: 3333)' },
       listen: {
         type: 'list',
         value: 'ADDRESS',
-        about: 'where to listen instead of 127.0.0.1 and ::1; beyond this machine only with a token',
+        description:
+          'listen address (default: 127.0.0.1 and ::1); a non-loopback address requires a token; may be repeated',
       },
-      strict: { type: 'flag', about: 'refuse a store whose settings weaken its promises' },
+      strict: { type: 'flag', description: 'refuse a store whose settings weaken durability' },
       'require-token': {
         type: 'flag',
-        about: 'let nobody in without a token, also on this machine; the socket needs none',
+        description: 'require a token on loopback addresses too; the unix socket never needs one',
       },
       'log-format': {
         type: 'text',
         value: 'FORMAT',
         completes: ['pretty', 'json'],
-        about: 'pretty or json; pretty on a terminal, else json',
+        description: 'pretty or json (default: pretty on a terminal, otherwise json)',
       },
     },
-    examples: [{ line: 'longhaul serve --home ./longhaul', says: 'serve the home ./longhaul' }],
+    examples: [{ line: 'longhaul serve --home ./longhaul', description: 'start a node on ./longhaul' }],
     load: async () => (await import('../daemon/serve.ts')).serve,
   },
   {
     name: 'nodes',
     usage: ['', 'drain NODE [--wait]', 'resume NODE', 'forget NODE'],
-    summary: 'list the nodes that share the store; have one begin nothing more, or go on; forget one that is gone',
-    about:
-      'NODE is its name, its id or the beginning of that. One that drains begins nothing more, also after a restart: what waits\ngoes to other nodes, what runs ends. Forget only what will not come back: what it alone held is lost.',
+    summary: 'list, drain, resume or forget nodes',
+    description:
+      'NODE is a name, an id or a prefix of an id. A draining node starts no more jobs, even after a restart: its running jobs\nfinish, and other nodes run the waiting ones. Forget only a node that will not return: files that only it had are lost.',
     options: {
-      wait: { type: 'flag', about: 'with drain: until nothing of it runs any more' },
+      wait: { type: 'flag', description: 'with drain: wait until the node runs no more jobs' },
       ...JSON_OUTPUT,
       ...TARGET,
     },
-    examples: [{ line: 'longhaul nodes', says: 'who is there, how loaded, and who is gone' }],
+    examples: [{ line: 'longhaul nodes', description: 'list the nodes with their state and load' }],
     load: async () => (await import('../commands/node/nodes.ts')).nodes,
   },
   {
     name: 'doctor',
     usage: ['[--deep] [--scrub] [--json]'],
-    summary: 'look for what is wrong with a home, its store and its machine, and say what to do',
-    about: 'Changes nothing. Exits 0 when all is well, 1 with warnings, 2 with errors.',
+    summary: 'check a data directory, its store and the machine, and print how to fix problems',
+    description: 'Changes nothing. Exits 0 if all checks pass, 1 with warnings, 2 with errors.',
     options: {
-      deep: { type: 'flag', about: 'also read every job of a SQLite store and compare it with its checksums' },
-      scrub: { type: 'flag', about: 'also read every attachment and compare it with its hash' },
+      deep: { type: 'flag', description: 'also read every job of a SQLite store and verify its checksums' },
+      scrub: { type: 'flag', description: 'also read every attachment and verify its hash' },
       ...JSON_OUTPUT,
       ...TARGET,
     },
     examples: [
-      { line: 'longhaul doctor', says: 'looks at ./longhaul' },
-      { line: 'longhaul doctor --deep --scrub --json', says: 'looks at every byte, for a program' },
+      { line: 'longhaul doctor', description: 'check ./longhaul' },
+      {
+        line: 'longhaul doctor --deep --scrub --json',
+        description: 'verify every job and attachment, and print JSON',
+      },
     ],
     load: async () => (await import('../commands/node/doctor.ts')).doctor,
   },
   {
     name: 'backup',
-    usage: ['--to FOLDER [--logs]'],
-    summary: 'copy a home to another folder, also while its node runs',
-    about: 'Jobs, queues, settings and attachments, as they are at one moment, with a list of hashes to check them by.',
+    usage: ['--to DIR [--logs]'],
+    summary: 'back up a data directory, even while its node runs',
+    description: 'Copies jobs, queues, settings and attachments as of one moment, with a manifest of hashes.',
     options: {
-      to: { type: 'text', value: 'FOLDER', completes: 'folder', about: 'a new folder for the copy' },
-      logs: { type: 'flag', about: 'also what the attempts printed' },
+      to: { type: 'text', value: 'DIR', completes: 'directory', description: 'new directory for the backup' },
+      logs: { type: 'flag', description: 'include the logs of attempts' },
       ...HOME,
     },
-    examples: [{ line: 'longhaul backup --to backups/monday', says: 'copies ./longhaul' }],
+    examples: [{ line: 'longhaul backup --to backups/monday', description: 'back up ./longhaul' }],
     load: async () => (await import('../commands/node/backup.ts')).backup,
   },
   {
     name: 'restore',
-    usage: ['--from FOLDER --home NEW'],
-    summary: 'make a home from a backup',
-    about:
-      'Every file is compared with its hash. Jobs that ran when the backup was made wait again, at the front; what an\nearlier attempt of them still wants to say is refused.',
+    usage: ['--from DIR --home NEW'],
+    summary: 'create a data directory from a backup',
+    description:
+      'Verifies the hash of every file. Jobs that ran when the backup was made wait again, at the front of their queues.\nOutcomes of their earlier attempts are refused.',
     options: {
-      from: { type: 'text', value: 'FOLDER', completes: 'folder', about: 'what longhaul backup made' },
+      from: { type: 'text', value: 'DIR', completes: 'directory', description: 'backup made by longhaul backup' },
       ...HOME,
     },
-    examples: [{ line: 'longhaul restore --from backups/monday --home restored', says: 'makes the home ./restored' }],
+    examples: [
+      { line: 'longhaul restore --from backups/monday --home restored', description: 'restore to ./restored' },
+    ],
     load: async () => (await import('../commands/node/restore.ts')).restore,
   },
 ];

@@ -1,19 +1,19 @@
 /**
- * What the command line wants of a job's files, wherever they are: its logs, and its attachments. Over the files of a
- * home (local-files.ts) or over a node's HTTP (http-files.ts); nobody else knows which.
+ * Access to the logs and attachments of jobs: in a data directory (local-files.ts) or over HTTP (http-files.ts). The
+ * commands do not know which one they use.
  */
 import type { LogMatches } from '../../runner/log/log-query.ts';
 
-export interface LogPlace {
+export interface LogRef {
   readonly id: string;
   readonly attempt: number;
 }
 
-export interface LogPiece {
+export interface LogChunk {
   readonly bytes: Uint8Array;
-  /** Where the next piece begins. */
+  /** The offset of the next chunk. */
   readonly to: number;
-  /** Grows when a log at its cap was cut: then only what is before `head` is still where it was. */
+  /** Grows when a log at its size limit is truncated: then only the bytes before `head` keep their offsets. */
   readonly generation: number;
   readonly head: number;
 }
@@ -30,22 +30,22 @@ export interface FileInfo {
   readonly direction: 'in' | 'out';
 }
 
-/** Told of bytes done, of how many. */
+/** Reports the bytes transferred so far and the total size. */
 export type OnBytes = (done: number, size: number) => void;
 
 export interface Files {
-  /** From a byte on, at most some of it; empty when there is no more yet. `isRunning`: it may still grow. */
-  readLog(place: LogPlace, range: { readonly from: number; readonly isRunning: boolean }): Promise<LogPiece>;
-  /** The end of a log, about so many bytes. */
-  tailLog(place: LogPlace, bytes: number): Promise<Uint8Array>;
-  searchLog(place: LogPlace, query: { readonly text?: string; readonly expression?: string }): Promise<LogMatches>;
-  /** Null while it runs, and for an attempt of which nothing was noted. */
-  endOf(place: LogPlace): Promise<AttemptEnd | null>;
+  /** Reads one chunk from an offset; empty if there is no more yet. `isRunning`: the log may still grow. */
+  readLog(log: LogRef, range: { readonly from: number; readonly isRunning: boolean }): Promise<LogChunk>;
+  /** Reads about this many bytes from the end of a log. */
+  tailLog(log: LogRef, bytes: number): Promise<Uint8Array>;
+  searchLog(log: LogRef, query: { readonly text?: string; readonly expression?: string }): Promise<LogMatches>;
+  /** Returns null while the attempt runs, and for an attempt without a record of its end. */
+  endOf(log: LogRef): Promise<AttemptEnd | null>;
 
   list(id: string): Promise<readonly FileInfo[]>;
-  /** Under the name of the file at this path. */
+  /** Attaches the file at this path under its base name. */
   put(id: string, path: string, onBytes: OnBytes): Promise<FileInfo>;
-  /** Into a file that appears whole or not at all. */
+  /** Writes to a file that appears complete or not at all. */
   get(id: string, file: FileInfo, to: { readonly path: string; readonly onBytes: OnBytes }): Promise<void>;
   close(): Promise<void>;
 }

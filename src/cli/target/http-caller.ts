@@ -1,4 +1,4 @@
-/** Requests to a node, by its socket or its address. What it answers as a problem is thrown as what it is. */
+/** Sends requests to a node over its socket or its address. A problem response is thrown as a LonghaulError of its code. */
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { Agent, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
@@ -14,9 +14,9 @@ export interface HttpRequest {
   readonly expects?: readonly number[];
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
-  /** Empty when there is none. */
+  /** Returns an empty string if the header is missing. */
   header(name: string): string;
   readonly body: AsyncIterable<Uint8Array>;
   bytes(): Promise<Uint8Array>;
@@ -24,12 +24,12 @@ export interface HttpAnswer {
 }
 
 export interface HttpCaller {
-  call(method: string, path: string, request?: HttpRequest): Promise<HttpAnswer>;
-  /** An answer that nobody read to its end would keep the process. */
+  call(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
+  /** Closes the connections. Without it, a response that is not read to its end would keep the process alive. */
   close(): void;
 }
 
-/** `unix:/path/node.sock`, `http://host:port` or `https://…`. */
+/** `address` is `unix:/path/node.sock`, `http://host:port` or `https://…`. */
 export function createHttpCaller(address: string, token: string | undefined): HttpCaller {
   const socketPath = address.startsWith('unix:') ? address.slice('unix:'.length) : undefined;
   const base = new URL(socketPath === undefined ? address : 'http://localhost/');
@@ -41,18 +41,18 @@ export function createHttpCaller(address: string, token: string | undefined): Ht
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const all = { ...headers, ...authorization };
       const options: RequestOptions = { method, agent, headers: all, ...(socketPath && { socketPath }) };
-      const message = await sent(send(new URL(path, base), options), body).catch((error: unknown) => {
-        throw away(address, error);
+      const message = await responseTo(send(new URL(path, base), options), body).catch((error: unknown) => {
+        throw unavailable(address, error);
       });
-      const answer = answerOf(message, address);
-      if (!expects.includes(answer.status)) throw await problemOf(answer);
-      return answer;
+      const response = toResponse(message, address);
+      if (!expects.includes(response.status)) throw await toError(response);
+      return response;
     },
     close: () => agent.destroy(),
   };
 }
 
-function sent(
+function responseTo(
   request: ReturnType<typeof requestHttp>,
   body: AsyncIterable<Uint8Array> | undefined,
 ): Promise<IncomingMessage> {
@@ -64,13 +64,13 @@ function sent(
   });
 }
 
-/** An answer that ends in its middle is one that did not come: a node may be killed at any byte. */
-function answerOf(message: IncomingMessage, address: string): HttpAnswer {
+/** A truncated response counts as no response, because a node can be killed at any byte. */
+function toResponse(message: IncomingMessage, address: string): HttpResponse {
   const bytes = async (): Promise<Uint8Array> => {
-    const pieces = await message.toArray().catch((error: unknown) => {
-      throw away(address, error);
+    const chunks = await message.toArray().catch((error: unknown) => {
+      throw unavailable(address, error);
     });
-    return Buffer.concat(pieces as Buffer[]);
+    return Buffer.concat(chunks as Buffer[]);
   };
   return {
     status: message.statusCode ?? 0,
@@ -81,27 +81,27 @@ function answerOf(message: IncomingMessage, address: string): HttpAnswer {
   };
 }
 
-function away(address: string, error: unknown): LonghaulError {
-  return new LonghaulError('store-unavailable', `${address} cannot be reached: ${(error as Error).message}`, {
+function unavailable(address: string, error: unknown): LonghaulError {
+  return new LonghaulError('store-unavailable', `cannot reach ${address}: ${(error as Error).message}`, {
     cause: error,
   });
 }
 
-/** A token that is wrong or may not do this is a setting to be corrected, as it is for the calls of the store. */
-const OF_THE_TOKEN: ReadonlySet<string | undefined> = new Set(['unauthenticated', 'forbidden']);
-const PASSING: ReadonlySet<string | undefined> = new Set(['too-many-requests', 'overloaded', 'store-closed']);
+/** A wrong or insufficient token is a setting that the user must correct, as it is for the calls of the store. */
+const TOKEN_CODES: ReadonlySet<string | undefined> = new Set(['unauthenticated', 'forbidden']);
+const TRANSIENT_CODES: ReadonlySet<string | undefined> = new Set(['too-many-requests', 'overloaded', 'store-closed']);
 
-async function problemOf(answer: HttpAnswer): Promise<LonghaulError> {
-  const problem = (await answer.json().catch(() => ({}))) as Partial<ProblemDetails>;
-  const message = problem.detail ?? problem.title ?? `the node answered ${answer.status}`;
+async function toError(response: HttpResponse): Promise<LonghaulError> {
+  const problem = (await response.json().catch(() => ({}))) as Partial<ProblemDetails>;
+  const message = problem.detail ?? problem.title ?? `the node answered HTTP ${response.status}`;
   return new LonghaulError(
-    meaningOf(problem.code),
+    errorCode(problem.code),
     message,
     problem.problems === undefined ? {} : { problems: problem.problems },
   );
 }
 
-function meaningOf(code: string | undefined): ErrorCode {
-  if (PASSING.has(code)) return 'store-unavailable';
-  return ERROR_CODES.find((each) => each === code) ?? (OF_THE_TOKEN.has(code) ? 'bad-input' : 'refused');
+function errorCode(code: string | undefined): ErrorCode {
+  if (TRANSIENT_CODES.has(code)) return 'store-unavailable';
+  return ERROR_CODES.find((each) => each === code) ?? (TOKEN_CODES.has(code) ? 'bad-input' : 'refused');
 }

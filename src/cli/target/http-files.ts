@@ -1,51 +1,51 @@
 /**
- * The files of jobs over a node's HTTP: its socket, or its address with a token. Every call can be repeated, and a log
- * is read from an offset, so that a node that is restarted in between costs nothing but time.
+ * The files of jobs over the HTTP API of a node. Every call can be repeated, and a log is read from an offset, so a
+ * restart of the node between two calls loses nothing.
  */
 import type { LogMatches } from '../../runner/log/log-query.ts';
+import { countBytes, writeAtomically } from '../commands/jobs/file-transfer.ts';
 import { putFile } from '../commands/jobs/put-file.ts';
-import { counted, writeWhole } from '../commands/jobs/whole-file.ts';
-import type { AttemptEnd, FileInfo, Files, LogPlace } from './files.ts';
+import type { AttemptEnd, FileInfo, Files, LogRef } from './files.ts';
 import type { HttpCaller } from './http-caller.ts';
 
-const MOST_BYTES = 1024 * 1024;
-const NOTHING = new Uint8Array();
+const CHUNK_BYTES = 1024 * 1024;
+const EMPTY = new Uint8Array();
 
 export function openHttpFiles(caller: HttpCaller): Files {
   return {
-    async readLog(place, { from }) {
-      const range = `bytes=${from}-${from + MOST_BYTES - 1}`;
-      const answer = await caller.call('GET', logPath(place), { headers: { range }, expects: [200, 206, 416] });
-      // Of a server that sends the whole instead of the range, the part that was asked for.
-      const bytes = await answer.bytes();
-      const piece = answer.status === 416 ? NOTHING : answer.status === 200 ? bytes.subarray(from) : bytes;
-      const [generation, head] = [answer.header('log-generation'), answer.header('log-head')].map(Number);
-      return { bytes: piece, to: from + piece.length, generation: generation || 0, head: head || 0 };
+    async readLog(log, { from }) {
+      const range = `bytes=${from}-${from + CHUNK_BYTES - 1}`;
+      const response = await caller.call('GET', logPath(log), { headers: { range }, expects: [200, 206, 416] });
+      // A server may ignore the range and send the whole log: then the requested part is taken from it.
+      const bytes = await response.bytes();
+      const chunk = response.status === 416 ? EMPTY : response.status === 200 ? bytes.subarray(from) : bytes;
+      const [generation, head] = [response.header('log-generation'), response.header('log-head')].map(Number);
+      return { bytes: chunk, to: from + chunk.length, generation: generation || 0, head: head || 0 };
     },
-    async tailLog(place, bytes) {
+    async tailLog(log, bytes) {
       const headers = { range: `bytes=-${bytes}` };
-      const answer = await caller.call('GET', logPath(place), { headers, expects: [200, 206, 416] });
-      const found = await answer.bytes();
-      return answer.status === 416 ? NOTHING : found;
+      const response = await caller.call('GET', logPath(log), { headers, expects: [200, 206, 416] });
+      const tail = await response.bytes();
+      return response.status === 416 ? EMPTY : tail;
     },
-    async searchLog(place, { text, expression }) {
+    async searchLog(log, { text, expression }) {
       const query = new URLSearchParams({
         q: expression ?? text ?? '',
         ...(expression !== undefined && { regex: 'true' }),
       });
-      return (await (await caller.call('GET', `${logPath(place)}/search?${query.toString()}`)).json()) as LogMatches;
+      return (await (await caller.call('GET', `${logPath(log)}/search?${query.toString()}`)).json()) as LogMatches;
     },
     async endOf({ id, attempt }) {
-      const answer = await (await caller.call('GET', `${jobPath(id)}/attempts`)).json();
-      return endIn(answer, attempt);
+      const body = await (await caller.call('GET', `${jobPath(id)}/attempts`)).json();
+      return endIn(body, attempt);
     },
     list: async (id) => filesIn(await (await caller.call('GET', `${jobPath(id)}/attachments`)).json()),
     put: (id, path, onBytes) => putFile(caller, { id, path, onBytes }),
     async get(id, { name, size }, { path, onBytes }) {
-      const answer = await caller.call('GET', filePath(id, name));
-      await writeWhole(
+      const response = await caller.call('GET', filePath(id, name));
+      await writeAtomically(
         path,
-        counted(answer.body, (done) => onBytes(done, size)),
+        countBytes(response.body, (done) => onBytes(done, size)),
       );
     },
     close: async () => caller.close(),
@@ -53,17 +53,17 @@ export function openHttpFiles(caller: HttpCaller): Files {
 }
 
 const jobPath = (id: string): string => `/api/jobs/${encodeURIComponent(id)}`;
-const logPath = ({ id, attempt }: LogPlace): string => `${jobPath(id)}/attempts/${attempt}/log`;
+const logPath = ({ id, attempt }: LogRef): string => `${jobPath(id)}/attempts/${attempt}/log`;
 const filePath = (id: string, name: string): string => `${jobPath(id)}/attachments/${encodeURIComponent(name)}`;
 
-const filesIn = (answer: unknown): readonly FileInfo[] => (answer as { attachments: readonly FileInfo[] }).attachments;
+const filesIn = (body: unknown): readonly FileInfo[] => (body as { attachments: readonly FileInfo[] }).attachments;
 
 interface ListedAttempt {
   readonly attempt: number;
   readonly end: AttemptEnd | null;
 }
 
-function endIn(answer: unknown, attempt: number): AttemptEnd | null {
-  const { attempts } = answer as { attempts: readonly ListedAttempt[] };
+function endIn(body: unknown, attempt: number): AttemptEnd | null {
+  const { attempts } = body as { attempts: readonly ListedAttempt[] };
   return attempts.find((each) => each.attempt === attempt)?.end ?? null;
 }

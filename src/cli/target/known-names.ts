@@ -1,4 +1,4 @@
-/** Which queues and jobs there are, for whoever named one that is not: an error with the nearest name. */
+/** Finds queues and jobs by name. An unknown name is refused with the nearest known one. */
 import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../../core/input/did-you-mean.ts';
 import { BUILT_IN_QUEUES } from '../../core/job/relay-request.ts';
@@ -8,14 +8,14 @@ import { EVERY_QUEUE, QUEUE_RECORD, settingsIn } from '../../core/settings/setti
 import type { JobView } from '../../library/index.ts';
 import type { Target } from './open-target.ts';
 
-const MOST_QUEUES = 1_000;
-const MOST_JOBS = 200;
+const MAX_QUEUES = 1_000;
+const MAX_JOBS = 200;
 
-/** Queues that hold jobs, have settings, or have a file in the home, in order. */
+/** Returns the sorted names of queues that hold jobs, have settings, or have a file in the data directory. */
 export async function knownQueues({ longhaul, home }: Target): Promise<readonly string[]> {
   const [counts, records, files] = await Promise.all([
     longhaul.queues(),
-    longhaul.store.records.list({ kind: QUEUE_RECORD, after: EVERY_QUEUE, limit: MOST_QUEUES }),
+    longhaul.store.records.list({ kind: QUEUE_RECORD, after: EVERY_QUEUE, limit: MAX_QUEUES }),
     readdir(home.queues).catch(() => []),
   ]);
   const fromFiles = files.filter((file) => !/^\.|~$/.test(file)).map((file) => file.replace(/\.json$/, ''));
@@ -23,12 +23,12 @@ export async function knownQueues({ longhaul, home }: Target): Promise<readonly 
   return [...new Set([...counts.map(({ queue }) => queue), ...set.map(({ key }) => key), ...fromFiles])].sort();
 }
 
-export async function checkQueueIsKnown(target: Target, queue: string, hint = ''): Promise<void> {
+export async function requireQueue(target: Target, queue: string, hint = ''): Promise<void> {
   const known = await knownQueues(target);
   if (known.includes(queue) || BUILT_IN_QUEUES.includes(queue)) return;
   const near =
     didYouMean(queue, known) ||
-    (known.length === 0 ? '; there is none yet' : `; there are ${known.slice(0, 10).join(', ')}`);
+    (known.length === 0 ? '; there are no queues yet' : `; known queues: ${known.slice(0, 10).join(', ')}`);
   throw new LonghaulError('refused', `there is no queue ${queue}${near}${hint}`);
 }
 
@@ -38,10 +38,10 @@ export async function findJob(target: Target, id: string): Promise<JobView> {
   throw new LonghaulError('refused', `there is no job ${id}${await nearestJob(target, id)}`);
 }
 
-/** Of the newest jobs: the beginning of whose id was given, else the one that is spelled most alike. */
+/** Suggests one of the newest jobs: the one whose id begins with `id`, else the one with the most similar id. */
 export async function nearestJob({ longhaul }: Target, id: string): Promise<string> {
-  const { jobs } = await longhaul.list({ limit: MOST_JOBS });
+  const { jobs } = await longhaul.list({ limit: MAX_JOBS });
   const ids = jobs.map((job) => job.id);
-  const begun = ids.filter((each) => id.length >= 4 && each.startsWith(id));
-  return begun.length === 1 ? `; did you mean ${begun[0]}?` : didYouMean(id, ids);
+  const matches = ids.filter((each) => id.length >= 4 && each.startsWith(id));
+  return matches.length === 1 ? `; did you mean ${matches[0]}?` : didYouMean(id, ids);
 }

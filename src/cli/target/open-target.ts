@@ -1,8 +1,8 @@
 /**
- * What a command talks to: the address that was named, else the socket of the node that runs on the home, else the
- * store of the home itself.
+ * Opens the target of a command: the given address, else the socket of the node on the data directory, else the store in
+ * the data directory.
  *
- * A folder that holds no store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
+ * A directory without a store is refused and nothing is created: a mistyped --home must not leave an empty store behind.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
@@ -11,7 +11,7 @@ import { LonghaulError } from '../../core/ports/errors.ts';
 import type { ConnectOptions, Longhaul } from '../../library/index.ts';
 import type { Home } from '../../node/home.ts';
 import { homeAt } from '../../node/home.ts';
-import type { Call } from '../table/call.ts';
+import type { Args } from '../table/args.ts';
 import { homeOf } from '../table/command.ts';
 import type { Files } from './files.ts';
 
@@ -19,21 +19,21 @@ export interface Target {
   readonly longhaul: Longhaul;
   readonly files: Files;
   readonly home: Home;
-  /** In words, for messages. */
+  /** The address as text, for messages. */
   readonly address: string;
 }
 
 export interface Opening {
   /** Where a store that does not exist yet is created, as the first `serve` does. Default: nowhere. */
-  readonly createsStore?: 'in a data directory' | 'in a new folder too';
+  readonly createsStore?: 'in a data directory' | 'in a new directory too';
 }
 
 export async function withTarget<T>(
-  call: Call,
+  args: Args,
   use: (target: Target) => Promise<T>,
   opening: Opening = {},
 ): Promise<T> {
-  const target = await openTarget(call, opening);
+  const target = await openTarget(args, opening);
   try {
     return await use(target);
   } finally {
@@ -42,11 +42,11 @@ export async function withTarget<T>(
   }
 }
 
-async function openTarget(call: Call, opening: Opening): Promise<Target> {
-  const home = homeOf(call.text('home'));
-  const address = await addressFor(call, home, opening);
+async function openTarget(args: Args, opening: Opening): Promise<Target> {
+  const home = homeOf(args.text('home'));
+  const address = await addressFor(args, home, opening);
   const isHttp = /^(unix|https?):/.test(address);
-  const token = tokenGiven();
+  const token = tokenFromEnv();
   const { connect } = await import('../../library/index.ts');
   const create = mayCreate(address, opening.createsStore);
   const options: ConnectOptions = { create, ...(isHttp && token !== undefined && { token }) };
@@ -62,35 +62,35 @@ async function openTarget(call: Call, opening: Opening): Promise<Target> {
 function mayCreate(address: string, where: Opening['createsStore']): boolean {
   if (where === undefined || /^(?!file:|sqlite:)[a-z+]+:/i.test(address)) return false;
   const { root, queues, settings } = homeAt(resolve(address));
-  // A folder with one of these belongs to a node, before its first start too.
+  // A directory with one of these belongs to a node, even before its first start.
   if (existsSync(queues) || existsSync(settings)) return true;
-  return where === 'in a new folder too' && (!existsSync(root) || readdirSync(root).length === 0);
+  return where === 'in a new directory too' && (!existsSync(root) || readdirSync(root).length === 0);
 }
 
-export function tokenGiven(): string | undefined {
+export function tokenFromEnv(): string | undefined {
   return process.env['LONGHAUL_TOKEN'] || undefined;
 }
 
-async function addressFor(call: Call, home: Home, { createsStore }: Opening): Promise<string> {
-  const named = call.text('store') ?? process.env['LONGHAUL_STORE'];
+async function addressFor(args: Args, home: Home, { createsStore }: Opening): Promise<string> {
+  const named = args.text('store') ?? process.env['LONGHAUL_STORE'];
   if (named !== undefined && named !== '') return named;
   const socket = join(home.root, 'node.sock');
   if (await answers(socket)) return `unix:${socket}`;
-  if (existsSync(home.root) || createsStore === 'in a new folder too') return home.root;
+  if (existsSync(home.root) || createsStore === 'in a new directory too') return home.root;
   throw new LonghaulError(
     'refused',
-    `there is no home folder at ${home.root}: longhaul serve makes one, --home or LONGHAUL_HOME names another`,
+    `there is no data directory at ${home.root}: create it with longhaul serve, or choose another with --home or LONGHAUL_HOME`,
   );
 }
 
-/** Whether a node listens there. A socket that a killed node left behind refuses at once. */
+/** Returns whether a node listens on the socket. A socket that a killed node left behind refuses at once. */
 function answers(path: string): Promise<boolean> {
   if (!existsSync(path)) return Promise.resolve(false);
   return new Promise((resolve) => {
     const socket = connectSocket(path);
-    const end = (isThere: boolean) => (): void => {
+    const end = (isListening: boolean) => (): void => {
       socket.destroy();
-      resolve(isThere);
+      resolve(isListening);
     };
     socket.once('connect', end(true)).once('error', end(false));
   });
@@ -106,5 +106,5 @@ interface Opened {
 async function openFiles({ home, longhaul, address, isHttp }: Opened): Promise<Files> {
   if (!isHttp) return (await import('./local-files.ts')).openLocalFiles(home, longhaul.store);
   const { createHttpCaller } = await import('./http-caller.ts');
-  return (await import('./http-files.ts')).openHttpFiles(createHttpCaller(address, tokenGiven()));
+  return (await import('./http-files.ts')).openHttpFiles(createHttpCaller(address, tokenFromEnv()));
 }

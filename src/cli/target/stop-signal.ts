@@ -1,20 +1,20 @@
-/** Ctrl-C and TERM as a signal for whoever waits. */
+/** SIGINT (Ctrl-C) and SIGTERM as an AbortSignal. */
 import { outputClosed } from '../output/closed-output.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-export interface Told {
+export interface StopListener {
   readonly signal: AbortSignal;
   release(): void;
 }
 
-/** For a command that only prints: a closed output ends it as well. */
-export function toldToStopPrinting(): Told {
-  const told = toldToStop();
-  return { ...told, signal: AbortSignal.any([told.signal, outputClosed]) };
+/** For a command that only prints: a closed output stops it as well. */
+export function listenForStopOrClosedOutput(): StopListener {
+  const listener = listenForStop();
+  return { ...listener, signal: AbortSignal.any([listener.signal, outputClosed]) };
 }
 
-export function toldToStop(): Told {
+export function listenForStop(): StopListener {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   for (const name of SIGNALS) process.on(name, stop);

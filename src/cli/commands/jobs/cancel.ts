@@ -1,107 +1,110 @@
-/** `longhaul cancel`: ends jobs for good, also while they run. */
+/** `longhaul cancel`: cancels jobs, including running ones. */
 import { checked, oneOf } from '../../../core/input/check.ts';
 import type { JobState } from '../../../core/job/job.ts';
-import type { Target as Seen } from '../../../core/ports/job-store.ts';
+import type { Target as JobTarget } from '../../../core/ports/job-store.ts';
 import { plural } from '../../../wire/spans.ts';
-import { confirm, isAsked } from '../../output/confirm.ts';
-import { print, printJson, remark } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
-import { checkQueueIsKnown } from '../../target/known-names.ts';
+import { canAsk, confirm } from '../../output/confirm.ts';
+import { print, printJson, printNotice } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
+import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import type { Decided } from './many-jobs.ts';
-import { jobsOf, sayDecided } from './many-jobs.ts';
+import type { JobResult } from './bulk-jobs.ts';
+import { jobPages, printResults } from './bulk-jobs.ts';
 
-export async function cancel(call: Call): Promise<number> {
-  const queue = call.text('queue');
-  const ids = call.positionals;
+export async function cancel(args: Args): Promise<number> {
+  const queue = args.text('queue');
+  const ids = args.positionals;
   if (queue === undefined ? ids.length === 0 : ids.length > 0)
-    throw call.wrong(queue === undefined ? 'ID is missing' : 'name jobs, or --queue, not both');
-  if (queue === undefined && call.text('state') !== undefined) throw call.wrong('--state goes with --queue');
-  const state = checked('--state', call.text('state') ?? 'waiting', oneOf('draft', 'waiting', 'running'));
-  const given = call.text('dependents');
+    throw args.usageError(queue === undefined ? 'ID is missing' : 'ID and --queue cannot be combined');
+  if (queue === undefined && args.text('state') !== undefined) throw args.usageError('--state requires --queue');
+  const state = checked('--state', args.text('state') ?? 'waiting', oneOf('draft', 'waiting', 'running'));
+  const given = args.text('dependents');
   const dependents = given === undefined ? undefined : checked('--dependents', given, oneOf('cancel', 'leave'));
-  return withTarget(call, async (target) => {
-    if (queue !== undefined) return cancelAll(call, target, { queue, state, dependents });
-    const decided: Decided[] = [];
-    for (const id of ids) decided.push(...(await cancelAsking(call, target, { id, dependents })));
-    return sayDecided(target, decided, call.flag('json'));
+  return withTarget(args, async (target) => {
+    if (queue !== undefined) return cancelAll(args, target, { queue, state, dependents });
+    const results: JobResult[] = [];
+    for (const id of ids) results.push(...(await cancelOne(args, target, { id, dependents })));
+    return printResults(target, results, args.flag('json'));
   });
 }
 
 type Dependents = 'cancel' | 'leave' | undefined;
 
-/** Somebody at a terminal is asked about those who wait for the job; anybody else must say it beforehand. */
-async function cancelAsking(
-  call: Call,
+/** Cancels one job. If other jobs depend on it, asks at a terminal; without a terminal, --dependents must decide. */
+async function cancelOne(
+  args: Args,
   target: Target,
   { id, dependents }: { id: string; dependents: Dependents },
-): Promise<Decided[]> {
-  const decided = await cancelThese(target, [{ id }], dependents);
-  const [first] = decided;
-  if (first === undefined || first.answer.ok || !isAwaited(first)) return decided;
+): Promise<JobResult[]> {
+  const results = await cancelJobs(target, [{ id }], dependents);
+  const [first] = results;
+  if (first === undefined || first.answer.ok || !hasDependents(first)) return results;
   const { message } = first.answer.refusal;
-  const refusal = { ...first.answer.refusal, message: `${message}: ${ABOUT_DEPENDENTS}` };
-  if (!isAsked(call)) return [{ id, answer: { ok: false, refusal } }];
-  const waiting = plural(first.answer.refusal.dependents ?? 0, 'job');
-  const isAlong = await confirm(call, `cancel ${id} and with it ${waiting} waiting for it`);
-  return isAlong ? cancelThese(target, [{ id }], 'cancel') : [{ id, answer: { ok: false, refusal } }];
+  const refusal = { ...first.answer.refusal, message: `${message}: ${DEPENDENTS_HINT}` };
+  if (!canAsk(args)) return [{ id, answer: { ok: false, refusal } }];
+  const waiting = plural(first.answer.refusal.dependents ?? 0, 'dependent job');
+  const isConfirmed = await confirm(args, `cancel ${id} and ${waiting}`);
+  return isConfirmed ? cancelJobs(target, [{ id }], 'cancel') : [{ id, answer: { ok: false, refusal } }];
 }
 
-async function cancelThese(target: Target, seen: readonly Seen[], dependents: Dependents): Promise<Decided[]> {
-  if (seen.length === 0) return [];
-  const asked = seen.map((each) => ({ ...each, ...(dependents !== undefined && { dependents }) }));
-  const answers = await target.longhaul.store.jobs.cancel(asked);
-  return answers.map((answer, place) => ({
-    id: seen[place]?.id ?? '',
-    answer: answer.ok ? { ok: true, words: answer.outcome } : answer,
+async function cancelJobs(target: Target, jobs: readonly JobTarget[], dependents: Dependents): Promise<JobResult[]> {
+  if (jobs.length === 0) return [];
+  const requests = jobs.map((each) => ({ ...each, ...(dependents !== undefined && { dependents }) }));
+  const answers = await target.longhaul.store.jobs.cancel(requests);
+  return answers.map((answer, index) => ({
+    id: jobs[index]?.id ?? '',
+    answer: answer.ok ? { ok: true, outcome: answer.outcome } : answer,
   }));
 }
 
 /**
- * The newest first: what is at the front, and may be claimed at any moment, comes last, and a job that waits for another
- * of the same queue comes before it. A job that still has dependents then is asked about, as in a cancel of one.
+ * Cancels newest first. Jobs at the front of the queue, which may be claimed at any moment, come last. A job that depends
+ * on another one of the same queue comes before it. For jobs that still have dependents, asks as in `cancelOne`.
  */
-async function cancelAll(call: Call, target: Target, { queue, state, dependents }: Cancelling): Promise<number> {
-  await checkQueueIsKnown(target, queue);
+async function cancelAll(args: Args, target: Target, { queue, state, dependents }: CancelQuery): Promise<number> {
+  await requireQueue(target, queue);
   const count = (await target.longhaul.queue(queue).count())[state];
-  const which = `${plural(count, `${state} job`)} of queue ${queue}`;
-  if (count > 0 && !(await confirm(call, `cancel ${which}`))) return 1;
-  const found = await cancelPages(target, { queue, state, dependents });
-  const isAlong = found.awaited.length > 0 && isAsked(call) && (await confirm(call, alongWords(found.awaited, queue)));
-  const along = isAlong ? await cancelThese(target, found.awaited, 'cancel') : [];
-  const done = found.done + along.filter(({ answer }) => answer.ok).length;
-  const left = isAlong ? 0 : found.awaited.length;
-  if (call.flag('json')) printJson({ queue, state, cancelled: done, hasDependents: left });
-  else print(`cancelled ${done} of ${which}`);
-  if (left > 0) remark(`longhaul: other jobs wait for ${plural(left, 'job')} of queue ${queue}: ${ABOUT_DEPENDENTS}`);
+  const description = `${plural(count, `${state} job`)} of queue ${queue}`;
+  if (count > 0 && !(await confirm(args, `cancel ${description}`))) return 1;
+  const { cancelled, refused } = await cancelPages(target, { queue, state, dependents });
+  const isConfirmed = refused.length > 0 && canAsk(args) && (await confirm(args, dependentsAction(refused, queue)));
+  const more = isConfirmed ? await cancelJobs(target, refused, 'cancel') : [];
+  const done = cancelled + more.filter(({ answer }) => answer.ok).length;
+  const left = isConfirmed ? 0 : refused.length;
+  if (args.flag('json')) printJson({ queue, state, cancelled: done, hasDependents: left });
+  else print(`cancelled ${done} of ${description}`);
+  if (left > 0)
+    printNotice(
+      `longhaul: ${plural(left, 'job')} of queue ${queue} not cancelled, because other jobs depend on ${left === 1 ? 'it' : 'them'}: ${DEPENDENTS_HINT}`,
+    );
   return left === 0 ? 0 : 1;
 }
 
-const ABOUT_DEPENDENTS = '--dependents cancel, or --dependents leave';
+const DEPENDENTS_HINT = 'use --dependents cancel or --dependents leave';
 
-function alongWords(awaited: readonly Seen[], queue: string): string {
-  return `cancel ${plural(awaited.length, 'more job')} of queue ${queue}, and with each the jobs waiting for it`;
+function dependentsAction(jobs: readonly JobTarget[], queue: string): string {
+  return `cancel ${plural(jobs.length, 'more job')} of queue ${queue}, each with its dependent jobs`;
 }
 
-interface Cancelling {
+interface CancelQuery {
   readonly queue: string;
   readonly state: JobState;
   readonly dependents: Dependents;
 }
 
-/** `awaited`: jobs that were not cancelled because other jobs wait for them. */
-async function cancelPages(target: Target, { queue, state, dependents }: Cancelling) {
-  let done = 0;
-  const awaited: Seen[] = [];
-  for await (const seen of jobsOf(target, { queue, state })) {
-    const decided = await cancelThese(target, seen, dependents);
-    done += decided.filter(({ answer }) => answer.ok).length;
-    awaited.push(...seen.filter((_, place) => isAwaited(decided[place])));
+/** `refused`: jobs that were not cancelled because other jobs depend on them. */
+async function cancelPages(target: Target, { queue, state, dependents }: CancelQuery) {
+  let cancelled = 0;
+  const refused: JobTarget[] = [];
+  for await (const jobs of jobPages(target, { queue, state })) {
+    const results = await cancelJobs(target, jobs, dependents);
+    cancelled += results.filter(({ answer }) => answer.ok).length;
+    refused.push(...jobs.filter((_, index) => hasDependents(results[index])));
   }
-  return { done, awaited };
+  return { cancelled, refused };
 }
 
-function isAwaited(decided: Decided | undefined): boolean {
-  return decided !== undefined && !decided.answer.ok && decided.answer.refusal.code === 'has-dependents';
+function hasDependents(result: JobResult | undefined): boolean {
+  return result !== undefined && !result.answer.ok && result.answer.refusal.code === 'has-dependents';
 }

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { JobView } from '../../../library/index.ts';
 import { expectedEnd } from '../../../wire/expected-end.ts';
-import { expectedEndWords } from './job-summary.ts';
+import { expectedEndText } from './job-summary.ts';
 
-const begun = 1_000_000;
+const startedAt = 1_000_000;
 const running = (percent: number | null, at: number): JobView =>
   ({
     state: 'running',
-    lease: { startedAt: begun, claimedAt: begun },
+    lease: { startedAt, claimedAt: startedAt },
     progress: { percent, text: null, at },
   }) as unknown as JobView;
 
-describe('when a job is expected to end', () => {
-  it('is worked out from how far it came in which time', () => {
-    expect(expectedEnd(running(25, begun + 60_000))).toBe(begun + 240_000);
-    expect(expectedEndWords(running(25, begun + 60_000), begun + 60_000)).toMatch(/^in about 3 m, at /);
+describe('the expected end of a job', () => {
+  it('is estimated from progress and elapsed time', () => {
+    expect(expectedEnd(running(25, startedAt + 60_000))).toBe(startedAt + 240_000);
+    expect(expectedEndText(running(25, startedAt + 60_000), startedAt + 60_000)).toMatch(/^in about 3 m, at /);
   });
 
-  it('is not known without progress, and any moment when it is late', () => {
-    expect(expectedEndWords(running(null, begun), begun)).toBe('not known');
-    expect(expectedEndWords(running(0, begun), begun)).toBe('not known');
-    expect(expectedEndWords(running(50, begun + 1_000), begun + 9_000)).toBe('any moment');
+  it('is unknown without progress, and "any moment" when it is overdue', () => {
+    expect(expectedEndText(running(null, startedAt), startedAt)).toBe('unknown');
+    expect(expectedEndText(running(0, startedAt), startedAt)).toBe('unknown');
+    expect(expectedEndText(running(50, startedAt + 1_000), startedAt + 9_000)).toBe('any moment');
   });
 });

@@ -1,4 +1,4 @@
-/** A job in few words: the colour of its label, how far it is, when it is expected to end. Pure. */
+/** Short texts about a job: label, progress, status, expected end. Pure. */
 import type { Label } from '../../../core/job/label.ts';
 import type { JobView } from '../../../library/index.ts';
 import { expectedEnd } from '../../../wire/expected-end.ts';
@@ -32,13 +32,13 @@ export function labelCell({ label }: JobView): Cell {
 
 const BAR = 5;
 
-export function progressWords({ state, progress }: JobView): string {
+export function progressText({ state, progress }: JobView): string {
   if (state !== 'running' || progress?.percent === undefined || progress.percent === null) return '';
   return `${bar(progress.percent, BAR)} ${Math.floor(progress.percent)} %`;
 }
 
-/** What there is to say of it at the moment: its own words while it runs, else the reason for its state. */
-export function statusWords({ state, progress, reason, label }: JobView): string {
+/** Returns the progress text of a running job, otherwise the reason for the state. */
+export function statusText({ state, progress, reason, label }: JobView): string {
   if (state === 'running') return progress?.text ?? (label === 'running' ? '' : reason);
   return state === 'done' && label === 'done' ? '' : reason;
 }
@@ -47,8 +47,8 @@ export function elapsedMs({ lease }: JobView, now: number): number | null {
   return lease === null ? null : now - (lease.startedAt ?? lease.claimedAt);
 }
 
-export function expectedEndWords(job: JobView, now: number): string {
+export function expectedEndText(job: JobView, now: number): string {
   const at = expectedEnd(job);
-  if (at === null) return 'not known';
+  if (at === null) return 'unknown';
   return at <= now ? 'any moment' : `in about ${span(at - now)}, at ${clockTime(at, now)}`;
 }

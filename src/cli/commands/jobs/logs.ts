@@ -1,86 +1,91 @@
-/** `longhaul logs`: what an attempt printed; as it is written with -f, or only what is looked for. */
+/** `longhaul logs`: prints, follows or searches the log of an attempt. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { JobView } from '../../../library/index.ts';
 import { createLogCleaner, plainLine } from '../../output/clean-text.ts';
 import { outputClosed } from '../../output/closed-output.ts';
-import { paint, print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { paint, print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { UsageError } from '../../table/command.ts';
+import type { LogRef } from '../../target/files.ts';
 import { findJob } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { toldToStopPrinting } from '../../target/stop-signal.ts';
+import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
 import { followJob, logPrinter } from './follow-log.ts';
 
-const MOST_ATTEMPTS = 1_000_000_000;
+const MAX_ATTEMPT = 1_000_000_000;
 
-export async function logs(call: Call): Promise<number> {
-  const id = call.only('ID');
-  const attempt = call.number('attempt', [1, MOST_ATTEMPTS]);
-  if (call.flag('regex') && call.text('search') === undefined) throw call.wrong('--regex goes with --search');
-  if (call.flag('json') && call.text('search') === undefined) throw call.wrong('--json goes with --search');
-  return withTarget(call, async (target) => {
+export async function logs(args: Args): Promise<number> {
+  const id = args.only('ID');
+  const attempt = args.number('attempt', [1, MAX_ATTEMPT]);
+  if (args.flag('regex') && args.text('search') === undefined) throw args.usageError('--regex requires --search');
+  if (args.flag('json') && args.text('search') === undefined) throw args.usageError('--json requires --search');
+  return withTarget(args, async (target) => {
     const job = await findJob(target, id);
     if (attempt !== undefined && attempt > job.attempt)
       throw new LonghaulError('refused', `job ${id} has no attempt ${attempt}: ${attemptsOf(job)}`);
-    if (call.flag('follow')) return follow(call, target, { id, attempt });
+    if (args.flag('follow')) return follow(args, target, { id, attempt });
     if (job.attempt === 0)
-      throw new LonghaulError('refused', `job ${id} has not begun yet: longhaul logs -f ${id} waits`);
-    const place = { id, attempt: attempt ?? job.attempt };
-    if (call.text('search') !== undefined) return search(call, target, place);
-    await printAll(call, target, place);
+      throw new LonghaulError('refused', `job ${id} has not started yet: wait for it with longhaul logs -f ${id}`);
+    const log = { id, attempt: attempt ?? job.attempt };
+    if (args.text('search') !== undefined) return search(args, target, log);
+    await printAll(args, target, log);
     return 0;
   });
 }
 
 function attemptsOf({ attempt }: JobView): string {
-  return attempt === 0 ? 'it has not begun yet' : `it had ${attempt}`;
+  return attempt === 0 ? 'it has not started yet' : `it has ${attempt}`;
 }
 
 async function follow(
-  call: Call,
+  args: Args,
   target: Target,
   { id, attempt }: { id: string; attempt: number | undefined },
 ): Promise<number> {
-  const { signal, release } = toldToStopPrinting();
+  const { signal, release } = listenForStopOrClosedOutput();
   try {
-    const job = await followJob(target, { id, attempt, signal, print: printerFor(call) });
+    const job = await followJob(target, { id, attempt, signal, print: printerFor(args) });
     if (job !== null && job.state !== 'done')
-      remark(`longhaul: job ${id} ended ${plainLine(job.label)}: ${plainLine(job.reason)}`);
+      printNotice(`longhaul: job ${id} ended ${plainLine(job.label)}: ${plainLine(job.reason)}`);
     return 0;
   } finally {
     release();
   }
 }
 
-async function printAll(call: Call, target: Target, place: { id: string; attempt: number }): Promise<void> {
-  const write = printerFor(call);
+async function printAll(args: Args, target: Target, log: LogRef): Promise<void> {
+  const write = printerFor(args);
   for (let from = 0; !outputClosed.aborted; ) {
-    const { bytes, to } = await target.files.readLog(place, { from, isRunning: false });
+    const { bytes, to } = await target.files.readLog(log, { from, isRunning: false });
     if (bytes.length === 0) return;
     await write(bytes);
     from = to;
   }
 }
 
-/** Raw never reaches a terminal, whatever was asked for. */
-function printerFor(call: Call): (bytes: Uint8Array) => Promise<void> {
+/** Raw bytes never reach a terminal, even with --raw. */
+function printerFor(args: Args): (bytes: Uint8Array) => Promise<void> {
   const { isTerminal } = screenOf();
-  if (call.flag('raw') && !isTerminal) return logPrinter(null);
-  if (call.flag('raw')) remark('longhaul: --raw is for files and pipes; a terminal gets text and colours');
+  if (args.flag('raw') && !isTerminal) return logPrinter(null);
+  if (args.flag('raw'))
+    printNotice('longhaul: --raw is ignored on a terminal: redirect the output to a file or a pipe');
   return logPrinter(createLogCleaner({ keepsColours: (process.env['NO_COLOR'] ?? '') === '' }));
 }
 
-async function search(call: Call, target: Target, place: { id: string; attempt: number }): Promise<number> {
-  const words = call.text('search') ?? '';
-  if (words === '') throw new UsageError('--search needs a text to look for');
-  const query = call.flag('regex') ? { expression: words } : { text: words };
-  const found = await target.files.searchLog(place, query);
-  if (found.stopped === 'expression') throw new UsageError(`--search ${words}: ${found.message ?? 'is no expression'}`);
-  if (call.flag('json')) printJson(found);
+async function search(args: Args, target: Target, log: LogRef): Promise<number> {
+  const text = args.text('search') ?? '';
+  if (text === '') throw new UsageError('--search needs a non-empty TEXT');
+  const query = args.flag('regex') ? { expression: text } : { text };
+  const found = await target.files.searchLog(log, query);
+  if (found.stopped === 'expression')
+    throw new UsageError(`--search ${text}: ${found.message ?? 'invalid regular expression'}`);
+  if (args.flag('json')) printJson(found);
   else printMatches(found.matches);
   if (found.stopped !== null)
-    remark(`longhaul: there may be more: stopped by its limit of ${found.stopped === 'time' ? 'time' : 'matches'}`);
+    printNotice(
+      `longhaul: there may be more matches: stopped at the limit of ${found.stopped === 'time' ? 'time' : 'matches'}`,
+    );
   return found.matches.length === 0 ? 1 : 0;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One file to a job over HTTP. Where a connection was cut, in this call or in one that was killed, it goes on from what the
- * node has of it; then the node is told the hash, so that the rest of one file never ends up behind the beginning of another.
+ * Uploads one file to a job over HTTP. After a lost connection, in this process or an earlier one, the upload resumes at
+ * the node's offset. A resumed upload sends the hash, so that the parts of two different files are never joined.
  */
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { sha256Of } from '../../../node/backup/copy-file.ts';
 import type { FileInfo, OnBytes } from '../../target/files.ts';
-import type { HttpAnswer, HttpCaller } from '../../target/http-caller.ts';
-import { counted, sizeOfFile } from './whole-file.ts';
+import type { HttpCaller, HttpResponse } from '../../target/http-caller.ts';
+import { countBytes, fileSize } from './file-transfer.ts';
 
 export interface FileToPut {
   readonly id: string;
@@ -17,73 +17,73 @@ export interface FileToPut {
   readonly onBytes: OnBytes;
 }
 
-interface Sending extends FileToPut {
+interface Upload extends FileToPut {
   readonly caller: HttpCaller;
   readonly url: string;
   readonly size: number;
 }
 
-/** A node that is being started again is waited for so often, so long. */
-const AGAIN_MS = 500;
-const MOST_LOOKS = 20;
-/** Tries in a row that bring nothing across. */
-const MOST_FRUITLESS = 2;
+/** How often, and how many times, an unavailable node is asked for its offset: it may be restarting. */
+const RETRY_MS = 500;
+const MAX_RETRIES = 20;
+/** The number of tries in a row without progress after which the upload fails. */
+const MAX_STALLED = 2;
 
 export async function putFile(caller: HttpCaller, file: FileToPut): Promise<FileInfo> {
-  const size = await sizeOfFile(file.path);
+  const size = await fileSize(file.path);
   const url = `/api/jobs/${encodeURIComponent(file.id)}/attachments/${encodeURIComponent(basename(file.path))}`;
-  const sending: Sending = { ...file, caller, url, size };
-  let offset = await offsetThere(sending);
-  for (let fruitless = 0; ; ) {
+  const upload: Upload = { ...file, caller, url, size };
+  let offset = await readOffset(upload);
+  for (let stalled = 0; ; ) {
     try {
-      return await put(sending, offset);
+      return await put(upload, offset);
     } catch (error) {
-      if (!isAway(error)) throw error;
-      const next = await offsetAgain(sending, error);
-      fruitless = next > offset ? 0 : fruitless + 1;
-      if (fruitless >= MOST_FRUITLESS) throw error;
+      if (!isUnavailable(error)) throw error;
+      const next = await awaitOffset(upload, error);
+      stalled = next > offset ? 0 : stalled + 1;
+      if (stalled >= MAX_STALLED) throw error;
       offset = next;
     }
   }
 }
 
-const isAway = (error: unknown): boolean => error instanceof LonghaulError && error.code === 'store-unavailable';
+const isUnavailable = (error: unknown): boolean => error instanceof LonghaulError && error.code === 'store-unavailable';
 
-/** How much of a file of this size has come before: all of it is also some of it, as only the hash can tell. */
-async function offsetThere({ caller, url, size }: Sending): Promise<number> {
-  const answer = await caller.call('HEAD', url, { expects: [200, 404] });
-  await answer.bytes();
-  const [offset, of] = [answer.header('upload-offset'), answer.header('upload-length')].map(Number);
-  return answer.status === 200 && of === size ? (offset ?? 0) : 0;
+/** Returns how many bytes the node has of a file of this size. It may be all of them: only the hash tells if it is this file. */
+async function readOffset({ caller, url, size }: Upload): Promise<number> {
+  const response = await caller.call('HEAD', url, { expects: [200, 404] });
+  await response.bytes();
+  const [offset, length] = [response.header('upload-offset'), response.header('upload-length')].map(Number);
+  return response.status === 200 && length === size ? (offset ?? 0) : 0;
 }
 
-async function offsetAgain(sending: Sending, why: unknown): Promise<number> {
-  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-    await sleep(AGAIN_MS);
+async function awaitOffset(upload: Upload, cause: unknown): Promise<number> {
+  for (let retries = 0; retries < MAX_RETRIES; retries += 1) {
+    await sleep(RETRY_MS);
     try {
-      return await offsetThere(sending);
+      return await readOffset(upload);
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isUnavailable(error)) throw error;
     }
   }
-  throw why;
+  throw cause;
 }
 
-async function put(sending: Sending, offset: number): Promise<FileInfo> {
+async function put(upload: Upload, offset: number): Promise<FileInfo> {
   if (offset > 0) {
-    const rest = await send(sending, offset, [201, 400, 409]);
+    const rest = await send(upload, offset, [201, 400, 409]);
     if (rest.status === 201) return (await rest.json()) as FileInfo;
-    // What was there is of another file, or somebody else sends it too: from the beginning.
+    // The stored part belongs to another file, or another client uploads it too: restart from the beginning.
     await rest.bytes();
   }
-  return (await (await send(sending, 0, [201])).json()) as FileInfo;
+  return (await (await send(upload, 0, [201])).json()) as FileInfo;
 }
 
 async function send(
-  { caller, url, path, size, onBytes }: Sending,
+  { caller, url, path, size, onBytes }: Upload,
   offset: number,
   expects: readonly number[],
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const headers = {
     'content-type': 'application/octet-stream',
     'content-length': String(size - offset),
@@ -93,9 +93,9 @@ async function send(
       'x-content-sha256': await sha256Of(path),
     }),
   };
-  const bytes = offset < size || size === 0 ? createReadStream(path, { start: offset }) : nothing();
-  const body = counted(bytes, (done) => onBytes(offset + done, size));
+  const bytes = offset < size || size === 0 ? createReadStream(path, { start: offset }) : emptyBody();
+  const body = countBytes(bytes, (done) => onBytes(offset + done, size));
   return caller.call('PUT', url, { headers, body, expects });
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}

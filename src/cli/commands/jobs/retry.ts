@@ -1,62 +1,59 @@
-/** `longhaul retry`: runs ended jobs again, those that are named or all that failed. */
-import type { Target as Seen } from '../../../core/ports/job-store.ts';
+/** `longhaul retry`: requeues ended jobs, by id or all failed ones. */
+import type { Target as JobTarget } from '../../../core/ports/job-store.ts';
 import { plural } from '../../../wire/spans.ts';
 import { print, printJson } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
-import { checkQueueIsKnown } from '../../target/known-names.ts';
+import type { Args } from '../../table/args.ts';
+import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import type { Decided } from './many-jobs.ts';
-import { jobsOf, sayDecided } from './many-jobs.ts';
+import type { JobResult } from './bulk-jobs.ts';
+import { jobPages, printResults } from './bulk-jobs.ts';
 
-export async function retry(call: Call): Promise<number> {
-  const ids = call.positionals;
-  const isAll = call.flag('failed');
+export async function retry(args: Args): Promise<number> {
+  const ids = args.positionals;
+  const isAll = args.flag('failed');
   if (isAll ? ids.length > 0 : ids.length === 0)
-    throw call.wrong(isAll ? 'name jobs, or --failed, not both' : 'ID is missing');
-  if (!isAll && (call.text('queue') ?? call.text('group')) !== undefined)
-    throw call.wrong('--queue and --group go with --failed');
-  return withTarget(call, async (target) =>
+    throw args.usageError(isAll ? 'ID and --failed cannot be combined' : 'ID is missing');
+  if (!isAll && (args.text('queue') ?? args.text('group')) !== undefined)
+    throw args.usageError('--queue and --group require --failed');
+  return withTarget(args, async (target) =>
     isAll
-      ? retryFailed(call, target)
-      : sayDecided(
+      ? retryFailed(args, target)
+      : printResults(
           target,
           await requeue(
             target,
             ids.map((id) => ({ id })),
           ),
-          call.flag('json'),
+          args.flag('json'),
         ),
   );
 }
 
-async function requeue(target: Target, seen: readonly Seen[]): Promise<Decided[]> {
-  if (seen.length === 0) return [];
-  const answers = await target.longhaul.store.jobs.requeue(seen);
-  return answers.map((answer, place) => ({
-    id: seen[place]?.id ?? '',
-    answer: answer.ok ? { ok: true, words: 'waits again' } : answer,
+async function requeue(target: Target, jobs: readonly JobTarget[]): Promise<JobResult[]> {
+  if (jobs.length === 0) return [];
+  const answers = await target.longhaul.store.jobs.requeue(jobs);
+  return answers.map((answer, index) => ({
+    id: jobs[index]?.id ?? '',
+    answer: answer.ok ? { ok: true, outcome: 'requeued' } : answer,
   }));
 }
 
-async function retryFailed(call: Call, target: Target): Promise<number> {
-  const [queue, group] = [call.text('queue'), call.text('group')];
-  if (queue !== undefined) await checkQueueIsKnown(target, queue);
+async function retryFailed(args: Args, target: Target): Promise<number> {
+  const [queue, group] = [args.text('queue'), args.text('group')];
+  if (queue !== undefined) await requireQueue(target, queue);
   const query = {
     state: 'failed' as const,
     ...(queue !== undefined && { queue }),
     ...(group !== undefined && { group }),
   };
   let [done, refused] = [0, 0];
-  for await (const seen of jobsOf(target, query)) {
-    const decided = await requeue(target, seen);
-    done += decided.filter(({ answer }) => answer.ok).length;
-    refused += decided.filter(({ answer }) => !answer.ok).length;
+  for await (const jobs of jobPages(target, query)) {
+    const results = await requeue(target, jobs);
+    done += results.filter(({ answer }) => answer.ok).length;
+    refused += results.filter(({ answer }) => !answer.ok).length;
   }
-  if (call.flag('json')) printJson({ requeued: done, refused });
-  else
-    print(
-      `${plural(done, 'failed job')} ${done === 1 ? 'waits' : 'wait'} again${refused === 0 ? '' : `, ${refused} refused`}`,
-    );
+  if (args.flag('json')) printJson({ requeued: done, refused });
+  else print(`requeued ${plural(done, 'failed job')}${refused === 0 ? '' : `, ${refused} refused`}`);
   return refused === 0 ? 0 : 1;
 }

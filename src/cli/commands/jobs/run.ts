@@ -1,8 +1,8 @@
 /**
- * `longhaul run -- COMMAND`: a command line as a job. It runs under the node, so it outlives this terminal; this only
- * looks on, and ends as it ends.
+ * `longhaul run -- COMMAND`: runs a command as a job. The node runs it, so it survives this terminal; this process only
+ * follows the job and exits with its status.
  *
- *     following ──Ctrl-C──▶ left running, a moment to think ──Ctrl-C──▶ cancelled, followed to its end
+ *     following ──Ctrl-C──▶ detached, job keeps running ──Ctrl-C soon after──▶ cancelling, waiting for the end
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism, constants, hostname } from 'node:os';
@@ -16,77 +16,118 @@ import { allowCommand, COMMANDS_SCRIPT, forgetCommand } from '../../../node/scri
 import { idSource } from '../../../worker/loop/id-source.ts';
 import { plainLine } from '../../output/clean-text.ts';
 import { outputClosed } from '../../output/closed-output.ts';
-import { fit, print, remark } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { fit, print, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
+import { UsageError } from '../../table/command.ts';
 import type { AttemptEnd } from '../../target/files.ts';
 import { knownQueues } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { commandGiven } from './command-given.ts';
 import { newJobOptions } from './new-job.ts';
 import { watchCommand } from './watch-command.ts';
 
 const QUEUE = 'run';
 
-export async function run(call: Call): Promise<number> {
-  const command = commandGiven(call);
-  return withTarget(call, async (target) => {
+export async function run(args: Args): Promise<number> {
+  const command = parseCommand(args);
+  return withTarget(args, async (target) => {
     checkNode(target);
-    const queue = await commandQueue(call, target);
-    const id = await addCommand(call, target, { queue, data: toJsonText('the command', command) });
-    if (call.flag('detach')) {
+    const queue = await commandQueue(args, target);
+    const id = await addCommand(args, target, { queue, data: toJsonText('the command', command) });
+    if (args.flag('detach')) {
       print(id);
       return 0;
     }
     const job = await watchCommand(target, id);
-    if (job !== null) return sayEnd(target, job);
+    if (job !== null) return reportEnd(target, job);
     return outputClosed.aborted ? 0 : 128 + constants.signals.SIGINT;
   });
 }
 
-/** Over HTTP it answers, so it runs; on a home of this machine its lock says. */
-function checkNode({ home, address }: Target): void {
-  if (/^(unix|https?):/.test(address) || nodeOn(home.lock) !== null) return;
-  throw new LonghaulError(
-    'refused',
-    `no node runs on ${home.root}, so nothing would run the command: start one with longhaul serve --home ${home.root}`,
+/** Variables that most commands need and that hold no secret. */
+const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'];
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Parses the command after `--`, with the current directory, the umask and the environment to pass. */
+function parseCommand(args: Args): CommandLine {
+  const at = args.argv.indexOf('--');
+  const argv = at < 0 ? [] : args.argv.slice(at + 1);
+  if (argv.length === 0 || args.positionals.length > argv.length)
+    throw args.usageError(at < 0 && args.positionals.length > 0 ? 'put -- before COMMAND' : 'COMMAND is missing');
+  const env = {
+    ...passedVariables(),
+    ...colourVariables(),
+    ...Object.fromEntries(args.list('env').map(parseVariable)),
+  };
+  return { argv, cwd: process.cwd(), env, umask: process.umask() };
+}
+
+function passedVariables(): Record<string, string> {
+  return Object.fromEntries(
+    PASSED_VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
   );
 }
 
-/** A home whose store is a file of its own has one machine. */
-function isOfManyMachines({ address, home }: Target): boolean {
+/** The output goes to a file first, where programs disable colours unless a variable forces them. */
+function colourVariables(): Record<string, string> {
+  return screenOf().hasColours ? { FORCE_COLOR: '1', CLICOLOR_FORCE: '1' } : {};
+}
+
+function parseVariable(text: string): [string, string] {
+  const at = text.indexOf('=');
+  const name = at < 0 ? text : text.slice(0, at);
+  if (!VARIABLE_NAME.test(name)) throw new UsageError(`--env ${text}: ${JSON.stringify(name)} is not a variable name`);
+  if (/^(LONGHAUL|RQ)_/.test(name))
+    throw new UsageError(`--env ${name}: names that begin with LONGHAUL_ or RQ_ are reserved for the node`);
+  const value = at < 0 ? process.env[name] : text.slice(at + 1);
+  if (value === undefined)
+    throw new UsageError(`--env ${name}: ${name} is not set in this shell; set a value with --env ${name}=VALUE`);
+  return [name, value];
+}
+
+/** A node that answers over HTTP runs; for a data directory on this machine its lock tells. */
+function checkNode({ home, address }: Target): void {
+  if (/^(unix|https?):/.test(address) || nodeOn(home.lock) !== null) return;
+  throw new LonghaulError('refused', `no node runs on ${home.root}: start one with longhaul serve --home ${home.root}`);
+}
+
+/** A store in a database file of the data directory belongs to one machine; any other store may be shared. */
+function isSharedStore({ address, home }: Target): boolean {
   return isRedisAddress(address) || (address.startsWith('unix:') && !existsSync(home.database));
 }
 
-/** On a store that several machines share, the queue of commands of this one. */
-async function commandQueue(call: Call, target: Target): Promise<string> {
-  const named = call.text('queue');
-  const queue = named ?? (isOfManyMachines(target) ? `${QUEUE}.${hostname()}` : QUEUE);
+/** Returns the queue for commands, and creates the default one. On a shared store each host has its own default queue. */
+async function commandQueue(args: Args, target: Target): Promise<string> {
+  const named = args.text('queue');
+  const queue = named ?? (isSharedStore(target) ? `${QUEUE}.${hostname()}` : QUEUE);
   const isKnown = (await knownQueues(target)).includes(queue);
   if (isKnown && (await target.longhaul.queue(queue).settings()).script === COMMANDS_SCRIPT) return queue;
   if (isKnown && named === undefined)
-    throw new LonghaulError('refused', `queue ${queue} has a script of its own; --queue names another for commands`);
+    throw new LonghaulError(
+      'refused',
+      `queue ${queue} has a script of its own: choose a queue for commands with --queue`,
+    );
   if (named !== undefined)
     throw new LonghaulError(
       'refused',
-      `queue ${named} ${isKnown ? 'has a script of its own' : 'does not exist'}; longhaul queue NAME --create script=${COMMANDS_SCRIPT} makes one for commands`,
+      `queue ${named} ${isKnown ? 'has a script of its own' : 'does not exist'}: create a queue for commands with longhaul queue NAME --create script=${COMMANDS_SCRIPT}`,
     );
   await target.longhaul.queue(queue).configure({ script: COMMANDS_SCRIPT, concurrency: availableParallelism() });
   return queue;
 }
 
-/** Allowed first and added then: a node may claim it at once. */
+/** Allows the command before it adds the job, because a node may claim the job at once. */
 async function addCommand(
-  call: Call,
+  args: Args,
   target: Target,
   { queue, data }: { queue: string; data: string },
 ): Promise<string> {
-  const options = newJobOptions(call);
+  const options = newJobOptions(args);
   const id = options.id ?? idSource()();
   const { jobs, records } = target.longhaul.store;
   const [before = null] = await jobs.find([id]);
   if (before !== null && before.data !== data)
-    throw new LonghaulError('refused', `there is a job ${id} already, and it is another command`);
+    throw new LonghaulError('refused', `job ${id} exists already and runs another command: choose another --id`);
   if (before !== null) return id;
   await allowCommand(records, id, data);
   try {
@@ -98,29 +139,29 @@ async function addCommand(
   return id;
 }
 
-const LONGEST_NAME = 80;
+const MAX_NAME = 80;
 
-/** So that lists show which command it is. */
+/** Returns the command line as the name of the job, so that lists show it. */
 function nameOf(data: string): string {
-  return fit(plainLine((JSON.parse(data) as CommandLine).argv.join(' ')), LONGEST_NAME);
+  return fit(plainLine((JSON.parse(data) as CommandLine).argv.join(' ')), MAX_NAME);
 }
 
-async function sayEnd(target: Target, job: JobView): Promise<number> {
+async function reportEnd(target: Target, job: JobView): Promise<number> {
   if (job.state === 'done') return 0;
   const end = await target.files.endOf({ id: job.id, attempt: job.attempt });
-  remark(`longhaul: job ${job.id} ${plainLine(howItEnded(job, end))}`);
+  printNotice(`longhaul: job ${job.id} ${plainLine(endText(job, end))}`);
   if (job.state === 'cancelled') return 128 + constants.signals.SIGINT;
   const status = end?.exit ?? statusOfGroup(job.failure?.group ?? '');
   return status === 0 ? 1 : status;
 }
 
-function howItEnded({ state, failure, reason }: JobView, end: AttemptEnd | null): string {
+function endText({ state, failure, reason }: JobView, end: AttemptEnd | null): string {
   if (state === 'cancelled') return 'was cancelled';
   if (end === null || end.exit === null || end.exit === 0) return `failed: ${failure?.message ?? reason}`;
   return end.signal === null ? `failed: exit status ${end.exit}` : `failed: killed by ${end.signal}`;
 }
 
-/** Of a command that never began, the group of its failure says how a shell would have ended. */
+/** Returns the exit status for a command that never started: its failure group is the status that a shell would return. */
 function statusOfGroup(group: string): number {
   const [, status] = /^exit (\d{1,3})$/.exec(group) ?? [];
   return status === undefined ? 1 : Number(status);

@@ -1,25 +1,25 @@
-/** `longhaul search`: jobs by what somebody remembers of them. */
+/** `longhaul search`: finds jobs by id prefix, tag, name or searchable field. */
 
 import { printJson } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import { withTarget } from '../../target/open-target.ts';
 import { printPage } from './ls.ts';
 
-const MOST = 500;
-const USUAL = 20;
+const MAX_LIMIT = 500;
+const DEFAULT_LIMIT = 20;
 
-export async function search(call: Call): Promise<number> {
-  const words = call.positionals.join(' ');
-  if (words === '') throw call.wrong('name what to search for');
-  const [queue, after] = [call.text('queue'), call.text('after')];
-  const limit = call.number('limit', [1, MOST]) ?? USUAL;
-  return withTarget(call, async ({ longhaul }) => {
-    const page = await longhaul.search(words, {
+export async function search(args: Args): Promise<number> {
+  const text = args.positionals.join(' ');
+  if (text === '') throw args.usageError('TEXT is missing');
+  const [queue, after] = [args.text('queue'), args.text('after')];
+  const limit = args.number('limit', [1, MAX_LIMIT]) ?? DEFAULT_LIMIT;
+  return withTarget(args, async ({ longhaul }) => {
+    const page = await longhaul.search(text, {
       limit,
       ...(queue !== undefined && { queue }),
       ...(after !== undefined && { after }),
     });
-    if (call.flag('json')) printJson(page);
+    if (args.flag('json')) printJson(page);
     else printPage(page, queue === undefined);
     return 0;
   });

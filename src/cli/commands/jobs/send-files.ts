@@ -1,4 +1,4 @@
-/** Files to a job and from it, with a bar on stderr when that is a terminal and it takes long. */
+/** Uploads files to a job, with a progress bar on a terminal if the upload takes long. */
 
 import { bytes, span } from '../../../wire/spans.ts';
 import { bar, fit, screenOf } from '../../output/screen.ts';
@@ -19,13 +19,13 @@ export async function sendFiles(target: Target, id: string, paths: readonly stri
 }
 
 const REDRAW_MS = 100;
-/** What is over sooner needs no bar. */
-const SHORT_MS = 300;
+/** A transfer that is shorter than this shows no bar. */
+const BAR_AFTER_MS = 300;
 const BAR = 24;
 
-export function progressBar(what: string): { onBytes: OnBytes; clear(): void } {
+export function progressBar(label: string): { onBytes: OnBytes; clear(): void } {
   const startedAt = performance.now();
-  let drawnAt = startedAt + SHORT_MS - REDRAW_MS;
+  let drawnAt = startedAt + BAR_AFTER_MS - REDRAW_MS;
   let isDrawn = false;
   const screen = screenOf(process.stderr);
   return {
@@ -34,7 +34,7 @@ export function progressBar(what: string): { onBytes: OnBytes; clear(): void } {
       if (!screen.isTerminal || now - drawnAt < REDRAW_MS) return;
       drawnAt = now;
       isDrawn = true;
-      const text = fit(barWords(what, { done, size, ms: now - startedAt }), screen.width - 1);
+      const text = fit(progressBarText(label, { done, size, ms: now - startedAt }), screen.width - 1);
       process.stderr.write(`\r\u001b[K${text}`);
     },
     clear() {
@@ -44,9 +44,9 @@ export function progressBar(what: string): { onBytes: OnBytes; clear(): void } {
 }
 
 /** `film.mov ████░░░░ 40 % of 2.0 GB, 95 MB/s, 12 s left`. */
-export function barWords(what: string, { done, size, ms }: { done: number; size: number; ms: number }): string {
+export function progressBarText(label: string, { done, size, ms }: { done: number; size: number; ms: number }): string {
   const percent = size === 0 ? 100 : (done / size) * 100;
   const rate = ms > 0 ? done / (ms / 1_000) : 0;
   const left = rate > 0 ? `, ${span(((size - done) / rate) * 1_000)} left` : '';
-  return `${what} ${bar(percent, BAR)} ${Math.floor(percent)} % of ${bytes(size)}, ${bytes(rate)}/s${left}`;
+  return `${label} ${bar(percent, BAR)} ${Math.floor(percent)} % of ${bytes(size)}, ${bytes(rate)}/s${left}`;
 }

@@ -1,4 +1,4 @@
-/** `longhaul show`: everything that is known of one job. */
+/** `longhaul show`: prints one job with its files and history. */
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { shownNote } from '../../../core/job/history.ts';
 import type { JobView } from '../../../library/index.ts';
@@ -8,30 +8,30 @@ import type { Cell, Column } from '../../output/columns.ts';
 import { fields, table } from '../../output/columns.ts';
 import type { Screen } from '../../output/screen.ts';
 import { cell, fit, paint, print, printJson, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import type { FileInfo } from '../../target/files.ts';
 import { findJob } from '../../target/known-names.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { expectedEndWords, labelCell, progressWords } from './job-summary.ts';
+import { expectedEndText, labelCell, progressText } from './job-summary.ts';
 
-export async function show(call: Call): Promise<number> {
-  const id = call.only('ID');
-  return withTarget(call, async (target) => {
+export async function show(args: Args): Promise<number> {
+  const id = args.only('ID');
+  return withTarget(args, async (target) => {
     const job = await findJob(target, id);
     const [history, attachments] = await Promise.all([target.longhaul.history(id), target.files.list(id)]);
-    if (call.flag('json')) printJson({ ...job, history, attachments });
+    if (args.flag('json')) printJson({ ...job, history, attachments });
     else printJob({ job, history, attachments });
     return 0;
   });
 }
 
-interface Shown {
+interface JobDetails {
   readonly job: JobView;
   readonly history: readonly HistoryRow[];
   readonly attachments: readonly FileInfo[];
 }
 
-function printJob({ job, history, attachments }: Shown): void {
+function printJob({ job, history, attachments }: JobDetails): void {
   const screen = screenOf();
   const now = Date.now();
   for (const line of fields([...headOf(job, now), ...runningOf(job, now), ...endOf(job)], screen)) print(line);
@@ -53,9 +53,9 @@ function headOf(job: JobView, now: number): Field[] {
     ['queue', job.queue],
     ['name', job.name],
     ['state', labelCell(job)],
-    ['why', reason === label || reason === 'completed' ? null : reason],
+    ['reason', reason === label || reason === 'completed' ? null : reason],
     [
-      'waited for',
+      'dependencies',
       job.parents === null ? null : `${job.parents.of - job.parents.open} of ${plural(job.parents.of, 'job')} done`,
     ],
     ['dependents', job.dependents === 0 ? null : `${plural(job.dependents, 'job')} still waiting for it`],
@@ -78,9 +78,9 @@ function runningOf(job: JobView, now: number): Field[] {
   return [
     ['worker', `${lease.worker}${lease.pid === null ? '' : `, process ${lease.pid}`}`],
     ['running for', span(now - (lease.startedAt ?? lease.claimedAt))],
-    ['progress', progress === null ? null : `${progressWords(job)} ${progress.text ?? ''}`.trim()],
-    ['expected end', expectedEnd(job) === null ? null : expectedEndWords(job, now)],
-    ['asked', lease.cancelAskedAt !== null ? 'to stop' : lease.pauseAskedAt !== null ? 'to stand still' : null],
+    ['progress', progress === null ? null : `${progressText(job)} ${progress.text ?? ''}`.trim()],
+    ['expected end', expectedEnd(job) === null ? null : expectedEndText(job, now)],
+    ['asked', lease.cancelAskedAt !== null ? 'to stop' : lease.pauseAskedAt !== null ? 'to pause' : null],
   ];
 }
 
@@ -101,16 +101,16 @@ function countersOf({ attempt, failures, resends, crashes, interruptions }: JobV
     .join(', ');
 }
 
-const LONGEST_JSON = 2_000;
+const MAX_JSON = 2_000;
 
 function shortJson(value: unknown): string {
-  return fit(cell(value), LONGEST_JSON);
+  return fit(cell(value), MAX_JSON);
 }
 
 const FILE_COLUMNS: readonly Column<FileInfo>[] = [
   { title: 'NAME', isWhole: true, of: ({ name }) => name },
   { title: 'SIZE', isWhole: true, of: ({ size }) => bytes(size) },
-  { title: 'KIND', isWhole: true, of: ({ direction }) => (direction === 'in' ? 'given' : 'made') },
+  { title: 'KIND', isWhole: true, of: ({ direction }) => (direction === 'in' ? 'input' : 'output') },
   { title: 'SHA-256', of: ({ sha256 }) => sha256 },
 ];
 

@@ -1,4 +1,4 @@
-/** `longhaul top`: the running jobs, drawn again and again. Looks and never changes anything; q or Ctrl-C ends it. */
+/** `longhaul top`: redraws a table of the running jobs until q or Ctrl-C. Changes nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { JobView } from '../../../library/index.ts';
@@ -8,24 +8,24 @@ import { createLogCleaner, plainLine } from '../../output/clean-text.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
 import { paint, print, printJson, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { toldToStopPrinting } from '../../target/stop-signal.ts';
-import { elapsedMs, expectedEndWords, labelCell, progressWords } from './job-summary.ts';
+import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
+import { elapsedMs, expectedEndText, labelCell, progressText } from './job-summary.ts';
 
-const EVERY_MS = 1_000;
-const MOST = 100;
+const REFRESH_MS = 1_000;
+const MAX_LIMIT = 100;
 const TAIL_BYTES = 2_048;
 
-export async function top(call: Call): Promise<number> {
-  if (call.positionals.length > 0) throw call.wrong('too many words');
-  const isOnce = call.flag('once') || call.flag('json') || !screenOf().isTerminal;
-  return withTarget(call, async (target) => {
+export async function top(args: Args): Promise<number> {
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
+  const isOnce = args.flag('once') || args.flag('json') || !screenOf().isTerminal;
+  return withTarget(args, async (target) => {
     if (!isOnce) return watchScreen(target);
-    const look = await lookAt(target);
-    if (call.flag('json')) printJson(look.jobs.map(({ job, lastLine }) => ({ ...job, lastLine })));
-    else for (const line of linesOf(look)) print(line);
+    const snapshot = await readSnapshot(target);
+    if (args.flag('json')) printJson(snapshot.jobs.map(({ job, lastLine }) => ({ ...job, lastLine })));
+    else for (const line of linesOf(snapshot)) print(line);
     return 0;
   });
 }
@@ -35,15 +35,15 @@ interface Row {
   readonly lastLine: string;
 }
 
-interface Look {
+interface Snapshot {
   readonly jobs: readonly Row[];
   readonly waiting: number;
   readonly failed: number;
 }
 
-async function lookAt(target: Target): Promise<Look> {
+async function readSnapshot(target: Target): Promise<Snapshot> {
   const [{ jobs }, counts] = await Promise.all([
-    target.longhaul.list({ state: 'running', limit: MOST }),
+    target.longhaul.list({ state: 'running', limit: MAX_LIMIT }),
     target.longhaul.queues(),
   ]);
   const rows = await Promise.all(jobs.map(async (job) => ({ job, lastLine: await lastLine(target, job) })));
@@ -51,9 +51,9 @@ async function lookAt(target: Target): Promise<Look> {
   return { jobs: rows, waiting: sum('waiting'), failed: sum('failed') };
 }
 
-/** What is below the last newline too, as long as something stands there: a bar that is drawn with carriage returns. */
+/** Returns the last line with text, even if it is unfinished or drawn with carriage returns, as progress bars are. */
 async function lastLine(target: Target, { id, attempt }: JobView): Promise<string> {
-  // It may be deleted since it was listed: then there is nothing to show of it.
+  // The job may have been deleted since it was listed: then its last line is empty.
   const tail = await target.files.tailLog({ id, attempt }, TAIL_BYTES).catch(() => new Uint8Array());
   const text = createLogCleaner({ keepsColours: false }).clean(tail);
   return (
@@ -64,7 +64,7 @@ async function lastLine(target: Target, { id, attempt }: JobView): Promise<strin
   );
 }
 
-function linesOf({ jobs, waiting, failed }: Look): string[] {
+function linesOf({ jobs, waiting, failed }: Snapshot): string[] {
   const screen = screenOf();
   const head = `${jobs.length} running, ${waiting} waiting, ${failed} failed`;
   return [paint(screen, 'bold', head), ...(jobs.length === 0 ? [] : ['', ...table(columns(Date.now()), jobs, screen)])];
@@ -76,8 +76,8 @@ function columns(now: number): Column<Row>[] {
     { title: 'QUEUE', of: ({ job }) => job.queue },
     { title: 'STATE', isWhole: true, of: ({ job }) => labelCell(job) },
     { title: 'FOR', isWhole: true, of: ({ job }) => span(elapsedMs(job, now) ?? 0) },
-    { title: 'PROGRESS', isWhole: true, of: ({ job }) => progressWords(job) },
-    { title: 'ENDS', of: ({ job }) => (expectedEnd(job) === null ? '' : expectedEndWords(job, now)) },
+    { title: 'PROGRESS', isWhole: true, of: ({ job }) => progressText(job) },
+    { title: 'ENDS', of: ({ job }) => (expectedEnd(job) === null ? '' : expectedEndText(job, now)) },
     { title: 'LAST LINE', of: ({ job, lastLine }) => lastLine || (job.progress?.text ?? '') },
   ];
 }
@@ -93,7 +93,7 @@ async function watchScreen(target: Target): Promise<number> {
       const { height } = screenOf();
       const lines = [...(await linesNow(target)).slice(0, height - 2), '', 'q quits'];
       process.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`);
-      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(REFRESH_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     process.stdout.write(SCREEN_OFF);
@@ -102,19 +102,19 @@ async function watchScreen(target: Target): Promise<number> {
   return 0;
 }
 
-/** A node or a store that is away for a moment is waited for. */
+/** Shows the error and continues while the node or store is unavailable. */
 async function linesNow(target: Target): Promise<string[]> {
   try {
-    return linesOf(await lookAt(target));
+    return linesOf(await readSnapshot(target));
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return [plainLine(error.message)];
   }
 }
 
-/** In raw mode Ctrl-C is a key like any other. */
+/** Listens for the keys that quit. In raw mode Ctrl-C arrives as a key, not as a signal. */
 function quitKeys(): { signal: AbortSignal; release(): void } {
-  const told = toldToStopPrinting();
+  const listener = listenForStopOrClosedOutput();
   const controller = new AbortController();
   const onKey = (key: Buffer): void => {
     if (['q', 'Q', '\u0003', '\u001b'].includes(key.toString())) controller.abort();
@@ -123,12 +123,12 @@ function quitKeys(): { signal: AbortSignal; release(): void } {
   if (stdin.isTTY) stdin.setRawMode(true);
   stdin.on('data', onKey);
   return {
-    signal: AbortSignal.any([told.signal, controller.signal]),
+    signal: AbortSignal.any([listener.signal, controller.signal]),
     release: () => {
       stdin.off('data', onKey);
       if (stdin.isTTY) stdin.setRawMode(false);
       stdin.pause();
-      told.release();
+      listener.release();
     },
   };
 }

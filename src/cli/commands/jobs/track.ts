@@ -1,41 +1,42 @@
-/** `longhaul track`: marks a job as one to keep an eye on, takes the mark away, lists those that are marked, or follows them. */
+/** `longhaul track`: tracks a job or stops tracking it, lists tracked jobs, or follows their changes. */
 import { once } from 'node:events';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
 import { age } from '../../../wire/spans.ts';
 import { table } from '../../output/columns.ts';
-import { print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { toldToStopPrinting } from '../../target/stop-signal.ts';
+import { listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
 import { labelCell } from './job-summary.ts';
 
-export async function trackJob(call: Call): Promise<number> {
-  const [id, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
-  if (id === undefined && call.flag('off')) throw call.wrong('--off needs the job');
-  if (id !== undefined && call.flag('follow')) throw call.wrong('-f follows all tracked jobs: mark the job first');
-  return withTarget(call, async (target) => {
-    if (id === undefined) return call.flag('follow') ? follow(call, target) : list(call, target);
-    const isOff = call.flag('off');
-    await mark(target, id, isOff);
-    if (call.flag('json')) printJson({ id, tracked: !isOff });
+export async function trackJob(args: Args): Promise<number> {
+  const [id, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
+  if (id === undefined && args.flag('off')) throw args.usageError('--off requires ID');
+  if (id !== undefined && args.flag('follow'))
+    throw args.usageError('-f follows all tracked jobs and takes no ID: track the job first');
+  return withTarget(args, async (target) => {
+    if (id === undefined) return args.flag('follow') ? follow(args, target) : list(args, target);
+    const isOff = args.flag('off');
+    await setTracked(target, id, isOff);
+    if (args.flag('json')) printJson({ id, tracked: !isOff });
     else print(`job ${id}: ${isOff ? 'no longer tracked' : 'tracked'}`);
     return 0;
   });
 }
 
-async function mark({ longhaul }: Target, id: string, isOff: boolean): Promise<void> {
+async function setTracked({ longhaul }: Target, id: string, isOff: boolean): Promise<void> {
   const answer = isOff ? await longhaul.untrack(id) : await longhaul.track(id);
   if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message);
 }
 
-async function list(call: Call, { longhaul }: Target): Promise<number> {
+async function list(args: Args, { longhaul }: Target): Promise<number> {
   const jobs = await longhaul.tracked();
   const now = Date.now();
-  if (call.flag('json')) printJson(jobs);
-  else if (jobs.length === 0) remark('no job is tracked');
+  if (args.flag('json')) printJson(jobs);
+  else if (jobs.length === 0) printNotice('no job is tracked');
   else {
     const columns = [
       { title: 'ID', isWhole: true, of: ({ id }: (typeof jobs)[number]) => id },
@@ -43,7 +44,7 @@ async function list(call: Call, { longhaul }: Target): Promise<number> {
       {
         title: 'STATE',
         isWhole: true,
-        of: ({ job }: (typeof jobs)[number]) => (job === null ? 'gone' : labelCell(job)),
+        of: ({ job }: (typeof jobs)[number]) => (job === null ? 'deleted' : labelCell(job)),
       },
       { title: 'TRACKED', isWhole: true, of: ({ trackedAt }: (typeof jobs)[number]) => age(trackedAt, now) },
     ];
@@ -52,13 +53,13 @@ async function list(call: Call, { longhaul }: Target): Promise<number> {
   return 0;
 }
 
-/** One line a change: when it was heard of, the job, what happened, and what that makes of it. */
-async function follow(call: Call, { longhaul }: Target): Promise<number> {
-  const { signal, release } = toldToStopPrinting();
+/** Prints one line a change: the time of receipt, the job, the event, and the new state. */
+async function follow(args: Args, { longhaul }: Target): Promise<number> {
+  const { signal, release } = listenForStopOrClosedOutput();
   const unsubscribe = await longhaul.followTracked((events) => {
-    for (const event of events) printEvent(event, call.flag('json'));
+    for (const event of events) printEvent(event, args.flag('json'));
   });
-  remark('longhaul: following tracked jobs; Ctrl-C stops looking');
+  printNotice('longhaul: following tracked jobs; press Ctrl-C to stop');
   try {
     if (!signal.aborted) await once(signal, 'abort');
     return 0;

@@ -1,21 +1,22 @@
-/** Looks on while a command runs. The first Ctrl-C leaves it running, a second one soon after cancels it. */
+/** Follows a running command. The first Ctrl-C detaches, a second one soon after cancels the job. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '../../../library/index.ts';
 import { createLogCleaner, plainLine } from '../../output/clean-text.ts';
 import { outputClosed } from '../../output/closed-output.ts';
-import { remark } from '../../output/screen.ts';
+import { printNotice } from '../../output/screen.ts';
 import type { Target } from '../../target/open-target.ts';
-import { toldToStop, toldToStopPrinting } from '../../target/stop-signal.ts';
+import { listenForStop, listenForStopOrClosedOutput } from '../../target/stop-signal.ts';
 import { followJob, logPrinter } from './follow-log.ts';
 
-const THINK_MS = 2_000;
+/** How long after the first Ctrl-C a second one cancels the job. */
+const CANCEL_WINDOW_MS = 2_000;
 
-/** The job at its end; null when it was left running. */
+/** Returns the ended job, or null if it was left running. */
 export async function watchCommand(target: Target, id: string): Promise<JobView | null> {
   const print = logPrinter(createLogCleaner({ keepsColours: (process.env['NO_COLOR'] ?? '') === '' }));
   const before = await target.longhaul.find(id);
-  if (before?.label === 'paused') remark(`longhaul: job ${id} waits: ${plainLine(before.reason)}`);
-  const first = toldToStopPrinting();
+  if (before?.label === 'paused') printNotice(`longhaul: job ${id} is waiting: ${plainLine(before.reason)}`);
+  const first = listenForStopOrClosedOutput();
   const follow = (signal: AbortSignal) => followJob(target, { id, signal, print });
   try {
     const job = await follow(first.signal);
@@ -23,28 +24,28 @@ export async function watchCommand(target: Target, id: string): Promise<JobView 
   } finally {
     first.release();
   }
-  remark(`\nlonghaul: job ${id} goes on. To come back: longhaul logs -f ${id}`);
+  printNotice(`\nlonghaul: detached, job ${id} keeps running. To follow it again: longhaul logs -f ${id}`);
   if (outputClosed.aborted) return null;
-  remark('longhaul: Ctrl-C once more cancels it.');
-  if (!(await toldAgain())) return null;
+  printNotice('longhaul: press Ctrl-C again to cancel the job');
+  if (!(await stoppedAgain())) return null;
   const answer = await target.longhaul.cancel(id);
-  remark(`longhaul: ${answer.ok ? 'cancelling' : answer.refusal.message}`);
+  printNotice(`longhaul: ${answer.ok ? 'cancelling' : answer.refusal.message}`);
   return waitForEnd(target, id);
 }
 
-async function toldAgain(): Promise<boolean> {
-  const second = toldToStop();
+async function stoppedAgain(): Promise<boolean> {
+  const second = listenForStop();
   try {
-    await sleep(THINK_MS, undefined, { signal: second.signal }).catch(() => undefined);
+    await sleep(CANCEL_WINDOW_MS, undefined, { signal: second.signal }).catch(() => undefined);
     return second.signal.aborted;
   } finally {
     second.release();
   }
 }
 
-/** What it printed was seen up to the first Ctrl-C: this only waits. */
+/** Waits without printing: the log was printed up to the first Ctrl-C. */
 async function waitForEnd(target: Target, id: string): Promise<JobView | null> {
-  const third = toldToStop();
+  const third = listenForStop();
   try {
     return await followJob(target, { id, signal: third.signal, print: async () => undefined });
   } finally {

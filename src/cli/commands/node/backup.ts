@@ -1,4 +1,4 @@
-/** `longhaul backup`: a copy of a home while its node runs, with a list of hashes by which `restore` checks it. */
+/** `longhaul backup`: copies a data directory while its node runs, with a manifest of hashes that `restore` verifies. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -7,23 +7,24 @@ import type { Home } from '../../../node/home.ts';
 import { backupDatabase } from '../../../stores/sqlite/backup-database.ts';
 import { checkHeader } from '../../../stores/sqlite/engine/connection.ts';
 import { bytes } from '../../../wire/spans.ts';
-import { print, remark } from '../../output/screen.ts';
-import { versionOfPackage } from '../../package-version.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printNotice } from '../../output/screen.ts';
+import { packageVersion } from '../../package-version.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { progressBar } from '../jobs/send-files.ts';
 
-export async function backup(call: Call): Promise<number> {
-  const to = call.text('to');
-  if (to === undefined) throw call.wrong('--to FOLDER is missing');
-  if (call.positionals.length > 0) throw call.wrong('too many words');
-  const home = homeOf(call.text('home'));
+export async function backup(args: Args): Promise<number> {
+  const to = args.text('to');
+  if (to === undefined) throw args.usageError('--to DIR is missing');
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
+  const home = homeOf(args.text('home'));
   if (!existsSync(home.queues))
-    throw new LonghaulError('bad-input', `${home.root} is no home folder: nothing to back up`);
+    throw new LonghaulError('bad-input', `${home.root} is not a data directory: choose one with --home`);
   const hasDatabase = existsSync(home.database);
-  if (!hasDatabase) remark(`${home.database} is not there: the jobs are in another store, which needs its own backup`);
+  if (!hasDatabase)
+    printNotice(`longhaul: ${home.database} does not exist: the jobs are in another store, which needs its own backup`);
   else checkHeader(home.database);
-  const { files } = await copy(home, resolve(to), { hasLogs: call.flag('logs'), hasDatabase });
+  const { files } = await copy(home, resolve(to), { hasLogs: args.flag('logs'), hasDatabase });
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   print(`backed up ${home.root}: ${files.length} files, ${bytes(total)}, in ${join(resolve(to))}`);
   return 0;
@@ -40,7 +41,7 @@ function copy(home: Home, to: string, { hasLogs, hasDatabase }: { hasLogs: boole
   return backupHome({
     home,
     to,
-    version: versionOfPackage(),
+    version: packageVersion(),
     now: Date.now(),
     hasLogs,
     copyDatabase: hasDatabase ? copyDatabase : null,

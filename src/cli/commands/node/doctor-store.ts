@@ -1,6 +1,5 @@
 /**
- * A look at the store of a home: whether it is whole, durable and of a version that can be used. Answers also how its
- * jobs can be asked for, without changing anything in it.
+ * Checks the store of a data directory: integrity, durability and version. Also returns a read-only lookup of its jobs.
  */
 import { existsSync } from 'node:fs';
 import type { ErrorCode } from '../../../core/ports/errors.ts';
@@ -15,33 +14,33 @@ import type { Home } from '../../../node/home.ts';
 import type { DatabaseFacts } from '../../../stores/sqlite/check-database.ts';
 import { checkDatabase, lookUpJobs, lookUpRecords } from '../../../stores/sqlite/check-database.ts';
 import { checkRows } from '../../../stores/sqlite/tables/check-rows.ts';
-import { linesOf } from '../../daemon/serve-checks.ts';
-import { withoutPassword } from '../../daemon/serve-lines.ts';
+import { storeMessages } from '../../daemon/serve-checks.ts';
+import { redactPassword } from '../../daemon/startup-lines.ts';
 
-export interface StoreLook {
+export interface StoreInspection {
   readonly findings: readonly Finding[];
-  /** Null when the store cannot be asked. */
+  /** Null if the store cannot be read. */
   readonly jobs: JobLookup | null;
   readonly seenAt: number | null;
-  /** Where nodes may share it; null where it is this home's alone, or cannot be asked. */
+  /** The store, if several nodes may share it; null if it belongs to this data directory or cannot be read. */
   readonly shared: Store | null;
   close(): Promise<void>;
 }
 
 const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 const PAGE = 500;
-/** Damaged jobs that are named; the others are counted. */
-const MOST_NAMED = 20;
-const CURE_OF_JOB = 'bring it back from a backup, or delete it and add it again';
-const ALONE = { shared: null, close: (): Promise<void> => Promise.resolve() };
+/** How many damaged jobs are named; the others are counted. */
+const MAX_NAMED = 20;
+const JOB_FIX = 'restore it from a backup, or delete it and add it again';
+const NOT_SHARED = { shared: null, close: (): Promise<void> => Promise.resolve() };
 
-const CURES: Partial<Readonly<Record<ErrorCode, string>>> = {
-  'data-corrupt': 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …',
-  'store-incompatible': 'upgrade Longhaul, or name another home: --home',
-  'store-unavailable': 'end the process that holds it, or wait for it',
+const FIXES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  'data-corrupt': 'stop the node, keep a copy of the file and restore a backup: longhaul restore --from … --home …',
+  'store-incompatible': 'upgrade Longhaul, or choose another data directory with --home',
+  'store-unavailable': 'stop the process that locks it, or wait until it ends',
 };
 
-export function lookAtDatabase(home: Home, { isDeep }: { isDeep: boolean }): StoreLook {
+export function inspectDatabase(home: Home, { isDeep }: { isDeep: boolean }): StoreInspection {
   const { database } = home;
   if (!existsSync(database)) return withoutDatabase(home);
   try {
@@ -50,38 +49,37 @@ export function lookAtDatabase(home: Home, { isDeep }: { isDeep: boolean }): Sto
       find: async (ids) => lookUpJobs(database, ids),
       records: async (kind) => lookUpRecords(database, kind),
     };
-    const findings = [...findingsOf(facts, database), ...(isDeep ? findingsOfRows(database) : [])];
-    return { findings, jobs, seenAt: facts.seenAt, ...ALONE };
+    const findings = [...findingsOf(facts, database), ...(isDeep ? rowFindings(database) : [])];
+    return { findings, jobs, seenAt: facts.seenAt, ...NOT_SHARED };
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     return {
-      findings: [fault('database', error.message, CURES[error.code] ?? '')],
+      findings: [fault('database', error.message, FIXES[error.code] ?? '')],
       jobs: null,
       seenAt: null,
-      ...ALONE,
+      ...NOT_SHARED,
     };
   }
 }
 
-function findingsOfRows(path: string): readonly Finding[] {
+function rowFindings(path: string): readonly Finding[] {
   const { jobs, damaged, problems } = checkRows(path);
-  const restore = 'stop the node, keep a copy of the file, and bring a backup back: longhaul restore --from … --home …';
   const found = [
-    ...problems.map((words) => fault('database', `${path} is damaged: ${words}`, restore)),
+    ...problems.map((problem) => fault('database', `${path} is damaged: ${problem}`, FIXES['data-corrupt'] ?? '')),
     ...damaged
-      .slice(0, MOST_NAMED)
-      .map(({ id, part }) => fault('jobs', `job ${id}: its ${part} is not what was written`, CURE_OF_JOB)),
+      .slice(0, MAX_NAMED)
+      .map(({ id, part }) => fault('jobs', `job ${id}: its ${part} does not match its checksum`, JOB_FIX)),
   ];
-  const more = damaged.length - MOST_NAMED;
-  if (more > 0) found.push(fault('jobs', `${more} more jobs are damaged`, CURE_OF_JOB));
-  return found.length > 0 ? found : [fine('jobs', `${jobs} jobs, all as they were written`)];
+  const more = damaged.length - MAX_NAMED;
+  if (more > 0) found.push(fault('jobs', `${more} more jobs are damaged`, JOB_FIX));
+  return found.length > 0 ? found : [fine('jobs', `${jobs} jobs: all checksums match`)];
 }
 
-function withoutDatabase({ database }: Home): StoreLook {
-  const rest = { jobs: null, seenAt: null, ...ALONE };
+function withoutDatabase({ database }: Home): StoreInspection {
+  const rest = { jobs: null, seenAt: null, ...NOT_SHARED };
   if (!existsSync(`${database}-wal`))
-    return { findings: [note('database', `there is no ${database} yet: longhaul serve makes it`)], ...rest };
-  const message = `${database} is gone, but its log is there: it was removed, or did not come along in a copy`;
+    return { findings: [note('database', `${database} does not exist yet: longhaul serve creates it`)], ...rest };
+  const message = `${database} is missing, but its write-ahead log exists: the file was removed or not copied`;
   return {
     findings: [fault('database', message, 'put the file back, or restore a backup: longhaul restore')],
     ...rest,
@@ -92,48 +90,52 @@ function findingsOf(facts: DatabaseFacts, path: string): readonly Finding[] {
   const { sqlite, oldestSqlite, journalMode, schema, newestSchema, logBytes } = facts;
   const found: Finding[] = [];
   if (sqlite.localeCompare(oldestSqlite, 'en', { numeric: true }) < 0)
-    found.push(fault('database', `SQLite ${sqlite} is too old`, `install one from ${oldestSqlite} on`));
+    found.push(fault('database', `SQLite ${sqlite} is too old`, `install SQLite ${oldestSqlite} or newer`));
   if (schema > newestSchema)
     found.push(
-      fault('database', `${path} has schema ${schema}; this Longhaul knows ${newestSchema}`, 'upgrade Longhaul'),
+      fault(
+        'database',
+        `${path} has schema ${schema}; this version of Longhaul supports up to ${newestSchema}`,
+        'upgrade Longhaul',
+      ),
     );
   if (journalMode !== 'wal')
     found.push(
-      warning('durability', `${path} has no write-ahead log (${journalMode})`, 'start the node: it turns it on'),
+      warning('durability', `${path} has no write-ahead log (${journalMode})`, 'start the node: it enables WAL'),
     );
   if (logBytes > LARGE_LOG_BYTES)
     found.push(
       warning(
         'durability',
-        `the log of ${path} has ${logBytes} bytes: somebody reads for very long`,
-        'end that reader',
+        `the write-ahead log of ${path} has ${logBytes} bytes: a long read transaction keeps it`,
+        'end the process that reads the database',
       ),
     );
   return [
     ...found,
-    fine('database', `${path} is whole: schema ${schema}, SQLite ${sqlite}, ${facts.bytes} bytes`),
+    fine('database', `${path} is intact: schema ${schema}, SQLite ${sqlite}, ${facts.bytes} bytes`),
     ...(journalMode === 'wal'
-      ? [fine('durability', 'every commit is on the disk before it is answered (WAL, FULL)')]
+      ? [fine('durability', 'every commit is on disk before it is acknowledged (WAL, FULL)')]
       : []),
   ];
 }
 
-export async function lookAtServer(address: string): Promise<StoreLook> {
+export async function inspectServer(address: string): Promise<StoreInspection> {
   let longhaul: Longhaul;
   try {
     longhaul = await connect(address);
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    const cure = 'correct its settings or start it (docs/redis.md), or name another store: --store';
-    const findings = [fault('store', `${withoutPassword(address)}: ${error.message}`, cure)];
-    return { findings, jobs: null, seenAt: null, ...ALONE };
+    const cure = 'start the server or correct its settings (docs/redis.md), or choose another store with --store';
+    const findings = [fault('store', `${redactPassword(address)}: ${error.message}`, cure)];
+    return { findings, jobs: null, seenAt: null, ...NOT_SHARED };
   }
-  const cure = 'change it in the settings of the server: docs/redis.md';
+  const cure = 'change the settings of the server (docs/redis.md)';
   return {
     findings: [
-      fine('store', `${withoutPassword(address)} answers`),
-      ...linesOf(longhaul.store, 'facts').map((words) => fine('store', words)),
-      ...linesOf(longhaul.store, 'notices').map((words) => warning('store', words, cure)),
+      fine('store', `${redactPassword(address)} answers`),
+      ...storeMessages(longhaul.store, 'facts').map((message) => fine('store', message)),
+      ...storeMessages(longhaul.store, 'notices').map((message) => warning('store', message, cure)),
     ],
     jobs: lookupIn(longhaul),
     seenAt: null,

@@ -1,6 +1,6 @@
 /**
- * `longhaul doctor`: looks at everything that a node stands on and says, for whatever is not right, what to do. It
- * changes nothing. Exits 0 when all is well, 1 with warnings, 2 with errors.
+ * `longhaul doctor`: checks everything that a node depends on and prints a fix for each problem. Changes nothing. Exits 0
+ * if all checks pass, 1 with warnings, 2 with errors.
  */
 import { existsSync } from 'node:fs';
 import { openBlobs } from '../../../files/blobs/open-blobs.ts';
@@ -15,48 +15,48 @@ import { fault, fine, warning } from '../../../node/doctor/finding.ts';
 import type { Home } from '../../../node/home.ts';
 import { daemonFile } from '../../../node/node-settings.ts';
 import { PROBLEM_RECORD, type QueueProblem } from '../../../node/queues/queue-problem.ts';
-import { readIfThere } from '../../daemon/serve-settings.ts';
+import { readIfExists } from '../../daemon/serve-settings.ts';
 import { cell, paint, print, printJson, screenOf } from '../../output/screen.ts';
-import { versionOfPackage } from '../../package-version.ts';
-import type { Call } from '../../table/call.ts';
+import { packageVersion } from '../../package-version.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { progressBar } from '../jobs/send-files.ts';
-import { lookAtNode } from './doctor-node.ts';
-import type { StoreLook } from './doctor-store.ts';
-import { lookAtDatabase, lookAtServer } from './doctor-store.ts';
+import { inspectNode } from './doctor-node.ts';
+import type { StoreInspection } from './doctor-store.ts';
+import { inspectDatabase, inspectServer } from './doctor-store.ts';
 
 const EXIT: Readonly<Record<FindingLevel, number>> = { ok: 0, note: 0, warning: 1, error: 2 };
 const COLOUR = { ok: 'green', note: 'dim', warning: 'yellow', error: 'red' } as const;
 
-export async function doctor(call: Call): Promise<number> {
-  if (call.positionals.length > 0) throw call.wrong('too many words');
-  const home = homeOf(call.text('home'));
-  const how = { store: call.text('store'), isDeep: call.flag('deep'), isScrubbing: call.flag('scrub') };
-  const findings = await examine(home, how);
+export async function doctor(args: Args): Promise<number> {
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
+  const home = homeOf(args.text('home'));
+  const options = { store: args.text('store'), isDeep: args.flag('deep'), isScrubbing: args.flag('scrub') };
+  const findings = await examine(home, options);
   const exit = Math.max(...findings.map(({ level }) => EXIT[level]));
-  if (call.flag('json')) printJson({ home: home.root, exit, findings });
+  if (args.flag('json')) printJson({ home: home.root, exit, findings });
   else show(findings);
   return exit;
 }
 
-interface Given {
+interface DoctorOptions {
   readonly store: string | undefined;
   readonly isDeep: boolean;
   readonly isScrubbing: boolean;
 }
 
-async function examine(home: Home, given: Given): Promise<readonly Finding[]> {
+async function examine(home: Home, given: DoctorOptions): Promise<readonly Finding[]> {
   if (!existsSync(home.queues))
     return [
       fault(
         'home',
-        `${home.root} is no home folder`,
-        'name one by --home or LONGHAUL_HOME; longhaul serve makes a new one',
+        `${home.root} is not a data directory`,
+        'choose one with --home or LONGHAUL_HOME, or create one with longhaul serve',
       ),
     ];
   const ofHome = await checkHome(home, process.getuid?.() ?? 0);
-  const node = await lookAtNode(home);
-  const store = await lookAtStore(home, given);
+  const node = await inspectNode(home);
+  const store = await inspectStore(home, given);
   const now = Date.now();
   try {
     return [
@@ -66,7 +66,7 @@ async function examine(home: Home, given: Given): Promise<readonly Finding[]> {
       ...checkMachine({ now, storeSeenAt: store.seenAt, pid: node.pid ?? 'self' }),
       ...(store.jobs === null ? [] : await checkOrphans(home, store.jobs, now)),
       ...(store.jobs === null ? [] : await queueProblems(store.jobs)),
-      ...(store.shared === null ? [] : await checkNodes({ home, store: store.shared, version: versionOfPackage() })),
+      ...(store.shared === null ? [] : await checkNodes({ home, store: store.shared, version: packageVersion() })),
       ...(given.isScrubbing ? await scrub(home) : []),
     ];
   } finally {
@@ -74,29 +74,29 @@ async function examine(home: Home, given: Given): Promise<readonly Finding[]> {
   }
 }
 
-async function lookAtStore(home: Home, { store, isDeep }: Given): Promise<StoreLook> {
+async function inspectStore(home: Home, { store, isDeep }: DoctorOptions): Promise<StoreInspection> {
   const address = store ?? process.env['LONGHAUL_STORE'] ?? storeInFile(home);
   const isServer = address !== null && isRedisAddress(address);
-  return isServer ? lookAtServer(address) : lookAtDatabase(home, { isDeep });
+  return isServer ? inspectServer(address) : inspectDatabase(home, { isDeep });
 }
 
-/** A node.json that is wrong is a finding of its own. */
+/** Ignores an invalid node.json, which is a finding of its own. */
 function storeInFile({ settings }: Home): string | null {
   try {
-    return daemonFile(readIfThere(settings)).store;
+    return daemonFile(readIfExists(settings)).store;
   } catch {
     return null;
   }
 }
 
-async function queueProblems(jobs: NonNullable<StoreLook['jobs']>): Promise<readonly Finding[]> {
+async function queueProblems(jobs: NonNullable<StoreInspection['jobs']>): Promise<readonly Finding[]> {
   const records = await jobs.records(PROBLEM_RECORD);
   return records.map(({ key, value }) => {
     const { problem, host } = JSON.parse(value) as QueueProblem;
     return warning(
       'queues',
-      `queue ${key.split('/')[0]} starts nothing on ${host}: ${problem}`,
-      'correct its script or its file',
+      `queue ${key.split('/')[0]} starts no jobs on ${host}: ${problem}`,
+      'correct the script or the settings file of the queue',
     );
   });
 }
@@ -112,7 +112,7 @@ async function scrub({ blobs: folder }: Home): Promise<readonly Finding[]> {
       bytes,
     } = await blobs.scrub({ onProgress: (done) => bar.onBytes(done.bytes, done.bytes) });
     return findings.length === 0
-      ? [fine('attachments', `${count} attachments, ${bytes} bytes, all as they were`)]
+      ? [fine('attachments', `${count} attachments, ${bytes} bytes: all hashes match`)]
       : findings.map(blobFinding);
   } finally {
     bar.clear();
@@ -123,11 +123,11 @@ async function scrub({ blobs: folder }: Home): Promise<readonly Finding[]> {
 function blobFinding({ kind, path }: BlobFinding): Finding {
   switch (kind) {
     case 'damaged':
-      return fault('attachments', `blobs/${path} is damaged`, 'bring it back from a backup, or attach the file again');
+      return fault('attachments', `blobs/${path} is damaged`, 'restore it from a backup, or attach the file again');
     case 'foreign':
-      return warning('attachments', `blobs/${path} is not Longhaul's`, 'move it elsewhere');
+      return warning('attachments', `blobs/${path} is not a file of Longhaul`, 'move it to another directory');
     case 'open':
-      return warning('attachments', `others may read blobs/${path}`, `chmod 0600 blobs/${path}`);
+      return warning('attachments', `other users can read blobs/${path}`, `chmod 0600 blobs/${path}`);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * `longhaul drain`: pauses the queues of the node on this home, and waits until nothing of them runs here.
+ * `longhaul drain`: pauses the queues of the node on this data directory, and waits until its running jobs have ended.
  *
- * It stops nothing. Whoever gives up waiting leaves the queues paused, and is told so.
+ * It stops no job. If the wait ends early, the queues stay paused, and a message says so.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '../../../core/input/duration.ts';
@@ -13,36 +13,35 @@ import { plural, span } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
 import { liveLines } from '../../output/live-lines.ts';
-import { print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { UsageError } from '../../table/command.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { toldToStop } from '../../target/stop-signal.ts';
-import { elapsedMs, expectedEndWords, progressWords } from '../jobs/job-summary.ts';
+import { listenForStop } from '../../target/stop-signal.ts';
+import { elapsedMs, expectedEndText, progressText } from '../jobs/job-summary.ts';
 import { changeQueue } from '../queues/pause.ts';
 
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
-export async function drain(call: Call): Promise<number> {
-  if (call.positionals.length > 0) throw call.wrong('too many words');
-  const timeout = call.text('timeout');
+export async function drain(args: Args): Promise<number> {
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
+  const timeout = args.text('timeout');
   const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout);
   if (timeoutMs === null) throw new UsageError(`--timeout must be a duration such as 30m, not ${timeout}`);
-  return withTarget(call, async (target) => {
+  return withTarget(args, async (target) => {
     const queues = await queuesHere(target);
     for (const queue of queues)
-      await changeQueue(target, queue, { isPause: true, note: call.text('note') ?? 'draining' });
-    if (!call.flag('json')) print(`paused ${plural(queues.length, 'queue')}: ${queues.join(', ')}`);
-    return finish(call, queues, await waitForRunning(call, target, timeoutMs));
+      await changeQueue(target, queue, { isPause: true, note: args.text('note') ?? 'draining' });
+    if (!args.flag('json')) print(`paused ${plural(queues.length, 'queue')}: ${queues.join(', ')}`);
+    return finish(args, queues, await waitForRunning(args, target, timeoutMs));
   });
 }
 
-/** The workers of this node, known by the process that holds the home. */
+/** Returns the queues and running jobs of this node's workers, found by the pid in the lock of the data directory. */
 async function workersHere(target: Target): Promise<{ queues: string[]; running: string[] }> {
   const pid = nodeOn(target.home.lock);
-  if (pid === null)
-    throw new LonghaulError('refused', `no node runs on ${target.home.root}: there is nothing to drain`);
+  if (pid === null) throw new LonghaulError('refused', `no node runs on ${target.home.root}: nothing to drain`);
   const workers = (await target.longhaul.workers()).filter((worker) => worker.pid === pid && !worker.isLost);
   return {
     queues: workers.flatMap((worker) => worker.queues),
@@ -54,20 +53,20 @@ async function queuesHere(target: Target): Promise<readonly string[]> {
   return [...new Set((await workersHere(target)).queues)].sort();
 }
 
-type Waited = { readonly end: 'drained' | 'gave up' | 'timeout'; readonly running: readonly JobView[] };
+type WaitResult = { readonly end: 'drained' | 'interrupted' | 'timeout'; readonly running: readonly JobView[] };
 
-async function waitForRunning(call: Call, target: Target, timeoutMs: number): Promise<Waited> {
+async function waitForRunning(args: Args, target: Target, timeoutMs: number): Promise<WaitResult> {
   const until = performance.now() + timeoutMs;
-  const { signal, release } = toldToStop();
-  const live = liveLines({ isQuiet: call.flag('json') });
+  const { signal, release } = listenForStop();
+  const live = liveLines({ isQuiet: args.flag('json') });
   try {
     for (;;) {
       const running = await runningHere(target);
       live.show(linesOf(running));
       if (running.length === 0) return { end: 'drained', running };
-      if (signal.aborted) return { end: 'gave up', running };
+      if (signal.aborted) return { end: 'interrupted', running };
       if (performance.now() >= until) return { end: 'timeout', running };
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     live.end();
@@ -83,10 +82,7 @@ async function runningHere(target: Target): Promise<readonly JobView[]> {
 
 function linesOf(running: readonly JobView[]): readonly string[] {
   if (running.length === 0) return [];
-  return [
-    `${plural(running.length, 'job')} still ${running.length === 1 ? 'runs' : 'run'}:`,
-    ...table(columns(Date.now()), running, screenOf()),
-  ];
+  return [`${plural(running.length, 'job')} still running:`, ...table(columns(Date.now()), running, screenOf())];
 }
 
 function columns(now: number): Column<JobView>[] {
@@ -94,19 +90,19 @@ function columns(now: number): Column<JobView>[] {
     { title: 'ID', isWhole: true, of: ({ id }) => id },
     { title: 'QUEUE', of: ({ queue }) => queue },
     { title: 'RUNNING FOR', isWhole: true, of: (job) => span(elapsedMs(job, now) ?? 0) },
-    { title: 'PROGRESS', isWhole: true, of: progressWords },
-    { title: 'EXPECTED END', of: (job) => expectedEndWords(job, now) },
+    { title: 'PROGRESS', isWhole: true, of: progressText },
+    { title: 'EXPECTED END', of: (job) => expectedEndText(job, now) },
   ];
 }
 
-function finish(call: Call, queues: readonly string[], { end, running }: Waited): number {
+function finish(args: Args, queues: readonly string[], { end, running }: WaitResult): number {
   const isDrained = end === 'drained';
   const left = running.map((job) => ({ id: job.id, queue: job.queue, expectedEnd: expectedEnd(job) }));
-  if (call.flag('json')) printJson({ queues, drained: isDrained, running: left });
-  else if (isDrained) print('nothing runs any more; longhaul resume lets the queues go on');
+  if (args.flag('json')) printJson({ queues, drained: isDrained, running: left });
+  else if (isDrained) print('drained: no job is running; resume the queues with longhaul resume');
   if (!isDrained)
-    remark(
-      `longhaul: ${plural(running.length, 'job')} still ${running.length === 1 ? 'runs' : 'run'}; the queues stay paused until longhaul resume`,
+    printNotice(
+      `longhaul: ${plural(running.length, 'job')} still running; the queues stay paused until longhaul resume`,
     );
   return isDrained ? 0 : 1;
 }

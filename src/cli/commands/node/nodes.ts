@@ -1,4 +1,4 @@
-/** `longhaul nodes`: the machines that share the store, and what can be told one of them. */
+/** `longhaul nodes`: lists, drains, resumes or forgets the nodes that share the store. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -9,61 +9,63 @@ import type { NodeView } from '../../../wire/node-view.ts';
 import { age, bytes, plural, span } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
-import { print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { toldToStop } from '../../target/stop-signal.ts';
+import { listenForStop } from '../../target/stop-signal.ts';
 
 const VERBS = ['drain', 'resume', 'forget'] as const;
-const LOOK_EVERY_MS = 500;
+const POLL_MS = 500;
 
-export async function nodes(call: Call): Promise<number> {
-  const [verb, word, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
-  if (verb === undefined) return withTarget(call, ({ longhaul }) => list(call, longhaul.store));
+export async function nodes(args: Args): Promise<number> {
+  const [verb, word, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
+  if (verb === undefined) return withTarget(args, ({ longhaul }) => list(args, longhaul.store));
   const known = VERBS.find((each) => each === verb);
-  if (known === undefined) throw call.wrong(`nodes ${verb} is not known${didYouMean(verb, VERBS)}`);
-  if (word === undefined) throw call.wrong('NODE is missing');
-  return withTarget(call, ({ longhaul }) => ACTS[known](call, longhaul.store, word));
+  if (known === undefined) throw args.usageError(`unknown subcommand: nodes ${verb}${didYouMean(verb, VERBS)}`);
+  if (word === undefined) throw args.usageError('NODE is missing');
+  return withTarget(args, ({ longhaul }) => ACTIONS[known](args, longhaul.store, word));
 }
 
-const ACTS: Readonly<Record<(typeof VERBS)[number], (call: Call, store: Store, word: string) => Promise<number>>> = {
-  async drain(call, store, word) {
+const ACTIONS: Readonly<Record<(typeof VERBS)[number], (args: Args, store: Store, word: string) => Promise<number>>> = {
+  async drain(args, store, word) {
     const { id, name } = await find(store, word);
     await orderDrain(store, id, { isDraining: true });
-    if (call.flag('wait')) return waitUntilEmpty(call, store, { id, name });
-    return said(call, { id, name }, 'begins nothing more; what runs there ends');
+    if (args.flag('wait')) return waitUntilEmpty(args, store, { id, name });
+    return printNode(args, { id, name }, 'is draining: it starts no more jobs, running jobs finish');
   },
-  async resume(call, store, word) {
+  async resume(args, store, word) {
     const { id, name } = await find(store, word);
     await orderDrain(store, id, { isDraining: false });
-    return said(call, { id, name }, 'takes work again');
+    return printNode(args, { id, name }, 'is resumed: it starts jobs again');
   },
-  async forget(call, store, word) {
+  async forget(args, store, word) {
     const node = await find(store, word);
     const answer = await forgetNode(store, node);
     if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message);
-    return said(call, node, 'is forgotten');
+    return printNode(args, node, 'is forgotten');
   },
 };
 
-function said(call: Call, { id, name }: { id: string; name: string }, words: string): number {
-  if (call.flag('json')) printJson({ id, name });
-  else print(`node ${name} ${words}`);
+function printNode(args: Args, { id, name }: { id: string; name: string }, status: string): number {
+  if (args.flag('json')) printJson({ id, name });
+  else print(`node ${name} ${status}`);
   return 0;
 }
 
-async function waitUntilEmpty(call: Call, store: Store, { id, name }: { id: string; name: string }): Promise<number> {
-  const { signal, release } = toldToStop();
+async function waitUntilEmpty(args: Args, store: Store, { id, name }: { id: string; name: string }): Promise<number> {
+  const { signal, release } = listenForStop();
   try {
     for (;;) {
       const { state, held } = await find(store, id);
-      if (held.length === 0 && state !== 'up') return said(call, { id, name }, 'is drained: nothing of it runs');
+      if (held.length === 0 && state !== 'up') return printNode(args, { id, name }, 'is drained: it runs no jobs');
       if (signal.aborted) {
-        remark(`longhaul: ${plural(held.length, 'job')} of it still run; it stays drained until longhaul nodes resume`);
+        printNotice(
+          `longhaul: ${plural(held.length, 'job')} still running; the node drains until longhaul nodes resume ${name}`,
+        );
         return 1;
       }
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     release();
@@ -73,17 +75,17 @@ async function waitUntilEmpty(call: Call, store: Store, { id, name }: { id: stri
 async function find(store: Store, word: string): Promise<NodeView> {
   const found = pickNode(await listNodes(store, await nowOf(store)), word);
   if (found.ok) return found.node;
-  throw new LonghaulError('refused', `${found.refusal.message}: longhaul nodes lists them`);
+  throw new LonghaulError('refused', `${found.refusal.message}: longhaul nodes lists the nodes`);
 }
 
-/** The store's time is learned by writing to it; who may only look goes by this machine's clock. */
+/** Reading the store's time needs a write; a caller that may only read uses the clock of this machine. */
 const nowOf = (store: Store): Promise<number> => readStoreTime(store.records).catch(() => Date.now());
 
-async function list(call: Call, store: Store): Promise<number> {
+async function list(args: Args, store: Store): Promise<number> {
   const now = await nowOf(store);
   const found = await listNodes(store, now);
-  if (call.flag('json')) printJson(found);
-  else if (found.length === 0) remark('longhaul: no node serves this store');
+  if (args.flag('json')) printJson(found);
+  else if (found.length === 0) printNotice('longhaul: no node serves this store');
   else for (const line of table(columns(now), found, screenOf())) print(line);
   return 0;
 }
@@ -92,19 +94,19 @@ function columns(now: number): Column<NodeView>[] {
   return [
     { title: 'NODE', isWhole: true, of: ({ name }) => name },
     { title: 'ID', isWhole: true, of: ({ id }) => id.slice(0, 8) },
-    { title: 'STATE', isWhole: true, of: (node) => ({ text: stateWords(node, now), colour: colourOf(node) }) },
+    { title: 'STATE', isWhole: true, of: (node) => ({ text: stateText(node, now), colour: colourOf(node) }) },
     { title: 'RUNNING', isWhole: true, of: ({ running, slots }) => `${running} of ${slots}` },
     { title: 'LOAD', isWhole: true, of: ({ load }) => (load[0] ?? 0).toFixed(1) },
     { title: 'MEMORY FREE', isWhole: true, of: ({ memory }) => bytes(memory.free) },
     { title: 'DISK FREE', isWhole: true, of: ({ disk }) => (disk === null ? '' : bytes(disk.free)) },
-    { title: 'CLOCK', isWhole: true, of: ({ clockSkewMs }) => skewWords(clockSkewMs) },
+    { title: 'CLOCK', isWhole: true, of: ({ clockSkewMs }) => skewText(clockSkewMs) },
     { title: 'VERSION', isWhole: true, of: ({ version }) => version },
     { title: 'QUEUES', of: ({ queues }) => queues.map(({ queue }) => queue).join(', ') },
-    { title: 'HOLDS', of: heldWords },
+    { title: 'HOLDS', of: heldText },
   ];
 }
 
-function stateWords({ state, goneAt }: NodeView, now: number): string {
+function stateText({ state, goneAt }: NodeView, now: number): string {
   return goneAt === null ? state : `${state} ${age(goneAt, now)}`;
 }
 
@@ -113,13 +115,13 @@ function colourOf({ state }: NodeView): 'green' | 'yellow' | 'red' {
   return state === 'gone' ? 'red' : 'yellow';
 }
 
-function skewWords(ms: number): string {
+function skewText(ms: number): string {
   if (ms === 0) return '';
   return `${span(Math.abs(ms))} ${ms > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** Of one that is gone: what nobody else may have. */
-function heldWords({ goneAt, held, holds }: NodeView): string {
+/** Returns what a lost node still holds: its running jobs, and files that may exist nowhere else. */
+function heldText({ goneAt, held, holds }: NodeView): string {
   if (goneAt === null) return '';
   const running = held.length === 0 ? [] : [`${plural(held.length, 'running job')} (${held.slice(0, 3).join(', ')})`];
   const files =

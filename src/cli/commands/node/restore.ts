@@ -1,25 +1,25 @@
 /**
- * `longhaul restore`: a home from a backup. Nobody works the jobs that ran when it was made, so they wait again, at the
- * front, and count an interruption; tokens go on far above all that were given, so that whatever an earlier attempt still
- * wants to say is refused, wherever it says it.
+ * `longhaul restore`: creates a data directory from a backup. Jobs that ran when the backup was made wait again, at the
+ * front of their queues, and count an interruption. Lease tokens continue far above all tokens of the backup, so that a
+ * settlement of an earlier attempt is refused.
  */
 import { resolve } from 'node:path';
 import { connect } from '../../../library/index.ts';
 import { restoreHome } from '../../../node/backup/restore-home.ts';
 import type { Home } from '../../../node/home.ts';
 import { raiseEpoch } from '../../../stores/sqlite/backup-database.ts';
-import { print, remark } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printNotice } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 import { progressBar } from '../jobs/send-files.ts';
 
 const PAGE = 500;
 
-export async function restore(call: Call): Promise<number> {
-  const from = call.text('from');
-  const folder = call.text('home');
-  if (from === undefined || folder === undefined) throw call.wrong('--from FOLDER and --home NEW are both needed');
-  if (call.positionals.length > 0) throw call.wrong('too many words');
+export async function restore(args: Args): Promise<number> {
+  const from = args.text('from');
+  const folder = args.text('home');
+  if (from === undefined || folder === undefined) throw args.usageError('--from DIR and --home NEW are both required');
+  if (args.positionals.length > 0) throw args.usageError('too many arguments');
   process.umask(0o077);
   const home = homeOf(folder);
   const bar = progressBar('restore');
@@ -30,16 +30,17 @@ export async function restore(call: Call): Promise<number> {
     renewStore: async (draft) => void (returned = await renewStore(draft)),
     onProgress: ({ bytes, totalBytes }) => bar.onBytes(bytes, totalBytes),
   }).finally(() => bar.clear());
-  print(`restored ${home.root} as it was at ${manifest.madeAt}: ${manifest.files.length} files, each as it was`);
-  if (manifest.store === 'elsewhere') remark('its jobs were in another store, which needs its own restore');
+  print(`restored ${home.root} as of ${manifest.madeAt}: ${manifest.files.length} files, all hashes match`);
+  if (manifest.store === 'elsewhere')
+    printNotice('longhaul: the jobs were in another store, which needs its own restore');
   else
     print(
-      `${returned} running ${returned === 1 ? 'job waits' : 'jobs wait'} again; longhaul serve --home ${home.root} works them`,
+      `${returned} running ${returned === 1 ? 'job waits' : 'jobs wait'} again; start the node with longhaul serve --home ${home.root}`,
     );
   return 0;
 }
 
-/** Answers how many jobs ran. */
+/** Releases the running jobs and raises the token epoch; returns how many jobs ran. */
 async function renewStore({ root, database }: Home): Promise<number> {
   const longhaul = await connect(root);
   let returned = 0;

@@ -1,4 +1,4 @@
-/** `longhaul token`: who may use the HTTP API. A token itself is printed once, here, and kept nowhere. */
+/** `longhaul token`: lists, creates and revokes API tokens. A token is printed once and never stored, only its hash. */
 import { checked, oneOf } from '../../../core/input/check.ts';
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { parseDuration } from '../../../core/input/duration.ts';
@@ -10,42 +10,44 @@ import { ROLES } from '../../../wire/role.ts';
 import { age } from '../../../wire/spans.ts';
 import type { Column } from '../../output/columns.ts';
 import { table } from '../../output/columns.ts';
-import { print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { UsageError } from '../../table/command.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 
-const MOST = 1_000;
+const MAX_LIMIT = 1_000;
 
-export async function token(call: Call): Promise<number> {
-  const [verb, name, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
-  if (verb === undefined) return withTarget(call, (target) => list(call, target));
+export async function token(args: Args): Promise<number> {
+  const [verb, name, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
+  if (verb === undefined) return withTarget(args, (target) => list(args, target));
   if (verb !== 'create' && verb !== 'revoke')
-    throw call.wrong(`token ${verb} is not known${didYouMean(verb, ['create', 'revoke'])}`);
-  if (name === undefined) throw call.wrong(verb === 'create' ? 'NAME is missing' : 'ID is missing');
-  return verb === 'create' ? create(call, name) : withTarget(call, (target) => revoke(target, name));
+    throw args.usageError(`unknown subcommand: token ${verb}${didYouMean(verb, ['create', 'revoke'])}`);
+  if (name === undefined) throw args.usageError(verb === 'create' ? 'NAME is missing' : 'ID is missing');
+  return verb === 'create' ? create(args, name) : withTarget(args, (target) => revoke(target, name));
 }
 
-async function create(call: Call, name: string): Promise<number> {
-  if (call.text('role') === undefined) throw call.wrong(`--role is missing: one of ${ROLES.join(', ')}`);
+async function create(args: Args, name: string): Promise<number> {
+  if (args.text('role') === undefined) throw args.usageError(`--role is missing: one of ${ROLES.join(', ')}`);
   const wanted = {
     name: checked('NAME', name, shownName),
-    role: checked('--role', call.text('role'), oneOf(...ROLES)),
-    expiresAt: expiry(call.text('expires')),
+    role: checked('--role', args.text('role'), oneOf(...ROLES)),
+    expiresAt: expiry(args.text('expires')),
   };
   const createIn = async ({ longhaul }: Target): Promise<number> => {
     const made = await makeToken(longhaul.store.records, wanted, Date.now());
-    if (call.flag('json')) printJson({ ...made.token, token: made.text });
+    if (args.flag('json')) printJson({ ...made.token, token: made.text });
     else {
       print(made.text);
-      remark(`longhaul: token ${made.token.id} for ${name}, role ${wanted.role}. It is shown this once: keep it safe`);
+      printNotice(
+        `longhaul: token ${made.token.id} for ${name}, role ${wanted.role}. It is not shown again: store it safely`,
+      );
     }
     return 0;
   };
   // A node that listens beyond this machine needs a token before its first start.
-  return withTarget(call, createIn, { createsStore: 'in a new folder too' });
+  return withTarget(args, createIn, { createsStore: 'in a new directory too' });
 }
 
 function expiry(text: string | undefined): number | null {
@@ -56,7 +58,7 @@ function expiry(text: string | undefined): number | null {
 }
 
 async function tokensOf({ longhaul }: Target): Promise<readonly Token[]> {
-  const records = await longhaul.store.records.list({ kind: TOKEN_RECORD, limit: MOST });
+  const records = await longhaul.store.records.list({ kind: TOKEN_RECORD, limit: MAX_LIMIT });
   return records.flatMap((record) => {
     const stored = readToken(record);
     if (stored === null) return [];
@@ -65,10 +67,10 @@ async function tokensOf({ longhaul }: Target): Promise<readonly Token[]> {
   });
 }
 
-async function list(call: Call, target: Target): Promise<number> {
+async function list(args: Args, target: Target): Promise<number> {
   const tokens = await tokensOf(target);
-  if (call.flag('json')) printJson(tokens);
-  else if (tokens.length === 0) remark('no tokens');
+  if (args.flag('json')) printJson(tokens);
+  else if (tokens.length === 0) printNotice('no tokens');
   else for (const line of table(columns(Date.now()), tokens, screenOf())) print(line);
   return 0;
 }
@@ -88,7 +90,7 @@ function columns(now: number): Column<Token>[] {
     { title: 'ID', isWhole: true, of: ({ id }) => id },
     { title: 'NAME', of: ({ name }) => name },
     { title: 'ROLE', isWhole: true, of: ({ role }) => role },
-    { title: 'MADE', isWhole: true, of: ({ createdAt }) => age(createdAt, now) },
+    { title: 'CREATED', isWhole: true, of: ({ createdAt }) => age(createdAt, now) },
     { title: 'EXPIRES', isWhole: true, of: ({ expiresAt }) => (expiresAt === null ? 'never' : age(expiresAt, now)) },
   ];
 }

@@ -1,51 +1,55 @@
-/** `longhaul pause` and `longhaul resume`: a queue, all queues, or one running job. */
+/** `longhaul pause` and `longhaul resume`: for a queue, all queues, or one running job. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { print, printJson } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
-import { checkQueueIsKnown, knownQueues } from '../../target/known-names.ts';
+import type { Args } from '../../table/args.ts';
+import { knownQueues, requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
 
-export async function pause(call: Call): Promise<number> {
-  return change(call, { isPause: true, note: call.text('note') ?? null });
+export async function pause(args: Args): Promise<number> {
+  return change(args, { isPause: true, note: args.text('note') ?? null });
 }
 
-export async function resume(call: Call): Promise<number> {
-  return change(call, { isPause: false, note: null });
+export async function resume(args: Args): Promise<number> {
+  return change(args, { isPause: false, note: null });
 }
 
-interface Wish {
+interface PauseChange {
   readonly isPause: boolean;
   readonly note: string | null;
 }
 
-async function change(call: Call, wish: Wish): Promise<number> {
-  const [name, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
-  return withTarget(call, async (target) => {
+async function change(args: Args, wanted: PauseChange): Promise<number> {
+  const [name, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
+  return withTarget(args, async (target) => {
     const queues = await knownQueues(target);
-    if (name !== undefined && !queues.includes(name)) return changeJob(call, target, { id: name, wish });
+    if (name !== undefined && !queues.includes(name)) return changeJob(args, target, { id: name, wanted });
     const chosen = name === undefined ? queues : [name];
-    for (const queue of chosen) await changeQueue(target, queue, wish);
-    if (call.flag('json')) printJson(chosen.map((queue) => ({ queue, state: wish.isPause ? 'paused' : 'up' })));
-    else for (const queue of chosen) print(`queue ${queue}: ${wish.isPause ? 'paused' : 'goes on'}`);
+    for (const queue of chosen) await changeQueue(target, queue, wanted);
+    if (args.flag('json')) printJson(chosen.map((queue) => ({ queue, state: wanted.isPause ? 'paused' : 'up' })));
+    else for (const queue of chosen) print(`queue ${queue}: ${wanted.isPause ? 'paused' : 'resumed'}`);
     return 0;
   });
 }
 
-export async function changeQueue({ longhaul }: Target, queue: string, { isPause, note }: Wish): Promise<void> {
+export async function changeQueue({ longhaul }: Target, queue: string, { isPause, note }: PauseChange): Promise<void> {
   if (isPause) await longhaul.queue(queue).pause(note);
   else await longhaul.queue(queue).resume();
 }
 
-async function changeJob(call: Call, target: Target, { id, wish }: { id: string; wish: Wish }): Promise<number> {
+async function changeJob(
+  args: Args,
+  target: Target,
+  { id, wanted }: { id: string; wanted: PauseChange },
+): Promise<number> {
   const job = await target.longhaul.find(id);
-  // Most who name something that is not there meant a queue.
-  if (job === null) await checkQueueIsKnown(target, id, ', and no job of that id');
-  if (wish.note !== null) throw call.wrong('--note is for queues');
-  const answer = await target.longhaul.change(id, { pause: wish.isPause });
+  // An unknown name is more often a mistyped queue than a mistyped job id.
+  if (job === null) await requireQueue(target, id, ', and no job with this id');
+  if (wanted.note !== null) throw args.usageError('--note applies only to queues');
+  const answer = await target.longhaul.change(id, { pause: wanted.isPause });
   if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message);
-  if (call.flag('json')) printJson({ id, paused: wish.isPause });
-  else print(`job ${id}: asked to ${wish.isPause ? 'stand still' : 'go on'}`);
+  if (args.flag('json')) printJson({ id, paused: wanted.isPause });
+  else print(`job ${id}: ${wanted.isPause ? 'pause' : 'resume'} requested`);
   return 0;
 }

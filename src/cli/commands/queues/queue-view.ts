@@ -1,4 +1,4 @@
-/** Queues as tables: all of them with their counts, or one with what was set, its problems and its failures. */
+/** Prints queues: a table of all with their counts, or one queue with its settings, problems and failures. */
 
 import type { QueueCounts } from '../../../core/ports/job-store.ts';
 import type { SettingSource } from '../../../core/settings/global-settings.ts';
@@ -8,22 +8,22 @@ import type { FailureGroup } from '../../../library/index.ts';
 import { age } from '../../../wire/spans.ts';
 import type { Cell, Column } from '../../output/columns.ts';
 import { fields, table } from '../../output/columns.ts';
-import { paint, print, printJson, remark, screenOf } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { paint, print, printJson, printNotice, screenOf } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { knownQueues } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
-import { SETTINGS } from './setting-lines.ts';
+import { SETTINGS } from './setting-values.ts';
 
-interface QueueLook {
+interface QueueDetails {
   readonly queue: string;
   readonly counts: QueueCounts;
   readonly settings: QueueSettings;
-  /** Who set each of them. */
+  /** Where each setting is set. */
   readonly from: Readonly<Record<string, SettingSource>>;
   readonly problems: readonly string[];
 }
 
-async function lookAt(target: Target, queue: string): Promise<QueueLook> {
+async function readQueue(target: Target, queue: string): Promise<QueueDetails> {
   const [counts, settings, explained, problems] = await Promise.all([
     target.longhaul.queue(queue).count(),
     target.longhaul.queue(queue).settings(),
@@ -34,29 +34,29 @@ async function lookAt(target: Target, queue: string): Promise<QueueLook> {
   return { queue, counts, settings, from, problems };
 }
 
-const MOST_NODES = 100;
+const MAX_NODES = 100;
 
-/** What the nodes that work it say against it. Only admins may read that, and the rest is worth showing without it. */
+/** Returns the problems that nodes report for the queue; none if the caller is not an admin, who alone may read them. */
 async function problemsOf({ longhaul }: Target, queue: string): Promise<readonly string[]> {
-  const query = { kind: 'queue-problem', prefix: `${queue}/`, limit: MOST_NODES };
+  const query = { kind: 'queue-problem', prefix: `${queue}/`, limit: MAX_NODES };
   const records = await longhaul.store.records.list(query).catch(() => []);
   return records.map(({ value }) => (JSON.parse(value) as { problem: string }).problem);
 }
 
-export async function listQueues(call: Call, target: Target): Promise<number> {
-  const looks = await Promise.all((await knownQueues(target)).map((queue) => lookAt(target, queue)));
-  if (call.flag('json')) printJson(looks);
-  else if (looks.length === 0) remark('no queues yet: an executable file in the folder queues of the home is one');
-  else for (const line of table(COLUMNS, looks, screenOf())) print(line);
+export async function listQueues(args: Args, target: Target): Promise<number> {
+  const queues = await Promise.all((await knownQueues(target)).map((queue) => readQueue(target, queue)));
+  if (args.flag('json')) printJson(queues);
+  else if (queues.length === 0) printNotice('no queues yet: put an executable file into queues/ of the data directory');
+  else for (const line of table(COLUMNS, queues, screenOf())) print(line);
   return 0;
 }
 
 const number = (count: number): string => (count === 0 ? '' : String(count));
 
-const COLUMNS: readonly Column<QueueLook>[] = [
+const COLUMNS: readonly Column<QueueDetails>[] = [
   { title: 'QUEUE', isWhole: true, of: ({ queue }) => queue },
   { title: 'STATE', isWhole: true, of: ({ settings }) => stateCell(settings) },
-  { title: 'AT ONCE', isWhole: true, of: ({ settings }) => String(settings.concurrency) },
+  { title: 'CONCURRENCY', isWhole: true, of: ({ settings }) => String(settings.concurrency) },
   { title: 'WAITING', isWhole: true, of: ({ counts }) => number(counts.waiting) },
   { title: 'RUNNING', isWhole: true, of: ({ counts }) => number(counts.running) },
   { title: 'DONE', isWhole: true, of: ({ counts }) => number(counts.done) },
@@ -69,14 +69,17 @@ function stateCell({ state }: QueueSettings): Cell {
   return { text: state, colour: state === 'up' ? 'green' : 'yellow' };
 }
 
-export async function showQueue(call: Call, target: Target, name: string): Promise<number> {
-  const [look, failures] = await Promise.all([lookAt(target, name), target.longhaul.queue(name).failures()]);
-  if (call.flag('json')) printJson({ ...look, failures });
-  else printQueue(look, failures);
+export async function showQueue(args: Args, target: Target, name: string): Promise<number> {
+  const [details, failures] = await Promise.all([readQueue(target, name), target.longhaul.queue(name).failures()]);
+  if (args.flag('json')) printJson({ ...details, failures });
+  else printQueue(details, failures);
   return 0;
 }
 
-function printQueue({ queue, counts, settings, from, problems }: QueueLook, failures: readonly FailureGroup[]): void {
+function printQueue(
+  { queue, counts, settings, from, problems }: QueueDetails,
+  failures: readonly FailureGroup[],
+): void {
   const screen = screenOf();
   const shown = (['draft', 'waiting', 'scheduled', 'running', 'done', 'relayed', 'failed', 'cancelled'] as const)
     .filter((state) => counts[state] > 0)
@@ -88,7 +91,7 @@ function printQueue({ queue, counts, settings, from, problems }: QueueLook, fail
       ['note', settings.note],
       ...problems.map((problem) => ['problem', { text: problem, colour: 'red' }] as const),
       ['jobs', shown.join(', ') || 'none'],
-      ...setSettings(settings, from),
+      ...changedSettings(settings, from),
     ],
     screen,
   );
@@ -98,8 +101,8 @@ function printQueue({ queue, counts, settings, from, problems }: QueueLook, fail
   for (const line of table(failureColumns(Date.now()), failures, screen)) print(`  ${line}`);
 }
 
-/** Those that somebody chose. */
-function setSettings(settings: QueueSettings, from: QueueLook['from']): (readonly [string, string])[] {
+/** Returns the settings that differ from the defaults. */
+function changedSettings(settings: QueueSettings, from: QueueDetails['from']): (readonly [string, string])[] {
   return Object.entries(SETTINGS)
     .filter(([name, { of }]) => name !== 'state' && name !== 'note' && of(settings) !== of(DEFAULT_SETTINGS))
     .map(([name, { of }]) => [name, `${of(settings)}${from[name] === 'global' ? ' (global)' : ''}`] as const);

@@ -1,4 +1,4 @@
-/** `longhaul router`: checks a file of rules, or says where a job would go by it. Sends nothing and changes nothing. */
+/** `longhaul router`: checks a file of rules, or shows where the rules send a job. Sends and changes nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -8,16 +8,16 @@ import type { RouterRule, RouterRules } from '../../../node/router/router-rules.
 import { parseRouterRules } from '../../../node/router/router-rules.ts';
 import { exactDuration, plural } from '../../../wire/spans.ts';
 import { print, printJson } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 
-export async function router(call: Call): Promise<number> {
-  const [verb, path, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
+export async function router(args: Args): Promise<number> {
+  const [verb, path, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
   if (verb !== 'check' && verb !== 'try')
-    throw call.wrong(verb === undefined ? 'check or try is missing' : `there is no longhaul router ${verb}`);
-  const rules = readRules(path ?? join(homeOf(call.text('home')).root, ROUTER_FILE));
-  return verb === 'check' ? sayRight(call, rules) : tryOut(call, rules);
+    throw args.usageError(verb === undefined ? 'check or try is missing' : `unknown subcommand: router ${verb}`);
+  const rules = readRules(path ?? join(homeOf(args.text('home')).root, ROUTER_FILE));
+  return verb === 'check' ? printRules(args, rules) : tryRules(args, rules);
 }
 
 export function readRules(path: string): RouterRules {
@@ -30,41 +30,40 @@ export function readRules(path: string): RouterRules {
   }
 }
 
-function sayRight(call: Call, rules: RouterRules): number {
+function printRules(args: Args, rules: RouterRules): number {
   const [first, ...lines] = ruleLines(rules);
-  if (call.flag('json')) printJson({ rules: rules.rules.length, lines });
-  else for (const line of [`right: ${first}`, ...lines]) print(line);
+  if (args.flag('json')) printJson({ rules: rules.rules.length, lines });
+  else for (const line of [`valid: ${first}`, ...lines]) print(line);
   return 0;
 }
 
-/** How many there are, and then what each does. */
+/** Returns the number of rules, then one line for each rule. */
 export function ruleLines({ rules, default: otherwise }: RouterRules): readonly string[] {
-  return [plural(rules.length, 'rule'), ...[...rules, otherwise].map((rule) => `${rule.name}: ${actionWords(rule)}`)];
+  return [plural(rules.length, 'rule'), ...[...rules, otherwise].map((rule) => `${rule.name}: ${actionText(rule)}`)];
 }
 
-function tryOut(call: Call, rules: RouterRules): number {
-  const job = { source: call.text('src') ?? '', destination: call.text('dest') ?? '', tags: call.list('tag') };
+function tryRules(args: Args, rules: RouterRules): number {
+  const job = { source: args.text('src') ?? '', destination: args.text('dest') ?? '', tags: args.list('tag') };
   const rule = ruleFor(rules, job);
   const { action } = rule;
   const candidates = action.kind === 'end' ? [] : candidatesOf(action.routes, job);
-  if (candidates === null)
-    throw new LonghaulError('refused', `rule ${rule.name} fits, but --dest names no queue to send it to`);
+  if (candidates === null) throw new LonghaulError('refused', `rule ${rule.name} matches, but --dest names no queue`);
   const ends = action.kind === 'end' ? action.as : null;
-  if (call.flag('json')) printJson({ rule: rule.name, ends, to: candidates, delayMs: rule.delayMs });
-  else for (const line of triedLines(rule, candidates)) print(line);
+  if (args.flag('json')) printJson({ rule: rule.name, ends, to: candidates, delayMs: rule.delayMs });
+  else for (const line of matchLines(rule, candidates)) print(line);
   return 0;
 }
 
-function triedLines(rule: RouterRule, candidates: readonly (readonly string[])[]): readonly string[] {
+function matchLines(rule: RouterRule, candidates: readonly (readonly string[])[]): readonly string[] {
   const after = rule.delayMs === 0 ? '' : `, after ${exactDuration(rule.delayMs)}`;
-  if (rule.action.kind === 'end') return [`${rule.name}: ends it as ${rule.action.as}`];
+  if (rule.action.kind === 'end') return [`${rule.name}: ends the job as ${rule.action.as}`];
   return candidates.map(
-    (places) => `${rule.name}: to ${places.length === 1 ? '' : 'one of '}${places.join(', ')}${after}`,
+    (addresses) => `${rule.name}: to ${addresses.length === 1 ? '' : 'one of '}${addresses.join(', ')}${after}`,
   );
 }
 
-function actionWords({ action, delayMs }: RouterRule): string {
-  if (action.kind === 'end') return `ends it as ${action.as}`;
-  const places = action.routes.map((each) => (each.length === 1 ? each[0] : `one of ${each.join(', ')}`));
-  return `to ${places.join(' and ')}${delayMs === 0 ? '' : `, after ${exactDuration(delayMs)}`}`;
+function actionText({ action, delayMs }: RouterRule): string {
+  if (action.kind === 'end') return `ends the job as ${action.as}`;
+  const addresses = action.routes.map((each) => (each.length === 1 ? each[0] : `one of ${each.join(', ')}`));
+  return `to ${addresses.join(' and ')}${delayMs === 0 ? '' : `, after ${exactDuration(delayMs)}`}`;
 }

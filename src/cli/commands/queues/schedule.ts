@@ -1,111 +1,151 @@
-/** `longhaul schedule`: what shall happen again and again. What a rule may be is for the core to say. */
+/** `longhaul schedule`: lists, creates, changes, pauses, runs and deletes schedules. The core checks their rules. */
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { nextSlots } from '../../../core/schedules/schedule.ts';
+import type { ScheduleInput } from '../../../core/schedules/schedule-input.ts';
+import type { RuleInput } from '../../../core/schedules/schedule-rule-input.ts';
 import { readRule } from '../../../core/schedules/schedule-rule-input.ts';
 import { ruleWords } from '../../../wire/describe-rule.ts';
 import type { ScheduleView } from '../../../wire/schedule-view.ts';
 import { localIso } from '../../../wire/spans.ts';
 import { confirm } from '../../output/confirm.ts';
-import { print, printJson, remark } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import { print, printJson, printNotice } from '../../output/screen.ts';
+import type { Args } from '../../table/args.ts';
 import { SCHEDULE_VERBS } from '../../table/schedule-commands.ts';
-import { checkQueueIsKnown } from '../../target/known-names.ts';
+import { requireQueue } from '../../target/known-names.ts';
 import type { Target } from '../../target/open-target.ts';
 import { withTarget } from '../../target/open-target.ts';
-import { ruleGiven, scheduleGiven } from './schedule-given.ts';
+
+import { parseJson, sharedJobOptions } from '../jobs/new-job.ts';
 import { listSchedules, showSchedule } from './schedule-view.ts';
 
 const SHOWN_UPCOMING = 5;
 type Verb = (typeof SCHEDULE_VERBS)[number];
-type Act = (call: Call, target: Target, name: string) => Promise<number>;
+type Action = (args: Args, target: Target, name: string) => Promise<number>;
 
-const ACTS: Readonly<Record<Exclude<Verb, 'explain'>, Act>> = { show, set, pause, resume, run, delete: remove };
+const ACTIONS: Readonly<Record<Exclude<Verb, 'explain'>, Action>> = { show, set, pause, resume, run, delete: remove };
 
-export async function schedule(call: Call): Promise<number> {
-  const [verb, name, ...more] = call.positionals;
-  if (verb === undefined) return withTarget(call, (target) => listSchedules(call, target));
+export async function schedule(args: Args): Promise<number> {
+  const [verb, name, ...more] = args.positionals;
+  if (verb === undefined) return withTarget(args, (target) => listSchedules(args, target));
   const known = SCHEDULE_VERBS.find((each) => each === verb);
-  if (known === undefined) throw call.wrong(`schedule ${verb} is not known${didYouMean(verb, SCHEDULE_VERBS)}`);
-  if (known === 'explain') return explain(call);
-  if (name === undefined) throw call.wrong('NAME is missing');
-  if (more.length > (known === 'set' ? 1 : 0)) throw call.wrong('too many words');
-  return withTarget(call, (target) => ACTS[known](call, target, name));
+  if (known === undefined)
+    throw args.usageError(`unknown subcommand: schedule ${verb}${didYouMean(verb, SCHEDULE_VERBS)}`);
+  if (known === 'explain') return explain(args);
+  if (name === undefined) throw args.usageError('NAME is missing');
+  if (more.length > (known === 'set' ? 1 : 0)) throw args.usageError('too many arguments');
+  return withTarget(args, (target) => ACTIONS[known](args, target, name));
 }
 
-async function show(call: Call, target: Target, name: string): Promise<number> {
-  return showSchedule(call, await found(target, name));
+async function show(args: Args, target: Target, name: string): Promise<number> {
+  return showSchedule(args, await requireSchedule(target, name));
 }
 
-async function set(call: Call, target: Target, name: string): Promise<number> {
-  const input = scheduleGiven(call);
-  await checkQueueIsKnown(target, input.queue, '; longhaul queue NAME --create makes one');
+async function set(args: Args, target: Target, name: string): Promise<number> {
+  const input = parseSchedule(args);
+  await requireQueue(target, input.queue, '; create one with longhaul queue NAME --create');
   const { outcome, ...view } = await target.longhaul.schedules.set(name, input);
-  if (call.flag('json')) printJson({ ...view, outcome });
-  else print(`schedule ${name} is ${outcome}: ${view.words}, next ${nextWords(view.nextAt)}`);
+  if (args.flag('json')) printJson({ ...view, outcome });
+  else print(`schedule ${name} is ${outcome}: ${view.words}, next run time ${nextText(view.nextAt)}`);
   return 0;
 }
 
-function nextWords(at: number | null): string {
+function nextText(at: number | null): string {
   return at === null ? 'never' : localIso(at);
 }
 
-async function pause(call: Call, target: Target, name: string): Promise<number> {
-  await found(target, name);
-  await target.longhaul.schedules.pause(name, call.text('note') ?? null);
-  return told(call, target, { name, words: 'makes no jobs until it is resumed' });
+async function pause(args: Args, target: Target, name: string): Promise<number> {
+  await requireSchedule(target, name);
+  await target.longhaul.schedules.pause(name, args.text('note') ?? null);
+  return printStatus(args, target, { name, status: 'is paused: it adds no jobs until it is resumed' });
 }
 
-async function resume(call: Call, target: Target, name: string): Promise<number> {
-  await found(target, name);
+async function resume(args: Args, target: Target, name: string): Promise<number> {
+  await requireSchedule(target, name);
   await target.longhaul.schedules.resume(name);
-  return told(call, target, { name, words: 'goes on' });
+  return printStatus(args, target, { name, status: 'is resumed' });
 }
 
-async function told(call: Call, target: Target, { name, words }: { name: string; words: string }): Promise<number> {
-  if (call.flag('json')) printJson(await target.longhaul.schedules.find(name));
-  else print(`schedule ${name} ${words}`);
+async function printStatus(
+  args: Args,
+  target: Target,
+  { name, status }: { name: string; status: string },
+): Promise<number> {
+  if (args.flag('json')) printJson(await target.longhaul.schedules.find(name));
+  else print(`schedule ${name} ${status}`);
   return 0;
 }
 
-async function run(call: Call, target: Target, name: string): Promise<number> {
-  await found(target, name);
+async function run(args: Args, target: Target, name: string): Promise<number> {
+  await requireSchedule(target, name);
   const ran = await target.longhaul.schedules.runNow(name);
   if (!ran.ok) throw new LonghaulError('refused', ran.refusal.message);
-  if (call.flag('json')) printJson(await target.longhaul.find(ran.id));
+  if (args.flag('json')) printJson(await target.longhaul.find(ran.id));
   else print(ran.id);
   return 0;
 }
 
-async function remove(call: Call, target: Target, name: string): Promise<number> {
-  await found(target, name);
-  if (!(await confirm(call, `delete schedule ${name}; its jobs stay`))) return 1;
+async function remove(args: Args, target: Target, name: string): Promise<number> {
+  await requireSchedule(target, name);
+  if (!(await confirm(args, `delete schedule ${name}; its jobs stay`))) return 1;
   await target.longhaul.schedules.delete(name);
-  if (call.flag('json')) printJson({ schedule: name });
-  else print(`schedule ${name} is gone`);
+  if (args.flag('json')) printJson({ schedule: name });
+  else print(`deleted schedule ${name}`);
   return 0;
 }
 
-/** Asks nobody: a rule means the same everywhere. */
-function explain(call: Call): number {
-  if (call.positionals.length > 1) throw call.wrong('too many words');
-  const bounded = readRule(ruleGiven(call));
+/** Explains a rule without a store or node, because a rule means the same everywhere. */
+function explain(args: Args): number {
+  if (args.positionals.length > 1) throw args.usageError('too many arguments');
+  const bounded = readRule(parseRule(args));
   const words = ruleWords(bounded.rule);
   const next = nextSlots(bounded, Date.now(), SHOWN_UPCOMING);
-  if (call.flag('json')) printJson({ words, upcoming: next });
+  if (args.flag('json')) printJson({ words, upcoming: next });
   else {
     print(words);
     for (const at of next) print(`  ${localIso(at)}`);
-    if (next.length === 0) remark('it has no slot from now on');
+    if (next.length === 0) printNotice('no run time from now on');
   }
   return 0;
 }
 
-async function found({ longhaul }: Target, name: string): Promise<ScheduleView> {
+async function requireSchedule({ longhaul }: Target, name: string): Promise<ScheduleView> {
   const view = await longhaul.schedules.find(name);
   if (view !== null) return view;
   const names = (await longhaul.schedules.list()).map((each) => each.name);
   const near =
-    didYouMean(name, names) || (names.length === 0 ? '; there is none yet' : `; there are ${names.join(', ')}`);
+    didYouMean(name, names) ||
+    (names.length === 0 ? '; there are no schedules yet' : `; known schedules: ${names.join(', ')}`);
   throw new LonghaulError('refused', `there is no schedule ${name}${near}`);
+}
+
+const RULE_OPTIONS = ['cron', 'zone', 'every', 'offset', 'from', 'until'] as const;
+
+function parseRule(args: Args): RuleInput {
+  return textOptions(args, RULE_OPTIONS);
+}
+
+/** Parses the options of `set`; the core checks their values. */
+function parseSchedule(args: Args): ScheduleInput {
+  const [, , data] = args.positionals;
+  const [queue, backlog, catchUp] = [args.text('queue'), args.text('backlog'), args.text('catch-up')];
+  if (queue === undefined) throw args.usageError('--queue is missing');
+  return {
+    ...parseRule(args),
+    ...textOptions(args, ['overlap', 'jitter']),
+    queue,
+    options: sharedJobOptions(args),
+    ...(data !== undefined && { data: parseJson('DATA', data) }),
+    ...(catchUp !== undefined && { catchUp }),
+    ...(backlog !== undefined && { backlog: backlog === 'all' ? null : (args.number('backlog', [0, 1_000_000]) ?? 1) }),
+  };
+}
+
+function textOptions(args: Args, names: readonly string[]): object {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = args.text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

@@ -1,21 +1,21 @@
-/** `longhaul hooks`: the secrets of hooks, for who has the home folder. Nothing else ever shows them. */
+/** `longhaul hooks`: prints the signing secrets of webhooks, which needs access to the data directory. No API returns them. */
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { nodeSettings } from '../../../node/node-settings.ts';
 import { secretsOf } from '../../../node/webhooks/webhook-secrets.ts';
-import { readIfThere } from '../../daemon/serve-settings.ts';
+import { readIfExists } from '../../daemon/serve-settings.ts';
 import { print } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf } from '../../table/command.ts';
 
-export async function hooks(call: Call): Promise<number> {
-  const [verb, name, ...more] = call.positionals;
-  if (more.length > 0) throw call.wrong('too many words');
+export async function hooks(args: Args): Promise<number> {
+  const [verb, name, ...more] = args.positionals;
+  if (more.length > 0) throw args.usageError('too many arguments');
   if (verb !== 'secret')
-    throw call.wrong(verb === undefined ? 'secret is missing' : `there is no longhaul hooks ${verb}`);
-  const home = homeOf(call.text('home'));
-  const secrets = await secretsOf(nodeSettings(readIfThere(home.settings)), home.root, name);
+    throw args.usageError(verb === undefined ? 'secret is missing' : `unknown subcommand: hooks ${verb}`);
+  const home = homeOf(args.text('home'));
+  const secrets = await secretsOf(nodeSettings(readIfExists(home.settings)), home.root, name);
   if (secrets.length === 0)
-    throw new LonghaulError('refused', `node.json has no secret ${name ?? ''} under hooks.secrets`);
+    throw new LonghaulError('refused', `there is no secret ${name ?? ''} under hooks.secrets in node.json`);
   for (const secret of secrets) print(secret);
   return 0;
 }

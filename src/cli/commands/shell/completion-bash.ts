@@ -1,11 +1,11 @@
-/** Completion for bash, made from the table. Pure. */
-import type { CommandSpec, Kind } from '../../table/command-spec.ts';
+/** Completion for bash, generated from the command table. Pure. */
+import type { CommandSpec, CompletionKind } from '../../table/command-spec.ts';
 import { COMMANDS } from '../../table/command-table.ts';
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The call that fills COMPREPLY with what can stand in a place. */
-function kindWords(kind: Kind): string {
+/** Returns the shell call that fills COMPREPLY with the candidates for an argument. */
+function candidates(kind: CompletionKind): string {
   return typeof kind === 'string' ? `_longhaul_kind ${kind}` : `_longhaul_words ${quote(kind.join('\n'))}`;
 }
 
@@ -19,7 +19,7 @@ _longhaul_words() {
 _longhaul_kind() {
   case $1 in
     file) compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")) ;;
-    folder) compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur")) ;;
+    directory) compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur")) ;;
     command) _longhaul_words ${quote(names)} ;;
     *) _longhaul_words "$("\${COMP_WORDS[0]}" completion words "$1" "\${target[@]}" 2>/dev/null)" ;;
   esac
@@ -51,18 +51,18 @@ complete -F _longhaul longhaul`;
 function optionCases({ name, options }: CommandSpec): string[] {
   return Object.entries(options).flatMap(([option, { type, short, completes }]) => {
     if (type === 'flag') return [];
-    const words = [`--${option}`, ...(short === undefined ? [] : [`-${short}`])].map((word) =>
-      quote(`${name} ${word}`),
+    const patterns = [`--${option}`, ...(short === undefined ? [] : [`-${short}`])].map((form) =>
+      quote(`${name} ${form}`),
     );
-    return [`    ${words.join(' | ')}) ${completes === undefined ? ':' : kindWords(completes)}; return ;;`];
+    return [`    ${patterns.join(' | ')}) ${completes === undefined ? ':' : candidates(completes)}; return ;;`];
   });
 }
 
 function optionNames({ name, options }: CommandSpec): string {
-  const words = [...Object.keys(options).map((option) => `--${option}`), '--help'];
-  return `    ${quote(`${name} -`)}*) _longhaul_words ${quote(words.join('\n'))}; return ;;`;
+  const names = [...Object.keys(options).map((option) => `--${option}`), '--help'];
+  return `    ${quote(`${name} -`)}*) _longhaul_words ${quote(names.join('\n'))}; return ;;`;
 }
 
 function positionals({ name, completes }: CommandSpec): string[] {
-  return completes === undefined ? [] : [`    ${name}) ${kindWords(completes)} ;;`];
+  return completes === undefined ? [] : [`    ${name}) ${candidates(completes)} ;;`];
 }

@@ -1,16 +1,16 @@
-/** Completion for zsh, made from the table. Pure. */
-import type { CommandSpec, Kind, OptionSpec } from '../../table/command-spec.ts';
+/** Completion for zsh, generated from the command table. Pure. */
+import type { CommandSpec, CompletionKind, OptionSpec } from '../../table/command-spec.ts';
 import { COMMANDS } from '../../table/command-table.ts';
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-/** Within what _arguments reads, brackets and colons mean something. */
-const plain = (text: string): string => text.replace(/[\\[\]:]/g, (character) => `\\${character}`);
+/** Escapes brackets and colons, which have a meaning in the specs of _arguments. */
+const escape = (text: string): string => text.replace(/[\\[\]:]/g, (character) => `\\${character}`);
 
-function action(kind: Kind | undefined): string {
+function action(kind: CompletionKind | undefined): string {
   if (kind === undefined) return ' ';
   if (typeof kind !== 'string') return `(${kind.join(' ')})`;
   if (kind === 'file') return '_files';
-  if (kind === 'folder') return '_files -/';
+  if (kind === 'directory') return '_files -/';
   return kind === 'command' ? `(${COMMANDS.map(({ name }) => name).join(' ')})` : `_longhaul_words ${kind}`;
 }
 
@@ -31,7 +31,7 @@ _longhaul_words() {
 _longhaul() {
   local -a commands
   commands=(
-${COMMANDS.map(({ name, summary }) => `    ${quote(`${name}:${plain(summary)}`)}`).join('\n')}
+${COMMANDS.map(({ name, summary }) => `    ${quote(`${name}:${escape(summary)}`)}`).join('\n')}
   )
   if ((CURRENT == 2)); then
     _describe command commands
@@ -48,14 +48,14 @@ compdef _longhaul longhaul`;
 }
 
 function commandCase({ name, options, completes }: CommandSpec): string {
-  const words = Object.entries(options).flatMap(([option, spec]) => argumentsOf(option, spec));
+  const specs = Object.entries(options).flatMap(([option, spec]) => argumentSpecs(option, spec));
   const rest = name === 'run' ? `'*::command:_normal'` : quote(`*:${name}:${action(completes)}`);
-  return `    ${name}) _arguments ${[...words, quote('(-h --help)--help[show help]'), rest].join(' ')} ;;`;
+  return `    ${name}) _arguments ${[...specs, quote('(-h --help)--help[show help]'), rest].join(' ')} ;;`;
 }
 
-function argumentsOf(name: string, { type, short, about, value = 'TEXT', completes }: OptionSpec): string[] {
+function argumentSpecs(name: string, { type, short, description, value = 'TEXT', completes }: OptionSpec): string[] {
   const many = type === 'list' ? '*' : '';
-  const tail = type === 'flag' ? '' : `:${plain(value)}:${action(completes)}`;
+  const tail = type === 'flag' ? '' : `:${escape(value)}:${action(completes)}`;
   const forms = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
-  return forms.map((form) => quote(`${many}${form}[${plain(about)}]${tail}`));
+  return forms.map((form) => quote(`${many}${form}[${escape(description)}]${tail}`));
 }

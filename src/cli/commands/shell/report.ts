@@ -1,4 +1,4 @@
-/** `longhaul report`: for scripts that like words. Says a verb on the script's own pipe, and prints the answer of a dup. */
+/** `longhaul report`: writes a verb to the script's fd 3 pipe, and prints the reply to a `dup`. */
 import { openSync, readSync, writeSync } from 'node:fs';
 import { didYouMean } from '../../../core/input/did-you-mean.ts';
 import { print } from '../../output/screen.ts';
@@ -12,17 +12,17 @@ export async function report([verb, ...rest]: readonly string[]): Promise<number
     );
   const pipe = process.env['LONGHAUL_WRITE'];
   if (pipe === undefined)
-    throw new UsageError('LONGHAUL_WRITE is not set: report works only inside a script that Longhaul runs');
+    throw new UsageError('LONGHAUL_WRITE is not set: longhaul report works only in a script that Longhaul runs');
   const text = rest.join(' ');
-  if (text.includes('\n')) throw new UsageError('TEXT must be one line');
+  if (text.includes('\n')) throw new UsageError('TEXT must be a single line');
   writeSync(Number(pipe), `${verb} ${text}\n`);
   if (verb !== 'dup') return 0;
-  const answer = readLine();
-  print(answer);
-  return answer.startsWith('ok ') ? 0 : 1;
+  const reply = readLine();
+  print(reply);
+  return reply.startsWith('ok ') ? 0 : 1;
 }
 
-/** One byte at a time: what comes after the line belongs to the script. */
+/** Reads one byte at a time, because the bytes after the line belong to the script. */
 function readLine(): string {
   const file = openSync(`/dev/fd/${process.env['LONGHAUL_READ'] ?? '4'}`, 'r');
   const bytes: number[] = [];

@@ -1,15 +1,15 @@
 /**
- * `longhaul rq`: RQ's command line, with its flags, output and exit codes. Every command is a call of RQ's HTTP interface,
- * to the node that runs on the home.
+ * `longhaul rq`: the command line of RQ, with its flags, output and exit codes. Every command calls RQ's HTTP interface
+ * on the node of the data directory.
  *
- *     ok <what>      exit 0          fail <why>      exit 1
+ *     ok <value>      exit 0          fail <reason>      exit 1
  */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { formWithFile } from '../../../compat/rq/multipart.ts';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { print } from '../../output/screen.ts';
-import type { Call } from '../../table/call.ts';
+import type { Args } from '../../table/args.ts';
 import { homeOf, UsageError } from '../../table/command.ts';
 import { createHttpCaller, type HttpCaller } from '../../target/http-caller.ts';
 import { readRules, ruleLines } from '../queues/router.ts';
@@ -25,22 +25,22 @@ const COMMANDS: Readonly<Record<string, RqCommand>> = {
   prepmesg: (flags, node) => newMessage(flags, node, 'prep'),
   single_que: (flags, node) => newMessage(flags, node, 'single_que'),
   attachmesg: attach,
-  commitmesg: async (flags, node) => say(await post(node, placeOf(flags), { _method: 'commit' })),
-  clone: async (flags, node) => say(await post(node, `${placeOf(flags)}/clone`, { x_format: 'json' })),
-  statusmesg: async (flags, node) => sayField(flags, node, ({ status }) => status),
-  state: async (flags, node) => sayField(flags, node, ({ state }) => state),
-  statuscountmesg: async (flags, node) => sayField(flags, node, ({ status, count }) => `${status} ${count}`),
+  commitmesg: async (flags, node) => printReply(await post(node, messagePath(flags), { _method: 'commit' })),
+  clone: async (flags, node) => printReply(await post(node, `${messagePath(flags)}/clone`, { x_format: 'json' })),
+  statusmesg: async (flags, node) => printField(flags, node, ({ status }) => status),
+  state: async (flags, node) => printField(flags, node, ({ state }) => state),
+  statuscountmesg: async (flags, node) => printField(flags, node, ({ status, count }) => `${status} ${count}`),
   attachstatusmesg: attachStatus,
   verify_rules: verifyRules,
   check: checkQueues,
 };
 export const RQ_COMMANDS: readonly string[] = Object.keys(COMMANDS);
 
-export async function rq({ words: [name = '', ...words] }: Call): Promise<number> {
+export async function rq({ argv: [name = '', ...argv] }: Args): Promise<number> {
   const command = COMMANDS[name];
   if (command === undefined)
     throw new UsageError(`usage: longhaul rq COMMAND [--KEY VALUE]…; COMMAND is one of ${RQ_COMMANDS.join(', ')}`);
-  const { home, ...flags } = flagsOf(words);
+  const { home, ...flags } = parseFlags(argv);
   const node = createHttpCaller(`unix:${join(homeOf(home).root, 'node.sock')}`, undefined);
   try {
     return await command(flags, node);
@@ -53,40 +53,42 @@ export async function rq({ words: [name = '', ...words] }: Call): Promise<number
   }
 }
 
-/** `--key value` and `--key=value`; a key that is followed by another is a plain yes. */
-function flagsOf(words: readonly string[]): Flags {
+/** Parses `--key value` and `--key=value`; a key that another key follows gets the value `yes`. */
+function parseFlags(argv: readonly string[]): Flags {
   const flags: Record<string, string> = {};
-  for (let place = 0; place < words.length; place += 1) {
-    const [, key, inline] = /^--?([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(words[place] ?? '') ?? [];
-    if (key === undefined) throw new UsageError(`${words[place]} is no --KEY`);
-    const next = words[place + 1];
+  for (let index = 0; index < argv.length; index += 1) {
+    const [, key, inline] = /^--?([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(argv[index] ?? '') ?? [];
+    if (key === undefined) throw new UsageError(`unexpected argument ${argv[index]}: expected --KEY VALUE`);
+    const next = argv[index + 1];
     const takesNext = inline === undefined && next !== undefined && !/^--[A-Za-z]/.test(next);
     flags[key.replaceAll('-', '_')] = inline ?? (takesNext ? next : 'yes');
-    if (takesNext) place += 1;
+    if (takesNext) index += 1;
   }
   return flags;
 }
 
 async function newMessage(flags: Flags, node: HttpCaller, method: string): Promise<number> {
-  const dest = needed(flags, 'dest');
+  const dest = required(flags, 'dest');
   if (/^https?:/.test(dest) && flags['relay_ok'] === undefined)
     return fail('--relay-ok is needed for a dest that begins with http:');
   const queue = /^https?:/.test(dest) ? 'relay' : dest.replace(/^\/q\//, '');
   const mesg = Object.fromEntries(
     MESSAGE_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
   );
-  return say(
+  return printReply(
     await post(node, `/q/${encodeURIComponent(queue)}/new_message`, { mesg: JSON.stringify(mesg), _method: method }),
   );
 }
 
 async function attach(flags: Flags, node: HttpCaller): Promise<number> {
-  const path = needed(flags, 'pathname');
+  const path = required(flags, 'pathname');
   const name = flags['name'] ?? basename(path);
   if (!path.startsWith('/')) return fail('--pathname must be an absolute path');
-  if (!(await stat(path).catch(() => null))?.isFile()) return fail(`${path} is no file that can be read`);
+  if (!(await stat(path).catch(() => null))?.isFile()) return fail(`${path} is not a readable file`);
   const { type, body } = formWithFile(path, name);
-  return say(await answerOf(node, `${placeOf(flags)}/attach/new`, { headers: { 'content-type': type }, body }));
+  return printReply(
+    await replyOf(node, `${messagePath(flags)}/attach/new`, { headers: { 'content-type': type }, body }),
+  );
 }
 
 interface RqMessage {
@@ -97,13 +99,13 @@ interface RqMessage {
 }
 
 async function message(flags: Flags, node: HttpCaller): Promise<RqMessage> {
-  const answer = await node.call('GET', `${placeOf(flags)}.json`, { expects: [200, 404] });
+  const answer = await node.call('GET', `${messagePath(flags)}.json`, { expects: [200, 404] });
   if (answer.status === 404) throw new LonghaulError('refused', `cannot find message ${flags['msg_id']}`);
   return (await answer.json()) as RqMessage;
 }
 
-async function sayField(flags: Flags, node: HttpCaller, field: (found: RqMessage) => string): Promise<number> {
-  return say(['ok', field(await message(flags, node))]);
+async function printField(flags: Flags, node: HttpCaller, field: (found: RqMessage) => string): Promise<number> {
+  return printReply(['ok', field(await message(flags, node))]);
 }
 
 async function attachStatus(flags: Flags, node: HttpCaller): Promise<number> {
@@ -114,10 +116,10 @@ async function attachStatus(flags: Flags, node: HttpCaller): Promise<number> {
   return 0;
 }
 
-/** The same as `longhaul router check`, in RQ's words. */
+/** Does the same as `longhaul router check`, with RQ's output. */
 async function verifyRules(flags: Flags): Promise<number> {
-  const lines = ruleLines(readRules(needed(flags, 'path')));
-  say(['ok', lines[0] ?? '']);
+  const lines = ruleLines(readRules(required(flags, 'path')));
+  printReply(['ok', lines[0] ?? '']);
   if (flags['verbose'] !== undefined) for (const line of lines.slice(1)) print(line);
   return 0;
 }
@@ -125,40 +127,40 @@ async function verifyRules(flags: Flags): Promise<number> {
 function post(node: HttpCaller, path: string, fields: Flags): Promise<readonly string[]> {
   const text = new URLSearchParams(fields).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return answerOf(node, path, { headers, body: pieces(text) });
+  return replyOf(node, path, { headers, body: chunks(text) });
 }
 
-async function* pieces(text: string): AsyncGenerator<Uint8Array> {
+async function* chunks(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** `["ok", …]` or `["fail", why]`, whatever the status. */
-async function answerOf(
+/** Returns `["ok", …]` or `["fail", reason]`, whatever the HTTP status. */
+async function replyOf(
   node: HttpCaller,
   path: string,
   request: { headers: Readonly<Record<string, string>>; body: AsyncIterable<Uint8Array> },
 ): Promise<readonly string[]> {
   const answer = await node.call('POST', path, { ...request, expects: [200, 303, 400, 403, 404, 413, 503] });
   const value: unknown = await answer.json();
-  return Array.isArray(value) ? value.map(String) : ['fail', `the node answered ${answer.status}`];
+  return Array.isArray(value) ? value.map(String) : ['fail', `the node answered HTTP ${answer.status}`];
 }
 
-function say([word = 'fail', ...rest]: readonly string[]): number {
+function printReply([word = 'fail', ...rest]: readonly string[]): number {
   print([word, ...rest].join(' '));
   return word === 'ok' ? 0 : 1;
 }
 
-const fail = (why: string): number => say(['fail', why]);
+const fail = (reason: string): number => printReply(['fail', reason]);
 
-/** A full id is an address: `http://host:3333/q/<queue>/<id>`. */
-function placeOf(flags: Flags): string {
-  const id = needed(flags, 'msg_id');
+/** Returns the path of the message that --msg_id names as a full id: `http://host:3333/q/<queue>/<id>`. */
+function messagePath(flags: Flags): string {
+  const id = required(flags, 'msg_id');
   const path = /\/q\/([^/]+)\/([^/]+)\/?$/.exec(id);
   if (path === null) throw new UsageError(`--msg_id must be a full id such as http://host:3333/q/films/7, not ${id}`);
   return `/q/${path[1]}/${path[2]}`;
 }
 
-function needed(flags: Flags, name: string): string {
+function required(flags: Flags, name: string): string {
   const value = flags[name];
   if (value === undefined) throw new UsageError(`--${name} is missing`);
   return value;

@@ -1,4 +1,4 @@
-/** The words that a script can say to its node, as `longhaul report` takes them. */
+/** The fd 3 verbs that `longhaul report` accepts. */
 export const VERBS = [
   'run',
   'done',

@@ -1,11 +1,11 @@
-/** How each setting stands, as somebody would write it, with what it means. Checked by its types to be complete. */
+/** The value of each setting as text, with its description. The types make the table complete. */
 import { SETTING_WORDS } from '../../../core/settings/setting-descriptions.ts';
 import type { Keep, QueueSettings, Retained } from '../../../core/settings/settings.ts';
 import { RETAINED } from '../../../core/settings/settings.ts';
 import type { SettingsInput } from '../../../core/settings/settings-input.ts';
 import { bytes, exactDuration } from '../../../wire/spans.ts';
 
-export interface SettingWords {
+export interface SettingDisplay {
   readonly about: string;
   of(settings: QueueSettings): string;
 }
@@ -13,12 +13,12 @@ export interface SettingWords {
 const orNone = (text: string | null): string => text ?? 'none';
 const time = (ms: number | null): string => (ms === null ? 'none' : exactDuration(ms));
 
-const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
+const VALUES: Readonly<Record<keyof SettingsInput, SettingDisplay['of']>> = {
   state: ({ state }) => state,
   note: ({ note }) => orNone(note),
   concurrency: ({ concurrency }) => String(concurrency),
   maxRunning: ({ maxRunning }) => (maxRunning === null ? 'none' : String(maxRunning)),
-  keys: keyWords,
+  keys: keysText,
   coalesce: ({ coalesce }) => (coalesce === null ? 'none' : `by ${coalesce.by.join(', ')}`),
   throttles: ({ throttles }) => throttles.join(', ') || 'none',
   needs: ({ needs }) => needs.replaceAll(',', ', ') || 'none',
@@ -27,7 +27,7 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   lease: ({ leaseMs }) => time(leaseMs),
   heartbeat: ({ heartbeatMs }) => time(heartbeatMs),
   retries: ({ retries }) => String(retries),
-  backoff: ({ backoff }) => backoffWords(backoff),
+  backoff: ({ backoff }) => backoffText(backoff),
   maxResends: ({ maxResends }) => String(maxResends),
   maxCrashes: ({ maxCrashes }) => String(maxCrashes),
   onLost: ({ onLost }) => onLost,
@@ -42,64 +42,64 @@ const VALUES: Readonly<Record<keyof SettingsInput, SettingWords['of']>> = {
   search: ({ search }) => search.join(', ') || 'none',
   statsDays: ({ statsDays }) => String(statsDays),
   histogramDays: ({ histogramDays }) => String(histogramDays),
-  retention: ({ retention }) => retentionWords(retention),
+  retention: ({ retention }) => retentionText(retention),
   script: ({ script }) => orNone(script),
   execPrefix: ({ execPrefix }) => execPrefix.join(' ') || 'none',
   handshake: ({ handshake }) => handshake,
   env: ({ env }) => Object.keys(env).join(', ') || 'none',
   stdin: ({ stdin }) => stdin,
   nice: ({ nice }) => String(nice),
-  user: ({ user }) => user ?? 'the node itself',
+  user: ({ user }) => user ?? 'the user of the node',
   umask: ({ umask }) => umask.toString(8).padStart(3, '0'),
-  limits: ({ limits }) => limitsWords(limits),
+  limits: ({ limits }) => limitsText(limits),
   stage: ({ stage }) => stage,
 };
 
-export const SETTINGS: Readonly<Record<string, SettingWords>> = Object.fromEntries(
+export const SETTINGS: Readonly<Record<string, SettingDisplay>> = Object.fromEntries(
   Object.entries(SETTING_WORDS).map(([name, about]) => [name, { about, of: VALUES[name as keyof SettingsInput] }]),
 );
 
-function keyWords({ keys }: QueueSettings): string {
+function keysText({ keys }: QueueSettings): string {
   if (keys === null) return 'none';
   const by = keys.by.length === 0 ? 'as given' : `by ${keys.by.join(', ')}`;
-  return keys.limit === null ? by : `${by}, ${keys.limit} at once`;
+  return keys.limit === null ? by : `${by}, at most ${keys.limit} at once`;
 }
 
-function backoffWords({ kind, delayMs, maxMs, delaysMs, jitter }: QueueSettings['backoff']): string {
+function backoffText({ kind, delayMs, maxMs, delaysMs, jitter }: QueueSettings['backoff']): string {
   if (kind === 'list') return delaysMs.map(time).join(', ');
   if (kind === 'fixed') return time(delayMs);
   return `exponential, ${time(delayMs)} to ${time(maxMs)}${jitter > 0 ? ', with jitter' : ''}`;
 }
 
-function retentionWords(retention: QueueSettings['retention']): string {
+function retentionText(retention: QueueSettings['retention']): string {
   const own = RETAINED.filter((kind) => Object.values(retention[kind]).some((limit) => limit !== null));
   const others = RETAINED.filter((kind) => !own.includes(kind));
-  const [forEver, withJob] = [others.filter(isOfJobs), others.filter((kind) => !isOfJobs(kind))];
+  const [forever, withJob] = [others.filter(isOfJobs), others.filter((kind) => !isOfJobs(kind))];
   return [
-    ...own.map((kind) => `${kind} ${keepWords(retention[kind])}`),
-    ...forEver.map((kind) => `${kind} for ever`),
+    ...own.map((kind) => `${kind} ${keepText(retention[kind])}`),
+    ...forever.map((kind) => `${kind} forever`),
     ...(withJob.length === 0 ? [] : [`${withJob.join(', ')} with the job`]),
   ].join('; ');
 }
 
 const isOfJobs = (kind: Retained): boolean => kind === 'done' || kind === 'failed' || kind === 'cancelled';
 
-function keepWords({ ms, count, bytes: most }: Keep): string {
+function keepText({ ms, count, bytes: maxBytes }: Keep): string {
   const limits = [
     ms === null ? null : time(ms),
     count === null ? null : String(count),
-    most === null ? null : bytes(most),
+    maxBytes === null ? null : bytes(maxBytes),
   ];
   return limits.filter((limit) => limit !== null).join(' or ');
 }
 
-function limitsWords({ cpuMs, memoryBytes, processes, fileBytes, logBytes }: QueueSettings['limits']): string {
-  const words = [
+function limitsText({ cpuMs, memoryBytes, processes, fileBytes, logBytes }: QueueSettings['limits']): string {
+  const texts = [
     cpuMs === null ? null : `cpu ${time(cpuMs)}`,
     memoryBytes === null ? null : `memory ${bytes(memoryBytes)}`,
     processes === null ? null : `processes ${processes}`,
     fileBytes === null ? null : `fileSize ${bytes(fileBytes)}`,
     logBytes === null ? null : `log ${bytes(logBytes)}`,
   ];
-  return words.filter((word) => word !== null).join(', ') || 'none';
+  return texts.filter((text) => text !== null).join(', ') || 'none';
 }

@@ -1,6 +1,6 @@
 /**
- * One call of a command: its words, read by its entry in the table. A word that the table does not know is refused
- * here, with the nearest that it does know; nothing of a command runs before its words are right.
+ * The parsed arguments of one command line. An argument that the command table does not know is refused here, with the
+ * nearest known name. No code of a command runs before its arguments are valid.
  */
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../../core/input/did-you-mean.ts';
@@ -9,18 +9,18 @@ import type { CommandSpec, OptionSpec } from './command-spec.ts';
 
 type Value = string | true | string[];
 
-export class Call {
+export class Args {
   readonly spec: CommandSpec;
-  /** As they were given. */
-  readonly words: readonly string[];
+  /** The arguments as the user typed them. */
+  readonly argv: readonly string[];
   readonly positionals: readonly string[];
   readonly #values: ReadonlyMap<string, Value>;
 
-  constructor(spec: CommandSpec, words: readonly string[]) {
+  constructor(spec: CommandSpec, argv: readonly string[]) {
     this.spec = spec;
-    this.words = words;
+    this.argv = argv;
     const { positionals, values } =
-      spec.readsWords === true ? { positionals: [], values: new Map<string, Value>() } : readWords(spec, words);
+      spec.parsesOwnArgs === true ? { positionals: [], values: new Map<string, Value>() } : parse(spec, argv);
     this.positionals = positionals;
     this.#values = values;
   }
@@ -39,48 +39,49 @@ export class Call {
     return Array.isArray(value) ? value : [];
   }
 
-  /** A whole number within bounds, or nothing. */
+  /** Returns an integer within the bounds, or undefined if the option is not given. */
   number(name: string, [min, max]: readonly [number, number]): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const number = Number(text);
     if (text.trim() !== '' && Number.isInteger(number) && number >= min && number <= max) return number;
-    throw new UsageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
+    throw new UsageError(`--${name} must be an integer from ${min} to ${max}, not ${text}`);
   }
 
-  /** The one positional that there must be. */
-  only(what: string): string {
+  /** Returns the only positional argument; throws if there is none or more than one. */
+  only(placeholder: string): string {
     const [first, ...more] = this.positionals;
     if (first === undefined || more.length > 0)
-      throw this.wrong(first === undefined ? `${what} is missing` : 'too many words');
+      throw this.usageError(first === undefined ? `${placeholder} is missing` : 'too many arguments');
     return first;
   }
 
-  wrong(problem: string): UsageError {
+  usageError(problem: string): UsageError {
     return new UsageError(`${problem}\n${usageLines(this.spec).join('\n')}`);
   }
 
   #get(name: string): Value | undefined {
-    if (this.spec.options[name] === undefined) throw new Error(`the table has no option ${name} of ${this.spec.name}`);
+    if (this.spec.options[name] === undefined)
+      throw new Error(`the command table has no option ${name} for ${this.spec.name}`);
     return this.#values.get(name);
   }
 }
 
 export function usageLines({ name, usage }: CommandSpec): string[] {
   return usage.map(
-    (line, place) => `${place === 0 ? 'usage:' : '      '} longhaul ${name}${line === '' ? '' : ` ${line}`}`,
+    (line, index) => `${index === 0 ? 'usage:' : '      '} longhaul ${name}${line === '' ? '' : ` ${line}`}`,
   );
 }
 
 type OptionToken = { name: string; rawName: string; value: string | undefined; inlineValue: boolean | undefined };
 
-function readWords(spec: CommandSpec, words: readonly string[]) {
-  const { tokens } = parseArgs({ args: [...words], options: parserOptions(spec), strict: false, tokens: true });
+function parse(spec: CommandSpec, argv: readonly string[]) {
+  const { tokens } = parseArgs({ args: [...argv], options: parserOptions(spec), strict: false, tokens: true });
   const values = new Map<string, Value>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
-    if (token.kind === 'option') take(spec, values, token);
+    if (token.kind === 'option') addOption(spec, values, token);
   }
   return { positionals, values };
 }
@@ -94,7 +95,7 @@ function parserOptions({ options }: CommandSpec) {
   );
 }
 
-function take(spec: CommandSpec, values: Map<string, Value>, { name, rawName, value }: OptionToken): void {
+function addOption(spec: CommandSpec, values: Map<string, Value>, { name, rawName, value }: OptionToken): void {
   const option = spec.options[name];
   if (option === undefined) throw unknownOption(spec, rawName);
   if (option.type === 'flag') {
@@ -102,13 +103,13 @@ function take(spec: CommandSpec, values: Map<string, Value>, { name, rawName, va
     values.set(name, true);
     return;
   }
-  const text = givenText(option, rawName, value);
+  const text = optionText(option, rawName, value);
   const before = values.get(name);
   if (option.type === 'list') values.set(name, Array.isArray(before) ? [...before, text] : [text]);
   else values.set(name, text);
 }
 
-function givenText({ value: placeholder = 'TEXT' }: OptionSpec, rawName: string, value: string | undefined): string {
+function optionText({ value: placeholder = 'TEXT' }: OptionSpec, rawName: string, value: string | undefined): string {
   if (value === undefined) throw new UsageError(`${rawName} needs a value: ${rawName} ${placeholder}`);
   return value;
 }
@@ -116,6 +117,6 @@ function givenText({ value: placeholder = 'TEXT' }: OptionSpec, rawName: string,
 function unknownOption(spec: CommandSpec, rawName: string): UsageError {
   const known = Object.keys(spec.options).map((name) => `--${name}`);
   const near = didYouMean(rawName, known);
-  const more = near === '' ? `; longhaul ${spec.name} --help lists what there is` : near;
-  return new UsageError(`longhaul ${spec.name} has no option ${rawName}${more}`);
+  const hint = near === '' ? `; see longhaul ${spec.name} --help` : near;
+  return new UsageError(`longhaul ${spec.name} has no option ${rawName}${hint}`);
 }

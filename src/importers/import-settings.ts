@@ -1,5 +1,4 @@
-/** What another system has besides jobs: throttles, settings, and marks on jobs. What is here already stays as it is. */
-
+/** Imports what another system has besides jobs: throttles, settings and tracked jobs. Existing records stay unchanged. */
 import { TRACKED_RECORD, track } from '../core/job/tracked-jobs.ts';
 import { THROTTLE_RECORD } from '../core/limits/throttle.ts';
 import { setThrottle } from '../core/limits/throttle-views.ts';
@@ -8,8 +7,8 @@ import type { Store } from '../core/ports/store.ts';
 import type { ForeignStore } from './foreign-job.ts';
 import type { ImportOptions, ImportResult } from './import-jobs.ts';
 
-/** After the jobs: a mark wants its job. What cannot be taken over is added to `unmapped`. */
-export async function addBesides(
+/** Runs after the import of jobs, because only an existing job can be tracked. Adds failures to `unmapped`. */
+export async function importSettings(
   { tracked, throttles, records }: ForeignStore,
   { store, isDryRun }: Pick<ImportOptions, 'store' | 'isDryRun'>,
   unmapped: string[],
@@ -17,7 +16,7 @@ export async function addBesides(
   const isNew = async (kind: string, key: string): Promise<boolean> => (await store.records.get(kind, key)) === null;
   const counts = { tracked: 0, throttles: 0, records: 0 };
   for (const { name, max } of throttles)
-    if ((await isNew(THROTTLE_RECORD, name)) && (isDryRun || (await isSet(store, { name, max }, unmapped))))
+    if ((await isNew(THROTTLE_RECORD, name)) && (isDryRun || (await addThrottle(store, { name, max }, unmapped))))
       counts.throttles += 1;
   for (const record of records) {
     if (!(await isNew(record.kind, record.key))) continue;
@@ -29,7 +28,11 @@ export async function addBesides(
   return counts;
 }
 
-async function isSet(store: Store, { name, max }: { name: string; max: number }, unmapped: string[]): Promise<boolean> {
+async function addThrottle(
+  store: Store,
+  { name, max }: { name: string; max: number },
+  unmapped: string[],
+): Promise<boolean> {
   try {
     await setThrottle(store, name, max);
     return true;
