@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from './fingerprint.mjs';
 import { cacheFolder, main, root, say } from './script-support.mjs';
 
-const programs = ['worker', 'proof-worker', 'proof-adder', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
+const programs = ['worker', 'ledger-worker', 'producer', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
 const made = 'fixtures-';
 /** Whoever runs tests for longer than this from what was made before has to make it again. */
 const keptMs = 24 * 3_600_000;
