@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { fingerprintOf } from './fingerprint.mjs';
 import { cacheFolder, main, print, root } from './script-support.mjs';
 
-const programs = ['worker', 'proof-worker', 'proof-adder', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
+const programs = ['worker', 'ledger-worker', 'producer', 'files-node', 'guard-server', 'runner-parent', 'blobs-step'];
 const prefix = 'fixtures-';
 /** Bundles older than this are removed. */
 const keptMs = 24 * 3_600_000;

@@ -1,7 +1,4 @@
-/**
- * Calls of the scripts around limits: jobs that are parked for want of a slot, that come back when one is free, that are
- * folded into an equal, and that follow it.
- */
+/** Calls of the Lua scripts with limits: jobs that are parked without a slot, unparked, and coalesced. */
 import { THROTTLE_RECORD } from '../../src/core/limits/throttle.ts';
 import { complete, fail, type Workbench } from '../contract/workbench.ts';
 import type { Scenario } from './abort-scenarios.ts';
@@ -11,7 +8,7 @@ const setMax = (bench: Workbench, max: number) =>
 const claimAll = (bench: Workbench) =>
   bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 20, requestId: 'the-same' });
 
-/** More jobs than there are slots; with keys, which take turns. */
+/** More jobs than slots; with keys, which take turns. */
 const limited: Scenario['prepare'] = async (bench) => {
   await bench.setQueue('q', { keys: { by: ['tenant'], limit: 1 }, throttles: ['db'] });
   await setMax(bench, 2);
@@ -23,12 +20,12 @@ const parked: Scenario['prepare'] = async (bench) => {
   await bench.claim();
 };
 
-/** Jobs that need more than the first worker had free. */
+/** Jobs that need more than the free capacity of the first worker. */
 const needing: Scenario['prepare'] = async (bench) => {
   const needs = ['cpu=4', 'cpu=1', 'cpu=4', 'cpu=2,gpu=1', 'cpu=1'];
   await bench.add(...needs.map((each, place) => ({ id: `n-${place}`, policy: { needs: each } })));
 };
-const unfitting: Scenario['prepare'] = async (bench) => {
+const parkedForNeeds: Scenario['prepare'] = async (bench) => {
   await needing(bench);
   await bench.claim({ offers: { whole: 'cpu=1', free: 'cpu=1' } });
 };
@@ -49,26 +46,26 @@ const equals: Scenario['prepare'] = async (bench) => {
   await bench.add({ id: 'e-1', data }, { id: 'e-2', data, tags: ['red'] }, { id: 'e-3', data, unique: started });
   await bench.add({ id: 'e-4', data, priority: 3 }, { id: 'child', queue: 'other', dependsOn: ['e-2'] });
 };
-const folded: Scenario['prepare'] = async (bench) => {
+const coalesced: Scenario['prepare'] = async (bench) => {
   await equals(bench);
   await bench.claim();
 };
 const leader = { id: 'e-1', token: 1 };
 
-const DRAWN: readonly (Omit<Scenario, 'answersAlike'> & { readonly answersAlike?: boolean })[] = [
+const SCENARIOS: readonly (Omit<Scenario, 'repeatsAnswer'> & { readonly repeatsAnswer?: boolean })[] = [
   { name: 'claim', which: 'jobs that find no slot', prepare: limited, call: claimAll },
-  { name: 'claim', which: 'jobs that need more than there is', prepare: needing, call: claimWith('cpu=3') },
-  { name: 'claim', which: 'jobs that fitted nowhere before', prepare: unfitting, call: claimWith('cpu=6,gpu=1') },
+  { name: 'claim', which: 'jobs that need more than the free capacity', prepare: needing, call: claimWith('cpu=3') },
+  { name: 'claim', which: 'jobs that did not fit before', prepare: parkedForNeeds, call: claimWith('cpu=6,gpu=1') },
   {
     name: 'delete',
-    which: 'the last one that fits nowhere',
-    prepare: unfitting,
+    which: 'the last job that does not fit',
+    prepare: parkedForNeeds,
     call: (bench) => bench.jobs.delete(['n-0', 'n-2', 'n-3']),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'settle',
-    which: 'jobs for whose slot others wait',
+    which: 'a job whose slot others wait for',
     prepare: parked,
     call: (bench) => bench.jobs.settle([{ id: 'a-1', token: 1, ...complete } as never]),
   },
@@ -77,33 +74,33 @@ const DRAWN: readonly (Omit<Scenario, 'answersAlike'> & { readonly answersAlike?
     which: 'more slots',
     prepare: parked,
     call: (bench) => setMax(bench, 5),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'claim',
-    which: 'one with its equals',
+    which: 'a job with equal ones',
     prepare: equals,
     call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 1, requestId: 'the-same' }),
   },
   {
     name: 'settle',
-    which: 'one that others are done with',
-    prepare: folded,
+    which: 'the leader of coalesced jobs',
+    prepare: coalesced,
     call: (bench) => bench.jobs.settle([{ ...leader, kind: 'complete', result: LONG }]),
   },
   {
     name: 'settle',
-    which: 'one that fails, and its equals come back',
-    prepare: folded,
+    which: 'a leader that fails, so that its coalesced jobs return',
+    prepare: coalesced,
     call: (bench) => bench.jobs.settle([{ ...leader, ...fail({ final: true }) } as never]),
   },
   {
     name: 'delete',
-    which: 'one that is folded',
-    prepare: folded,
+    which: 'coalesced jobs',
+    prepare: coalesced,
     call: (bench) => bench.jobs.delete(['e-3', 'e-4']),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
 ];
 
-export const LIMIT_SCENARIOS: readonly Scenario[] = DRAWN.map((scenario) => ({ answersAlike: true, ...scenario }));
+export const LIMIT_SCENARIOS: readonly Scenario[] = SCENARIOS.map((scenario) => ({ repeatsAnswer: true, ...scenario }));

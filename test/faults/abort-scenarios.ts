@@ -1,6 +1,6 @@
 /**
- * A call of each changing script, with a store prepared so that the call has much to write: plain jobs and sorted ones,
- * keys, tags, long texts, groups of failures, leases that are over.
+ * A call of each changing Lua script, on a store that is prepared so that the call writes much: plain and sorted jobs,
+ * unique keys, tags, long texts, failure groups, expired leases.
  */
 
 import type { JobStore } from '../../src/core/ports/job-store.ts';
@@ -19,18 +19,18 @@ import {
   START,
   type Workbench,
 } from '../contract/workbench.ts';
-import { movingScenarios } from './migration-scenarios.ts';
+import { migrationScenarios } from './migration-scenarios.ts';
 
 export interface Scenario {
   readonly name: ScriptName;
-  /** What is special about it, where a script has several. */
+  /** Distinguishes the scenarios of a script. */
   readonly which?: string;
   prepare(bench: Workbench): Promise<void>;
-  /** `run` is for a script that no call of the port names. */
+  /** `run` calls a script that no call of the port uses. */
   call(bench: Workbench, run: (name: ScriptName, args: readonly string[]) => Promise<ScriptAnswer>): Promise<unknown>;
-  /** Whether the call answers the same when it is made again; else it may say that it was done before. */
-  readonly answersAlike: boolean;
-  /** Whether the store takes no other changes then, so that nobody else can come by and put it right. */
+  /** Whether a repeat of the call returns the same answer; otherwise it may report that it was done before. */
+  readonly repeatsAnswer: boolean;
+  /** Whether the store rejects other changes, so that no other call can repair it. */
   readonly isClosed?: boolean;
 }
 
@@ -57,7 +57,7 @@ const jobs: Scenario['prepare'] = async (bench) => {
   await bench.jobs.cancel([{ id: 'plain-2' }]);
 };
 
-/** Running jobs under the names of what will be said of them. */
+/** Running jobs with the names of their outcomes. */
 const attempts: Scenario['prepare'] = async (bench) => {
   await bench.setQueue('q', { retries: 1 });
   const ids = ['done', 'next', 'failed', 'final', 'retried', 'resent', 'released', 'crashed', 'forwarded', 'stopped'];
@@ -71,7 +71,7 @@ const ended: Scenario['prepare'] = async (bench) => {
   await bench.jobs.settle(await settlements(bench));
 };
 
-const SAID: Readonly<Record<string, Said>> = {
+const OUTCOMES: Readonly<Record<string, Said>> = {
   done: { ...complete, result: LONG, data: '"short"' } as Said,
   next: { kind: 'complete', next: { queue: 'other', delayMs: 0 } },
   failed: fail(),
@@ -85,17 +85,17 @@ const SAID: Readonly<Record<string, Said>> = {
 };
 
 async function settlements(bench: Workbench): Promise<Parameters<JobStore['settle']>[0]> {
-  const found = await Promise.all(Object.keys(SAID).map((id) => bench.job(id)));
-  return found.map(({ id, lease }) => ({ ...SAID[id], id, token: lease?.token ?? 1 }) as never);
+  const found = await Promise.all(Object.keys(OUTCOMES).map((id) => bench.job(id)));
+  return found.map(({ id, lease }) => ({ ...OUTCOMES[id], id, token: lease?.token ?? 1 }) as never);
 }
 
-/** Tokens as they were given before anything was stopped. */
+/** Tokens in the order of the claims. */
 const tokensOf = (ids: readonly string[]) => ids.map((id, at) => ({ id, token: at + 1 }));
-const RUNNING = Object.keys(SAID);
+const RUNNING = Object.keys(OUTCOMES);
 
-const settleAll = RUNNING.map((id, at) => ({ ...SAID[id], id, token: at + 1 }) as never);
+const settleAll = RUNNING.map((id, at) => ({ ...OUTCOMES[id], id, token: at + 1 }) as never);
 
-/** What lua/swift.lua is for. */
+/** Plain jobs, which take the fast path. */
 const plain: Scenario['prepare'] = async (bench) => {
   const ids = ['p-1', 'p-2', 'p-3', 'p-4', 'p-5'];
   await bench.add(...ids.map((id) => ({ id })), { id: 'o-1', queue: 'other' }, { id: 'o-2', queue: 'other' });
@@ -107,7 +107,7 @@ const plainAttempts: Scenario['prepare'] = async (bench) => {
 };
 const completions = tokensOf(['p-1', 'p-2', 'o-1']).map((held) => ({ ...held, ...complete }) as never);
 
-/** Parents that run, wait and failed, and children of every rule. */
+/** Parents that run, wait and failed, and children with every dependency rule. */
 const family: Scenario['prepare'] = async (bench) => {
   const after = (rule: 'hold' | 'fail' | 'run', ...dependsOn: string[]) => ({
     dependsOn,
@@ -127,7 +127,7 @@ const family: Scenario['prepare'] = async (bench) => {
   );
 };
 
-/** Jobs that are told of, by hooks of their own and of their queue; of one of them something is to be told already. */
+/** Jobs with webhooks of their own and of their queue; one of them has a pending call. */
 const hooked: Scenario['prepare'] = async (bench) => {
   const hook = (url: string, ...on: HookEvent[]) => ({ url, on });
   await bench.setQueue('q', { hooks: [hook('https://queue/', 'done', 'failed', 'cancelled')] });
@@ -140,14 +140,14 @@ const hooked: Scenario['prepare'] = async (bench) => {
 const nothing: Scenario['prepare'] = async () => undefined;
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'add', prepare: nothing, call: (bench) => bench.add(...JOBS), answersAlike: false },
+  { name: 'add', prepare: nothing, call: (bench) => bench.add(...JOBS), repeatsAnswer: false },
   {
     name: 'add',
     which: 'plain jobs',
     prepare: plain,
-    // More than stand in one piece of the index by insertion.
+    // More than one piece of the insertion index holds.
     call: (bench) => bench.add(...Array.from({ length: 66 }, (_, at) => ({ id: `n-${at}` }))),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'add',
@@ -160,7 +160,7 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'n-3', dependsOn: ['n-2'], draft: true },
         { id: 'n-4', dependsOn: ['n-3', 'p-3'], policy: { onDependencyFailed: 'fail' } },
       ),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'settle',
@@ -168,17 +168,17 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: family,
     call: (bench) =>
       bench.jobs.settle([{ id: 'p-1', token: 1, ...complete } as never, { id: 'p-2', token: 2, ...fail() } as never]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'settle',
-    which: 'one that goes on to wait for others',
+    which: 'a job that advances and waits for others',
     prepare: family,
     call: (bench) =>
       bench.jobs.settle([
         { id: 'p-1', token: 1, kind: 'complete', next: { queue: 'other', delayMs: 0, dependsOn: ['plain', 'p-2'] } },
       ]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'cancel',
@@ -190,40 +190,40 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'w-2', dependents: 'leave' },
         { id: 'p-1', dependents: 'cancel' },
       ]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'settle',
-    which: 'jobs that have hooks',
+    which: 'jobs with webhooks',
     prepare: hooked,
     call: (bench) =>
       bench.jobs.settle([{ id: 'h-1', token: 1, ...complete } as never, { id: 'h-2', token: 2, ...fail() } as never]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'claim',
-    which: 'a job that has hooks',
+    which: 'a job with webhooks',
     prepare: hooked,
     call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q'], limit: 5, requestId: 'the-same' }),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'heartbeat',
-    which: 'of a job that has hooks',
+    which: 'of a job with webhooks',
     prepare: hooked,
     call: (bench) => bench.jobs.heartbeat([{ id: 'h-1', token: 1, progress: { percent: 60, text: null } }]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'requeue',
     which: 'a parent of others',
     prepare: family,
     call: (bench) => bench.jobs.requeue([{ id: 'p-3' }]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'change',
-    which: 'what jobs wait for',
+    which: 'dependencies of jobs',
     prepare: family,
     call: (bench) =>
       bench.jobs.change([
@@ -231,20 +231,20 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'along', dependsOn: { remove: ['w-1'] } },
         { id: 'plain', dependsOn: { add: ['w-2'] } },
       ]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'delete',
     which: 'parents and children',
     prepare: family,
     call: (bench) => bench.jobs.delete(['p-3', 'w-1', 'below', 'run', 'w-2']),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'commit',
     prepare: jobs,
     call: (bench) => bench.jobs.commit(['draft']),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'claim',
@@ -255,7 +255,7 @@ export const SCENARIOS: readonly Scenario[] = [
       bench.pass(1_500);
     },
     call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q', 'other'], limit: 20, requestId: 'the-same' }),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'heartbeat',
@@ -270,21 +270,21 @@ export const SCENARIOS: readonly Scenario[] = [
           data: '{}',
         })),
       ),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'heartbeat',
-    which: 'after the clock went back',
+    which: 'after a backward clock step',
     prepare: async (bench) => {
       await attempts(bench);
       bench.now = START - 3_600_000;
     },
     call: (bench) => bench.jobs.heartbeat(tokensOf(RUNNING.slice(0, 1))),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'maintain',
-    which: 'after the clock went back, with jobs that wait',
+    which: 'after a backward clock step, with waiting jobs',
     prepare: async (bench) => {
       await attempts(bench);
       await jobs(bench);
@@ -293,9 +293,9 @@ export const SCENARIOS: readonly Scenario[] = [
       bench.now = START - 3_600_000;
     },
     call: (bench) => bench.jobs.maintain({ limit: 0 }),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
-  { name: 'settle', prepare: attempts, call: (bench) => bench.jobs.settle(settleAll), answersAlike: true },
+  { name: 'settle', prepare: attempts, call: (bench) => bench.jobs.settle(settleAll), repeatsAnswer: true },
   {
     name: 'settle',
     which: 'too late',
@@ -304,7 +304,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await bench.loseLeases();
     },
     call: (bench) => bench.jobs.settle(settleAll),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'settle-claim',
@@ -313,34 +313,34 @@ export const SCENARIOS: readonly Scenario[] = [
       await jobs(bench);
     },
     call: (_bench, run) => {
-      const said = settleArguments(settleAll.slice(0, 1));
-      return run('settle-claim', [String(said.length), ...said, 'w', 'the-same', '3', '', 'q']);
+      const args = settleArguments(settleAll.slice(0, 1));
+      return run('settle-claim', [String(args.length), ...args, 'w', 'the-same', '3', '', 'q']);
     },
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'claim',
     which: 'plain jobs alone',
     prepare: plain,
     call: (bench) => bench.jobs.claim({ worker: 'w', queues: ['q', 'other'], limit: 20, requestId: 'the-same' }),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'settle',
     which: 'plain jobs alone',
     prepare: plainAttempts,
     call: (bench) => bench.jobs.settle(completions),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'settle-claim',
     which: 'plain jobs alone',
     prepare: plainAttempts,
     call: (_bench, run) => {
-      const said = settleArguments(completions);
-      return run('settle-claim', [String(said.length), ...said, 'w', 'the-same', '3', '', 'q', 'other']);
+      const args = settleArguments(completions);
+      return run('settle-claim', [String(args.length), ...args, 'w', 'the-same', '3', '', 'q', 'other']);
     },
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'cancel',
@@ -349,7 +349,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await jobs(bench);
     },
     call: (bench) => bench.jobs.cancel(['plain-1', 'first', 'last', 'soon', 'draft', 'done'].map((id) => ({ id }))),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'requeue',
@@ -361,7 +361,7 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'forwarded' },
         { id: 'stopped', delayMs: 5 },
       ]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'move',
@@ -373,7 +373,7 @@ export const SCENARIOS: readonly Scenario[] = [
       bench.jobs.move(
         ['plain-1', 'first', 'last', 'soon', 'draft', 'done'].map((id) => ({ id, queue: 'elsewhere', steal: true })),
       ),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'change',
@@ -385,7 +385,7 @@ export const SCENARIOS: readonly Scenario[] = [
         { id: 'last', data: '1', runAt: START + 9 },
         { id: 'soon', tags: [], name: 'named' },
       ]),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'delete',
@@ -394,7 +394,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await jobs(bench);
     },
     call: (bench) => bench.jobs.delete(['plain-1', 'first', 'last', 'draft', 'other', 'done', 'final', 'forwarded']),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'keep-worker',
@@ -409,7 +409,7 @@ export const SCENARIOS: readonly Scenario[] = [
         info: '{}',
         kind: 'register',
       }),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
   {
     name: 'end-worker',
@@ -419,7 +419,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await bench.jobs.keepWorker(beat);
     },
     call: (bench) => bench.jobs.endWorker({ id: 'w', kind: 'fail' }),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'maintain',
@@ -452,7 +452,7 @@ export const SCENARIOS: readonly Scenario[] = [
       bench.pass(LEASE_MS);
     },
     call: (bench) => bench.jobs.maintain({ limit: 1_000 }),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'records-put',
@@ -460,7 +460,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await bench.records.put({ kind: 'note', key: 'a', value: '1', expiresAt: START + 5 });
     },
     call: (bench) => bench.records.put({ kind: 'note', key: 'a', value: '2' }),
-    answersAlike: false,
+    repeatsAnswer: false,
   },
   {
     name: 'records-delete',
@@ -468,9 +468,9 @@ export const SCENARIOS: readonly Scenario[] = [
       await bench.records.put({ kind: 'queue', key: 'q', value: '{}', expiresAt: START + 5 });
     },
     call: (bench) => bench.records.delete('queue', 'q'),
-    answersAlike: true,
+    repeatsAnswer: true,
   },
-  ...movingScenarios(async (bench) => {
+  ...migrationScenarios(async (bench) => {
     await jobs(bench);
     await bench.add({ id: 'child', dependsOn: ['plain-1', 'last'] }, { id: 'broken', priority: -9 });
     const [broken] = await bench.claim({ limit: 1 });

@@ -1,45 +1,45 @@
-/** The checker is tried on hand-made histories first: a checker that finds nothing wrong anywhere would be worth nothing. */
+/** Tests the checker on hand-made histories: it must find the problems of the wrong ones. */
 import { describe, expect, it } from 'vitest';
 import { type HistoryEvent, type HistoryRow, MAX_HISTORY } from '../../src/core/job/history.ts';
 import type { JobState } from '../../src/core/job/job.ts';
-import { checkHistory, type Evidence, type JobStory } from './check-history.ts';
+import { checkHistory, type Evidence, type JobHistory } from './check-history.ts';
 
-type Told = readonly [event: HistoryEvent, state: JobState, attempt?: number, token?: number | null];
+type RowSpec = readonly [event: HistoryEvent, state: JobState, attempt?: number, token?: number | null];
 
-function rowsOf(...told: readonly Told[]): readonly HistoryRow[] {
-  return told.map(([event, state, attempt = 0, token = null], at) => {
+function rowsOf(...specs: readonly RowSpec[]): readonly HistoryRow[] {
+  return specs.map(([event, state, attempt = 0, token = null], at) => {
     return { at, event, state, attempt, token, by: null, note: null };
   });
 }
 
-/** A story whose job is what the last of its rows says, unless something else is said. */
-function aStory(rows: readonly HistoryRow[], job: Partial<JobStory['job']> = {}): JobStory {
+/** A history whose job agrees with its last row, except for the given fields. */
+function aHistory(rows: readonly HistoryRow[], job: Partial<JobHistory['job']> = {}): JobHistory {
   const last = rows.findLast(({ event }) => event !== 'late' && event !== 'changed');
   return { job: { id: 'a', state: last?.state ?? 'waiting', attempt: last?.attempt ?? 0, lease: null, ...job }, rows };
 }
 
-const added: Told = ['added', 'waiting'];
-const claimed: Told = ['claimed', 'running', 1, 7];
-const completed: Told = ['completed', 'done', 1, 7];
-const lost: Told = ['lost', 'waiting', 1, 7];
-const claimedAgain: Told = ['claimed', 'running', 2, 9];
+const added: RowSpec = ['added', 'waiting'];
+const claimed: RowSpec = ['claimed', 'running', 1, 7];
+const completed: RowSpec = ['completed', 'done', 1, 7];
+const lost: RowSpec = ['lost', 'waiting', 1, 7];
+const claimedAgain: RowSpec = ['claimed', 'running', 2, 9];
 const plain = rowsOf(added, claimed, completed);
 
 const verdictOf = (evidence: Partial<Evidence>) =>
-  checkHistory({ acked: ['a'], stories: [aStory(plain)], ...evidence });
+  checkHistory({ acked: ['a'], histories: [aHistory(plain)], ...evidence });
 
-describe('the checker of histories lets pass', () => {
+describe('the history checker accepts', () => {
   it.each<[string, Partial<Evidence>]>([
-    ['a job that was done', {}],
-    ['a job that nobody took', { stories: [aStory(rowsOf(added))] }],
-    ['a job that runs', { stories: [aStory(rowsOf(added, claimed))], runs: [] }],
+    ['a done job', {}],
+    ['a job that was not claimed', { histories: [aHistory(rowsOf(added))] }],
+    ['a running job', { histories: [aHistory(rowsOf(added, claimed))], runs: [] }],
     ['an unanswered add that was made', { acked: [], unanswered: ['a'] }],
     ['an unanswered add that was not', { unanswered: ['b'] }],
     [
-      'a run that was lost and one that was accepted',
+      'a lost attempt and an accepted one',
       {
-        stories: [
-          aStory(rowsOf(added, claimed, lost, claimedAgain, ['completed', 'done', 2, 9], ['late', 'done', 2, 7])),
+        histories: [
+          aHistory(rowsOf(added, claimed, lost, claimedAgain, ['completed', 'done', 2, 9], ['late', 'done', 2, 7])),
         ],
         runs: [
           { id: 'a', token: 7 },
@@ -51,8 +51,8 @@ describe('the checker of histories lets pass', () => {
     [
       'a draft, a failure, a requeue and a change',
       {
-        stories: [
-          aStory(
+        histories: [
+          aHistory(
             rowsOf(
               ['added', 'draft'],
               ['committed', 'waiting'],
@@ -71,27 +71,27 @@ describe('the checker of histories lets pass', () => {
     [
       'a completion after a requeue of a done job',
       {
-        stories: [
-          aStory(
+        histories: [
+          aHistory(
             rowsOf(added, claimed, completed, ['requeued', 'waiting', 1], claimedAgain, ['completed', 'done', 2, 9]),
           ),
         ],
       },
     ],
-    ['a history that was trimmed', { stories: [trimmed()] }],
+    ['a history that was trimmed', { histories: [trimmed()] }],
   ])('%s', (_what, evidence) => {
     expect(verdictOf(evidence).problems).toEqual([]);
   });
 });
 
-describe('the checker of histories finds', () => {
+describe('the history checker reports', () => {
   it.each<[string, string, Partial<Evidence>]>([
     ['a lost job', 'I1 lost', { acked: ['a', 'b'] }],
-    ['a job that nobody added', 'I2 unexpected', { acked: [] }],
-    ['a job that is listed twice', 'I2 unexpected', { stories: [aStory(plain), aStory(plain)] }],
-    ['two completions', 'I3 acceptedTwice', { stories: [aStory(rowsOf(added, claimed, completed, completed))] }],
+    ['a job that was not added', 'I2 unexpected', { acked: [] }],
+    ['a job that is listed twice', 'I2 unexpected', { histories: [aHistory(plain), aHistory(plain)] }],
+    ['two completions', 'I3 acceptedTwice', { histories: [aHistory(rowsOf(added, claimed, completed, completed))] }],
     [
-      'two workers that were told yes',
+      'two workers whose completions were accepted',
       'I3 acceptedTwice',
       {
         accepted: [
@@ -103,37 +103,39 @@ describe('the checker of histories finds', () => {
     [
       'a token that does not grow',
       'I4',
-      { stories: [aStory(rowsOf(added, claimed, lost, ['claimed', 'running', 2, 7]))] },
+      { histories: [aHistory(rowsOf(added, claimed, lost, ['claimed', 'running', 2, 7]))] },
     ],
-    ['a claim without a token', 'I4', { stories: [aStory(rowsOf(added, ['claimed', 'running', 1, null]))] }],
+    ['a claim without a token', 'I4', { histories: [aHistory(rowsOf(added, ['claimed', 'running', 1, null]))] }],
     [
       'a stale token that was accepted',
       'I5',
       {
-        stories: [aStory(rowsOf(added, claimed, lost, claimedAgain, ['completed', 'done', 2, 7]))],
+        histories: [aHistory(rowsOf(added, claimed, lost, claimedAgain, ['completed', 'done', 2, 7]))],
       },
     ],
-    ['a yes that the store does not know of', 'I5', { accepted: [{ id: 'a', token: 6 }] }],
+    ['an accepted completion that is not in the history', 'I5', { accepted: [{ id: 'a', token: 6 }] }],
     [
       'a lease that is not the newest',
       'I5',
       {
-        stories: [aStory(rowsOf(added, claimed), { lease: { token: 6 } as NonNullable<JobStory['job']['lease']> })],
+        histories: [
+          aHistory(rowsOf(added, claimed), { lease: { token: 6 } as NonNullable<JobHistory['job']['lease']> }),
+        ],
       },
     ],
-    ['a job done that nobody began', 'I6 doneNeverStarted', { runs: [] }],
-    ['a state that its history does not give', 'I14', { stories: [aStory(plain, { state: 'waiting' })] }],
-    ['an attempt that its history does not give', 'I14', { stories: [aStory(plain, { attempt: 2 })] }],
-    ['a step that cannot be', 'I14', { stories: [aStory(rowsOf(added, ['completed', 'done', 0, null]))] }],
-    ['a claim of a running job', 'I14', { stories: [aStory(rowsOf(added, claimed, claimedAgain))] }],
+    ['a done job that no handler started', 'I6 doneNeverStarted', { runs: [] }],
+    ['a state that differs from its history', 'I14', { histories: [aHistory(plain, { state: 'waiting' })] }],
+    ['an attempt that differs from its history', 'I14', { histories: [aHistory(plain, { attempt: 2 })] }],
+    ['an illegal transition', 'I14', { histories: [aHistory(rowsOf(added, ['completed', 'done', 0, null]))] }],
+    ['a claim of a running job', 'I14', { histories: [aHistory(rowsOf(added, claimed, claimedAgain))] }],
     [
-      'a row that says another state than its event',
+      'a row whose state does not match its event',
       'I14',
-      { stories: [aStory(rowsOf(added, claimed, ['completed', 'failed', 1, 7]))] },
+      { histories: [aHistory(rowsOf(added, claimed, ['completed', 'failed', 1, 7]))] },
     ],
-    ['a job without a history', 'I14', { stories: [aStory([])] }],
+    ['a job without a history', 'I14', { histories: [aHistory([])] }],
     [
-      'a run that the store knows nothing of',
+      'a run that is not in the history',
       'I18 unaccounted',
       {
         runs: [
@@ -143,10 +145,10 @@ describe('the checker of histories finds', () => {
       },
     ],
     [
-      'a run whose end nobody wrote down',
+      'a run without an end in the history',
       'I18 unaccounted',
       {
-        stories: [aStory(rowsOf(added, claimed))],
+        histories: [aHistory(rowsOf(added, claimed))],
         runs: [{ id: 'a', token: 7 }],
       },
     ],
@@ -154,9 +156,9 @@ describe('the checker of histories finds', () => {
     expect(verdictOf(evidence).problems.join('\n')).toContain(name);
   });
 
-  it('what must have happened, and counts it', () => {
+  it('counts of reruns, takeovers and fenced settlements', () => {
     const rows = rowsOf(added, claimed, lost, claimedAgain, ['late', 'running', 2, 7]);
-    expect(verdictOf({ stories: [aStory(rows)] })).toMatchObject({
+    expect(verdictOf({ histories: [aHistory(rows)] })).toMatchObject({
       jobs: 1,
       done: 0,
       left: 1,
@@ -168,12 +170,12 @@ describe('the checker of histories finds', () => {
   });
 });
 
-/** The first row stays; of the others only the newest are left. */
-function trimmed(): JobStory {
-  const rounds = Array.from({ length: MAX_HISTORY }, (_, round): readonly Told[] => [
+/** A history with its first row and only the newest of the others. */
+function trimmed(): JobHistory {
+  const rounds = Array.from({ length: MAX_HISTORY }, (_, round): readonly RowSpec[] => [
     ['claimed', 'running', round + 1, 10 + round],
     ['lost', 'waiting', round + 1, 10 + round],
   ]);
   const all = rowsOf(added, ...rounds.flat());
-  return aStory([...all.slice(0, 1), ...all.slice(1 - MAX_HISTORY)]);
+  return aHistory([...all.slice(0, 1), ...all.slice(1 - MAX_HISTORY)]);
 }

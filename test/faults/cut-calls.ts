@@ -1,6 +1,6 @@
 /**
- * The four calls of a job's hot path, each with what makes it ready, what tells whether it was done, and what must be
- * true once it was cut off and made again. Every call gets a queue, a worker and ids of its own.
+ * The four calls of a job's hot path, each with its preparation, a check whether it was done, and the expected result
+ * after it was cut off and repeated. Every call gets a queue, a worker and ids of its own.
  */
 import { expect } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
@@ -8,13 +8,13 @@ import type { ClaimResult, JobStore, Settlement } from '../../src/core/ports/job
 
 export interface CutCall {
   call(jobs: JobStore): Promise<unknown>;
-  /** Whether the store has done it, seen without the proxy. */
+  /** Whether the store has done it, read without the proxy. */
   isDone(): Promise<boolean>;
-  /** One outcome, however often it was asked for. */
+  /** Expects one outcome, however often the call was made. */
   verify(answer: unknown): Promise<void>;
 }
 
-/** `truth` is the same store, reached directly. */
+/** `truth` is the same store without the proxy. */
 export type MakeReady = (truth: JobStore, name: string) => Promise<CutCall>;
 
 const LEASE_MS = 60_000;
@@ -87,12 +87,12 @@ const heartbeat: MakeReady = async (truth, name) => {
 const settle: MakeReady = async (truth, name) => {
   const jobs = await running(truth, name, 3);
   const failure = { group: 'boom', message: 'it broke', detail: null };
-  const said = [
+  const outcomes = [
     { kind: 'complete', result: '42' },
     { kind: 'fail', failure, delayMs: 0 },
     { kind: 'release', reason: 'drain' },
   ] as const;
-  const settlements = said.map((each, place) => {
+  const settlements = outcomes.map((each, place) => {
     return { ...each, id: jobs[place]?.id ?? '', token: jobs[place]?.lease?.token ?? 0 } as Settlement;
   });
   const ids = settlements.map(({ id }) => id);
@@ -103,8 +103,8 @@ const settle: MakeReady = async (truth, name) => {
       expect(answer).toMatchObject([{ state: 'done' }, { state: 'failed' }, { state: 'waiting' }]);
       expect((await truth.find(ids)).map((job) => job?.state)).toEqual(['done', 'failed', 'waiting']);
       expect((await truth.find(ids))[0]).toMatchObject({ result: '42' });
-      const endings = await Promise.all(ids.map((id) => eventsOf(truth, id)));
-      expect(endings).toEqual(['completed', 'failed', 'released'].map((event) => ['added', 'claimed', event]));
+      const histories = await Promise.all(ids.map((id) => eventsOf(truth, id)));
+      expect(histories).toEqual(['completed', 'failed', 'released'].map((event) => ['added', 'claimed', event]));
     },
   };
 };

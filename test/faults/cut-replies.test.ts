@@ -1,6 +1,6 @@
 /**
- * Each hot call over Redis, cut at every message it sends, in every way; then the same call again. It must have one
- * outcome, and the error must say the truth: `store-unavailable` only when nothing was done.
+ * Each hot call over Redis, cut off at every message it sends, in every way, and then repeated. It must have one outcome,
+ * and the error must be correct: `store-unavailable` only if nothing was done.
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { CUT_CALLS, type CutCall } from './cut-calls.ts';
 import { printFigures, until } from './fault-environment.ts';
 
 const FATES = ['drop', 'half-request', 'lose-reply', 'half-reply'] as const;
-const MOST_MESSAGES = 10;
+const MAX_MESSAGES = 10;
 const AGAIN_MS = 10_000;
 const SILENCE_MS = 1_000;
 
@@ -46,24 +46,24 @@ describeWithRedis('a call over Redis that is cut off', () => {
     return CUT_CALLS[kind]?.(truth.jobs, `${kind}-${names}`) ?? Promise.reject(new Error(`no such call: ${kind}`));
   };
 
-  it.each(Object.keys(CUT_CALLS))('has one outcome when it is made again: %s', async (kind) => {
-    const tally = new Map<string, number>();
+  it.each(Object.keys(CUT_CALLS))('has one outcome when it is repeated: %s', async (kind) => {
+    const counts = new Map<string, number>();
     for (const fate of FATES) {
-      for (const isForgetful of [false, true]) {
-        for (let place = 1; place <= MOST_MESSAGES; place++) {
-          if (isForgetful) await forgetScripts(redis.url);
+      for (const isFlushed of [false, true]) {
+        for (let place = 1; place <= MAX_MESSAGES; place++) {
+          if (isFlushed) await flushScripts(redis.url);
           const code = await cutAt(await makeReady(kind), fate, place);
           if (code === null) break;
           const key = `${fate}:${code}`;
-          tally.set(key, (tally.get(key) ?? 0) + 1);
+          counts.set(key, (counts.get(key) ?? 0) + 1);
         }
       }
     }
-    printFigures(`cut at every message: ${kind}`, Object.fromEntries(tally));
-    for (const fate of FATES) expect([...tally.keys()].join(' ')).toContain(fate);
+    printFigures(`cut at every message: ${kind}`, Object.fromEntries(counts));
+    for (const fate of FATES) expect([...counts.keys()].join(' ')).toContain(fate);
   });
 
-  /** Cuts the call at its n-th message and makes it again. Answers null when it has not so many messages. */
+  /** Cuts the call at its n-th message and repeats it. Returns null if the call has fewer messages. */
   async function cutAt(call: CutCall, fate: Fate, place: number): Promise<ErrorCode | null> {
     const isDoneBy = fate === 'lose-reply' || fate === 'half-reply';
     let seen = 0;
@@ -86,7 +86,7 @@ describeWithRedis('a call over Redis that is cut off', () => {
     return error?.code ?? null;
   }
 
-  it('among others in flight on the same connection: each has one outcome', async () => {
+  it('has one outcome among other calls on the same connection', async () => {
     const calls = await Promise.all(Array.from({ length: 20 }, (_, place) => makeReady(kindAt(place))));
     let unknown = 0;
     for (const [place, fate] of FATES.entries()) {
@@ -102,11 +102,11 @@ describeWithRedis('a call over Redis that is cut off', () => {
     expect(unknown).toBeGreaterThan(0);
   });
 
-  it('says store-unavailable while there is no way to the server, and nothing was done', async () => {
+  it('fails with store-unavailable while the server is unreachable, and nothing was done', async () => {
     const calls = await Promise.all(Object.keys(CUT_CALLS).map(makeReady));
     proxy.mode = 'down';
     const startedAt = performance.now();
-    await until('the store says that it is unavailable', AGAIN_MS, async () => {
+    await until('the calls fail with store-unavailable', AGAIN_MS, async () => {
       const errors = await Promise.all(calls.map((call) => failureOf(call.call(cutStore.jobs))));
       return errors.every((error) => error?.code === 'store-unavailable') ? true : null;
     });
@@ -114,10 +114,10 @@ describeWithRedis('a call over Redis that is cut off', () => {
     for (const call of calls) expect(await call.isDone()).toBe(false);
     proxy.mode = 'open';
     for (const call of calls) await call.verify(await again(call, cutStore.jobs));
-    printFigures('no way to the server', { calls: calls.length, 'store-unavailable': calls.length, ms });
+    printFigures('unreachable server', { calls: calls.length, 'store-unavailable': calls.length, ms });
   });
 
-  it('ends as outcome-unknown when the server is silent, and has one outcome though the first one arrives late', async () => {
+  it('fails with outcome-unknown when the server is silent, and has one outcome although the first call arrives late', async () => {
     const calls = await Promise.all(Object.keys(CUT_CALLS).map(makeReady));
     proxy.mode = 'silent';
     const startedAt = performance.now();
@@ -142,9 +142,9 @@ async function failureOf(call: Promise<unknown>): Promise<LonghaulError | null> 
   }
 }
 
-/** While the connection is being made again, a call says that nothing was done; any other error is one too many. */
+/** While the client reconnects, calls may fail with `store-unavailable`; any other error fails the test. */
 function again(call: CutCall, jobs: JobStore): Promise<unknown> {
-  return until('the call made again is answered', AGAIN_MS, async () => {
+  return until('the repeated call is answered', AGAIN_MS, async () => {
     try {
       return { answer: await call.call(jobs) };
     } catch (error) {
@@ -154,8 +154,8 @@ function again(call: CutCall, jobs: JobStore): Promise<unknown> {
   }).then(({ answer }) => answer);
 }
 
-/** As after a restart of the server: every script must be sent whole once more. */
-async function forgetScripts(url: string): Promise<void> {
+/** Flushes the scripts, as a restart of the server does: the next call must send the whole script. */
+async function flushScripts(url: string): Promise<void> {
   const client = createClient({ url });
   await client.connect();
   await client.scriptFlush();

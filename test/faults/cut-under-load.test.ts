@@ -1,7 +1,6 @@
 /**
- * Workers and a producer that reach Redis only through a proxy which cuts connections at random requests: before they
- * are done, after they are done, in their middle and in the middle of their replies, and which is slow now and then.
- * Every job is done exactly once.
+ * Workers and a producer use Redis through a proxy that cuts connections at random requests: before a request, after it,
+ * in its middle and in the middle of its reply. The proxy also delays some messages. Every job is done exactly once.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,10 +14,10 @@ import { openRandom, type SeededRandom } from './seeded-random.ts';
 
 const LOAD_MS = testSize({ small: 4_000, full: 120_000 });
 const FATES: readonly Fate[] = ['drop', 'half-request', 'lose-reply', 'lose-reply', 'half-reply'];
-/** One request in so many is the last of its connection. */
+/** On average, one request in this many is cut. */
 const CUT_ONE_IN = 25;
-const MOST_DELAY_MS = 10;
-/** Some jobs take so long that their leases must be renewed, and the renewals are cut as well. */
+const MAX_DELAY_MS = 10;
+/** Some jobs run so long that their leases must be renewed, and the heartbeats are cut too. */
 const LEASE_MS = 6_000;
 
 describeWithRedis('replies cut at random under load', () => {
@@ -29,7 +28,7 @@ describeWithRedis('replies cut at random under load', () => {
   afterAll(() => redis.stop());
 
   it(
-    'cost no job, no lease and no result',
+    'lose no job, no lease and no result',
     async () => {
       const random = openRandom();
       printSeed('cut under load', random);
@@ -55,7 +54,7 @@ describeWithRedis('replies cut at random under load', () => {
       await environment.drained(30_000);
       await environment.closeProcesses();
 
-      const { verdict, runs, marks } = await environment.findings();
+      const { verdict, runs, entries } = await environment.findings();
       const overlapMs = longestOverlapMs(runs);
       printFigures('cut under load', {
         seed: random.seed,
@@ -64,12 +63,12 @@ describeWithRedis('replies cut at random under load', () => {
         ...figuresOf(verdict),
         runs: runs.length,
         overlapMs,
-        unknown: marks.filter(({ mark, code }) => mark === 'unacked' && code === 'outcome-unknown').length,
+        unknown: entries.filter(({ type, code }) => type === 'unacked' && code === 'outcome-unknown').length,
       });
       expect(verdict).toMatchObject({ problems: [], left: 0, done: verdict.jobs });
       expect(overlapMs).toBeLessThanOrEqual(100);
       for (const fate of FATES) expect(cuts.get(fate) ?? 0).toBeGreaterThan(0);
-      // No lease ended in vain: a repeated claim got the leases that its first answer would have told of.
+      // No lease expired unused: a repeated claim returned the leases of the lost answer.
       expect(verdict.takeovers).toBe(0);
       expect(runs).toHaveLength(verdict.jobs);
     },
@@ -81,7 +80,7 @@ function cutAtRandom(proxy: CuttingProxy, random: SeededRandom): ReadonlyMap<Fat
   const cuts = new Map<Fate, number>();
   proxy.decide = () => {
     if (random.between(1, CUT_ONE_IN) > 1) return 'pass';
-    proxy.delayMs = Math.max(0, random.between(-MOST_DELAY_MS, MOST_DELAY_MS));
+    proxy.delayMs = Math.max(0, random.between(-MAX_DELAY_MS, MAX_DELAY_MS));
     const fate = random.pick(FATES);
     cuts.set(fate, (cuts.get(fate) ?? 0) + 1);
     return fate;

@@ -1,4 +1,4 @@
-/** The proxy itself, before anything is proved with it: it lets through what it must and breaks what it says. */
+/** Tests the proxy itself: it forwards messages unchanged and cuts the chosen ones. */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CuttingProxy, endOf, type Fate, openCuttingProxy } from '../support/cutting-proxy.ts';
@@ -25,7 +25,7 @@ describeWithRedis('the cutting proxy', () => {
     return proxy;
   }
 
-  it('lets everything through unchanged: many at once, large and small, also slowed down', async () => {
+  it('forwards messages unchanged: many at once, large, small and delayed ones', async () => {
     const proxy = await aProxy();
     const client = await aClient(proxy.url);
     const large = 'x\r\n$3\r\n'.repeat(100_000);
@@ -54,7 +54,7 @@ describeWithRedis('the cutting proxy', () => {
     expect(await (await aClient(redis.url)).get(key)).toBe(value);
   });
 
-  it('is silent until it is open again, and closes everything when it is down', async () => {
+  it('holds messages back while silent, and closes connections when down', async () => {
     const proxy = await aProxy();
     const client = await aClient(proxy.url);
     proxy.mode = 'silent';
@@ -67,7 +67,7 @@ describeWithRedis('the cutting proxy', () => {
     await expect(aClient(proxy.url)).rejects.toBeInstanceOf(Error);
   });
 
-  it('knows where messages end', () => {
+  it('finds the end of each message', () => {
     const messages = [
       '+OK\r\n',
       '$-1\r\n',

@@ -1,6 +1,6 @@
 /**
- * Where a proof takes place: a store that real processes add to and work on, a folder for what they ledger, and the
- * verdict over it all at the end.
+ * The environment of a fault test: a store, real producer and worker processes, a folder for their ledgers, and the
+ * verdict at the end.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,8 +19,8 @@ import {
 } from '../../src/library/index.ts';
 import { type Fixture, startFixture } from '../support/processes.ts';
 import { testSize } from '../support/test-size.ts';
-import { checkHistory, type JobStory, type Verdict } from './check-history.ts';
-import { type HandlerRun, type Mark, readMarks, runsOf } from './ledger.ts';
+import { checkHistory, type JobHistory, type Verdict } from './check-history.ts';
+import { type HandlerRun, type LedgerEntry, readLedger, runsOf } from './ledger.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export const QUEUE = 'work';
@@ -34,30 +34,30 @@ export interface FaultEnvironmentOptions {
 export interface WorkerPlan {
   readonly work?: Omit<WorkOptions, 'onEvent'>;
   readonly queues?: readonly string[];
-  /** Another way to the same store: through a proxy. */
+  /** Another address of the same store, through a proxy. */
   readonly address?: string;
   /** Claims nothing until it is sent `{ resume: true }`. */
   readonly isPaused?: boolean;
-  /** Says the start of each run on stdout too. */
-  readonly isTelling?: boolean;
+  /** Whether it reports the start of each run on stdout too. */
+  readonly reportsStarts?: boolean;
 }
 
 export interface Findings {
   readonly verdict: Verdict;
-  readonly marks: readonly Mark[];
+  readonly entries: readonly LedgerEntry[];
   readonly runs: readonly HandlerRun[];
-  readonly stories: readonly { readonly job: Job; readonly rows: readonly HistoryRow[] }[];
+  readonly histories: readonly { readonly job: Job; readonly rows: readonly HistoryRow[] }[];
 }
 
-/** Nothing is forgotten, and nothing is given up for having been killed too often: that is what is counted here. */
+/** Keeps all jobs, and never fails a job for too many crashes: the tests count them. */
 const KEEP_ALL: SettingsInput = {
   retention: { done: { count: null }, failed: { count: null } },
   maxCrashes: 1_000_000,
 };
-const LOOK_EVERY_MS = 25;
+const POLL_EVERY_MS = 25;
 /** At full size dozens of processes start at once. */
 const READY_MS = testSize({ small: 20_000, full: 180_000 });
-const STORIES_AT_ONCE = 500;
+const HISTORIES_PER_PAGE = 500;
 
 export async function openFaultEnvironment(options: FaultEnvironmentOptions): Promise<FaultEnvironment> {
   const longhaul = await connect(options.address, options.connect);
@@ -67,9 +67,9 @@ export async function openFaultEnvironment(options: FaultEnvironmentOptions): Pr
   return environment;
 }
 
-/** A folder for a SQLite store, gone after the test. */
+/** A folder for a SQLite store, deleted after the test. */
 export function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-proof-'));
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-faults-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -92,9 +92,9 @@ export class FaultEnvironment {
     this.#acked.add(id);
   }
 
-  /** Resolved when it claims jobs. */
+  /** Resolves when the worker claims jobs. */
   async startWorker(plan: WorkerPlan = {}): Promise<Fixture> {
-    const worker = await this.#start('proof-worker.mjs', { queues: [QUEUE], ...plan });
+    const worker = await this.#start('ledger-worker.mjs', { queues: [QUEUE], ...plan });
     await worker.next(({ type }) => type === 'ready', READY_MS);
     return worker;
   }
@@ -103,9 +103,9 @@ export class FaultEnvironment {
     return Promise.all(Array.from({ length: count }, () => this.startWorker(plan)));
   }
 
-  /** Resolved when it is ready to add; it begins with the next line. */
+  /** Resolves when the producer is ready; it begins with the next line of its stdin. */
   async startAdder(plan: Readonly<Record<string, unknown>>): Promise<Fixture> {
-    const adder = await this.#start('proof-adder.mjs', { queue: QUEUE, ...plan });
+    const adder = await this.#start('producer.mjs', { queue: QUEUE, ...plan });
     await adder.next(({ type }) => type === 'ready', READY_MS);
     return adder;
   }
@@ -122,19 +122,19 @@ export class FaultEnvironment {
     return this.longhaul.queue(QUEUE).count();
   }
 
-  /** Waits until no job waits or runs any more, also when the store comes back only now. */
+  /** Waits until no job waits or runs, even if the store is still unavailable at first. */
   async drained(deadlineMs: number): Promise<QueueCounts> {
-    let seen: unknown = null;
-    const what = (): string => `the queue is empty; seen last: ${JSON.stringify(seen)}`;
+    let last: unknown = null;
+    const what = (): string => `the queue is empty; last counts: ${JSON.stringify(last)}`;
     return until(what, deadlineMs, async () => {
-      const counts = await this.count().catch((error: unknown) => void (seen = String(error)));
+      const counts = await this.count().catch((error: unknown) => void (last = String(error)));
       if (counts === undefined) return null;
-      seen = counts;
+      last = counts;
       return counts.waiting + counts.running === 0 ? counts : null;
     });
   }
 
-  /** Asks the processes to close, and waits until they have. Those that were killed are gone already. */
+  /** Closes the processes and waits for their end. Killed ones have ended already. */
   async closeProcesses(): Promise<void> {
     await Promise.all(
       [...this.#fixtures].map(async (fixture) => {
@@ -145,44 +145,49 @@ export class FaultEnvironment {
     );
   }
 
-  marks(): readonly Mark[] {
-    return readMarks(this.#ledger);
+  ledgerEntries(): readonly LedgerEntry[] {
+    return readLedger(this.#ledger);
   }
 
-  /** Everything that can be said once all is over. */
+  /** The verdict and its evidence, after all processes have ended. */
   async findings(): Promise<Findings> {
-    const [marks, stories] = [this.marks(), await this.#stories()];
-    const runs = runsOf(marks);
-    const isOk = ({ mark, kind, answer }: Mark) => mark === 'answered' && kind === 'complete' && answer === 'ok';
+    const [entries, histories] = [this.ledgerEntries(), await this.#histories()];
+    const runs = runsOf(entries);
+    const isOk = ({ type, kind, answer }: LedgerEntry) => type === 'answered' && kind === 'complete' && answer === 'ok';
     const verdict = checkHistory({
-      acked: [...this.#acked, ...marks.filter(({ mark }) => mark === 'acked').map(({ id = '' }) => id)],
-      unanswered: marks.filter(({ mark }) => mark === 'asked').map(({ id = '' }) => id),
-      stories,
+      acked: [...this.#acked, ...entries.filter(({ type }) => type === 'acked').map(({ id = '' }) => id)],
+      unanswered: entries.filter(({ type }) => type === 'asked').map(({ id = '' }) => id),
+      histories,
       runs,
-      accepted: marks.filter(isOk).map(({ id = '', token = 0 }) => ({ id, token })),
+      accepted: entries.filter(isOk).map(({ id = '', token = 0 }) => ({ id, token })),
     });
-    await this.#agree(stories);
-    return { verdict, marks, runs, stories };
+    await this.#checkCounts(histories);
+    return { verdict, entries, runs, histories };
   }
 
-  /** The store's own counts are those of its jobs. */
-  async #agree(stories: readonly JobStory[]): Promise<void> {
+  /** Expects the store's counts to equal the number of its jobs. */
+  async #checkCounts(histories: readonly JobHistory[]): Promise<void> {
     const counts = await this.count();
-    const found = (state: Job['state']) => stories.filter(({ job }) => job.state === state).length;
+    const found = (state: Job['state']) => histories.filter(({ job }) => job.state === state).length;
     const states = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
     expect(counts).toMatchObject(Object.fromEntries(states.map((state) => [state, found(state)])));
   }
 
-  async #stories(): Promise<Findings['stories']> {
+  async #histories(): Promise<Findings['histories']> {
     const { jobs } = this.longhaul.store;
-    const stories: { job: Job; rows: readonly HistoryRow[] }[] = [];
+    const histories: { job: Job; rows: readonly HistoryRow[] }[] = [];
     for (let after: string | null | undefined; after !== null; ) {
-      const page = await jobs.list({ queue: QUEUE, order: 'newest', limit: STORIES_AT_ONCE, ...(after && { after }) });
-      const histories = await Promise.all(page.jobs.map(({ id }) => jobs.history(id)));
-      page.jobs.forEach((job, place) => stories.push({ job, rows: histories[place] ?? [] }));
+      const page = await jobs.list({
+        queue: QUEUE,
+        order: 'newest',
+        limit: HISTORIES_PER_PAGE,
+        ...(after && { after }),
+      });
+      const rows = await Promise.all(page.jobs.map(({ id }) => jobs.history(id)));
+      page.jobs.forEach((job, place) => histories.push({ job, rows: rows[place] ?? [] }));
       after = page.next;
     }
-    return stories;
+    return histories;
   }
 
   async close(): Promise<void> {
@@ -191,37 +196,37 @@ export class FaultEnvironment {
   }
 }
 
-/** Looks until there is something to see. */
+/** Polls until the result is not null. */
 export async function until<T>(
   what: string | (() => string),
   deadlineMs: number,
-  look: () => Promise<T | null> | T | null,
+  poll: () => Promise<T | null> | T | null,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
-    const seen = await look();
-    if (seen !== null) return seen;
+    const result = await poll();
+    if (result !== null) return result;
     if (performance.now() > deadline)
       throw new Error(`not in ${deadlineMs} ms: ${typeof what === 'string' ? what : what()}`);
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_EVERY_MS);
   }
 }
 
-/** The counts of a verdict, for the line of figures. */
+/** Returns the counts of a verdict for the line of figures. */
 export function figuresOf({ problems, ...counts }: Verdict): Readonly<Record<string, number>> {
   return { ...counts, problems: problems.length };
 }
 
-/** Said before a run begins, so that one which never ends can be had again too. */
-export function printSeed(proof: string, { seed }: SeededRandom): void {
-  process.stdout.write(`\nseed: ${proof}: ${seed}\n`);
+/** Prints the seed before a run begins, so that a run that hangs can be repeated too. */
+export function printSeed(title: string, { seed }: SeededRandom): void {
+  process.stdout.write(`\nseed: ${title}: ${seed}\n`);
 }
 
-/** One line a proof, so that a run can be read at a glance and kept in a document. */
-export function printFigures(proof: string, figures: Readonly<Record<string, string | number>>): void {
-  const words = Object.entries(figures).map(([name, value]) => {
+/** Prints one line per test, for the test report. */
+export function printFigures(title: string, figures: Readonly<Record<string, string | number>>): void {
+  const parts = Object.entries(figures).map(([name, value]) => {
     const shown = typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(1) : String(value);
     return `${name}=${shown}`;
   });
-  process.stdout.write(`\nfigures: ${proof}: ${words.join(' ')}\n`);
+  process.stdout.write(`\nfigures: ${title}: ${parts.join(' ')}\n`);
 }

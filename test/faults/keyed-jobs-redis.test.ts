@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openFaultEnvironment } from './fault-environment.ts';
-import { KEYED_JOBS_MS, KEYED_SETTINGS, keepKeysApart } from './keyed-jobs.ts';
+import { KEYED_JOBS_MS, KEYED_SETTINGS, runKeyedJobs } from './keyed-jobs.ts';
 
 describeWithRedis('over Redis', () => {
   let redis: RedisServer;
@@ -12,10 +12,10 @@ describeWithRedis('over Redis', () => {
   afterAll(() => redis.stop());
 
   it(
-    'a limit of one a key holds whoever is killed, every key gets on, and all slots come back',
+    'a limit of one job per key holds while workers are killed, every key makes progress, and all slots are freed',
     async () => {
       const connect = { namespace: `keyed-${randomUUID()}` };
-      await keepKeysApart(
+      await runKeyedJobs(
         await openFaultEnvironment({ address: redis.url, connect, settings: KEYED_SETTINGS }),
         'Redis',
       );

@@ -1,7 +1,7 @@
 /**
- * Three nodes on one Redis, killed with -9 at random under load while scripts run: nothing is lost, no two copies of a job
- * overlap by more than the grace, nothing is accepted twice, and with one of them dead for good the logs and files of all
- * that was done are read from each of the others.
+ * Three nodes on one Redis, killed with -9 at random under load while scripts run: no job is lost, two runs of a job overlap
+ * by no more than the grace, and no result is accepted twice. With one node dead, logs and files of all jobs can be read
+ * from each of the others.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,15 +17,15 @@ import { checkHistory } from './check-history.ts';
 import { figuresOf, printFigures, printSeed } from './fault-environment.ts';
 import { openRandom, type SeededRandom } from './seeded-random.ts';
 
-const RAGE_MS = testSize({ small: 20_000, full: 120_000 });
+const FAULTS_MS = testSize({ small: 20_000, full: 120_000 });
 const DRAIN_MS = 120_000;
 const LEASE_MS = 2_000;
 const GRACE_MS = 1_000;
-/** What a busy machine needs to have a process of its own look at the clock. */
+/** How late a process may read the clock on a busy machine. */
 const LATE_MS = 500;
 const SETTINGS = { concurrency: 3, lease: LEASE_MS, heartbeat: LEASE_MS / 4, grace: GRACE_MS, maxCrashes: 1_000 };
 
-/** Says ten times a second that it lives; what it prints and makes tells of the attempt. No process is forked for it. */
+/** Writes a ledger line ten times a second, without a fork. Its log and output contain the job id. */
 const scriptFor = (ledger: string) => `
 exec 9<><(:)
 say() { read -r up _ < /proc/uptime; echo "$1 $LONGHAUL_JOB_ID $LONGHAUL_ATTEMPT $up" >> ${ledger}; }
@@ -44,20 +44,20 @@ describeWithRedis('three nodes on one Redis', () => {
     async () => {
       const random = openRandom();
       printSeed('killed nodes, Redis', random);
-      const world = await openWorld();
-      const { nodes, longhaul } = world;
+      const cluster = await openCluster();
+      const { nodes, longhaul } = cluster;
       await Promise.all(nodes.map((node) => node.start()));
-      const endAt = performance.now() + RAGE_MS;
-      const [added, kills] = await Promise.all([produce(nodes, endAt, random), rage(world, endAt, random)]);
+      const endAt = performance.now() + FAULTS_MS;
+      const [added, kills] = await Promise.all([produce(nodes, endAt, random), killNodes(cluster, endAt, random)]);
       await drained(longhaul, added);
       const dead = random.pick(nodes);
       await dead.kill();
 
       const living = nodes.filter((node) => node !== dead);
-      const stories = await Promise.all(added.map(({ id }) => storyOf(longhaul, id)));
-      const verdict = checkHistory({ acked: added.map(({ id }) => id), stories });
-      const overlapMs = longestOverlapMs(readFileSync(world.ledger, 'utf8'));
-      const unreadable = await unreadableOf(living, added, stories);
+      const histories = await Promise.all(added.map(({ id }) => historyOf(longhaul, id)));
+      const verdict = checkHistory({ acked: added.map(({ id }) => id), histories });
+      const overlapMs = longestOverlapMs(readFileSync(cluster.ledger, 'utf8'));
+      const unreadable = await unreadableOf(living, added, histories);
       const figures = {
         seed: random.seed,
         ...figuresOf(verdict),
@@ -70,14 +70,14 @@ describeWithRedis('three nodes on one Redis', () => {
       expect(verdict).toMatchObject({ problems: [], left: 0, done: added.length });
       expect(overlapMs).toBeLessThanOrEqual(GRACE_MS + LATE_MS);
       expect(unreadable).toEqual([]);
-      // Without these the run has proved nothing, whatever it found.
+      // Without kills and reruns the test proves nothing.
       expect(Math.min(kills, verdict.reruns, added.length)).toBeGreaterThan(0);
     },
-    RAGE_MS + DRAIN_MS + 60_000,
+    FAULTS_MS + DRAIN_MS + 60_000,
   );
 });
 
-async function openWorld() {
+async function openCluster() {
   const redis = await startRedis();
   const longhaul = await openStore(redis.url);
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-nodes-'));
@@ -94,8 +94,8 @@ async function openWorld() {
   return { longhaul, nodes, ledger };
 }
 
-/** One at a time, which comes back: of two copies of a file one is always on a node that lives. */
-async function rage(
+/** Kills and restarts one node at a time: one of the two copies of a file is always on a live node. */
+async function killNodes(
   { nodes, longhaul }: { readonly nodes: readonly NodeBench[]; readonly longhaul: Longhaul },
   endAt: number,
   random: SeededRandom,
@@ -103,17 +103,17 @@ async function rage(
   let kills = 0;
   for (; performance.now() < endAt; kills += 1) {
     await sleep(random.between(1_500, 4_000));
-    const node = kills === 0 ? await busyOne(nodes, longhaul) : random.pick(nodes);
+    const node = kills === 0 ? await busyNode(nodes, longhaul) : random.pick(nodes);
     await node.kill();
-    // The first for longer than a lease, so that others take over; some come back in time to go on with their own.
+    // The first node stays down longer than a lease, so that others take over. Some return in time to adopt their scripts.
     await sleep(kills === 0 ? LEASE_MS * 1.5 : random.between(0, LEASE_MS * 1.5));
     await node.start();
   }
   return kills;
 }
 
-/** A node that runs a job at this moment: what it leaves behind must be run again. */
-async function busyOne(nodes: readonly NodeBench[], longhaul: Longhaul): Promise<NodeBench> {
+/** Returns a node that runs a job at this moment: another node must run that job again. */
+async function busyNode(nodes: readonly NodeBench[], longhaul: Longhaul): Promise<NodeBench> {
   const find = async () => {
     const busy = (await longhaul.workers()).filter(({ running }) => running.length > 0).map(({ pid }) => pid);
     return nodes.find(({ served }) => busy.includes(served.pid));
@@ -126,7 +126,7 @@ interface Added {
   readonly output: string;
 }
 
-/** Every third job has a file. Each is added until somebody says that it is there. */
+/** Every third job has a file. Each add is repeated until a node confirms it. */
 async function produce(nodes: readonly NodeBench[], endAt: number, random: SeededRandom): Promise<readonly Added[]> {
   const added: Added[] = [];
   for (let number = 1; performance.now() < endAt; number += 1) {
@@ -161,22 +161,22 @@ async function drained(longhaul: Longhaul, added: readonly Added[]): Promise<voi
   );
 }
 
-async function storyOf({ store }: Longhaul, id: string) {
+async function historyOf({ store }: Longhaul, id: string) {
   const [[job], rows] = [await store.jobs.find([id]), await store.jobs.history(id)];
   if (job === null || job === undefined) throw new Error(`job ${id} is lost`);
   return { job, rows };
 }
 
-/** What a living node does not answer as it should, of each job's last log and of what it made. */
+/** Returns the logs and outputs that a live node does not serve correctly. */
 async function unreadableOf(
   living: readonly NodeBench[],
   added: readonly Added[],
-  stories: readonly { readonly job: { readonly id: string; readonly attempt: number } }[],
+  histories: readonly { readonly job: { readonly id: string; readonly attempt: number } }[],
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const node of living)
     for (const [place, { id, output }] of added.entries()) {
-      const attempt = stories[place]?.job.attempt ?? 0;
+      const attempt = histories[place]?.job.attempt ?? 0;
       const log = await node.get(`/api/jobs/${id}/attempts/${attempt}/log`);
       if (log.status !== 200 || !log.text.startsWith(`begun ${id}\n`) || !log.text.endsWith(`ended ${id}\n`))
         wrong.push(`${node.name}: log of ${id}: ${log.status} ${log.text.slice(-200)}`);
@@ -187,7 +187,7 @@ async function unreadableOf(
   return wrong;
 }
 
-/** By the scripts' own words: from when each began to when it was last seen alive. */
+/** From the ledger of the scripts: a run lasts from its first to its last line. */
 function longestOverlapMs(ledger: string): number {
   const runs = new Map<string, { id: string; from: number; to: number }>();
   for (const line of ledger.split('\n').slice(0, -1)) {

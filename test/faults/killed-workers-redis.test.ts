@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, it } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { openFaultEnvironment } from './fault-environment.ts';
-import { fenceTheFrozen, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './killed-workers.ts';
+import { fenceFrozenWorker, KILLED_WORKERS_MS, LEASE_MS, surviveKills } from './killed-workers.ts';
 
 describeWithRedis('over Redis', () => {
   let redis: RedisServer;
@@ -11,7 +11,7 @@ describeWithRedis('over Redis', () => {
   });
   afterAll(() => redis.stop());
 
-  /** Each try in a namespace of its own: what an earlier one left would be held against it. */
+  /** Each try has a namespace of its own, without the jobs of an earlier one. */
   const aFaultEnvironment = (name: string) =>
     openFaultEnvironment({
       address: redis.url,
@@ -20,14 +20,14 @@ describeWithRedis('over Redis', () => {
     });
 
   it.each(['running', 'done'] as const)(
-    'a worker frozen just before it settles is refused when its job is %s elsewhere, and what it said is kept',
+    'the settlement of a frozen worker is refused and kept when its job is %s elsewhere',
     async (otherIs) => {
-      await fenceTheFrozen(await aFaultEnvironment(`frozen-${otherIs}`), 'Redis', otherIs);
+      await fenceFrozenWorker(await aFaultEnvironment(`frozen-${otherIs}`), 'Redis', otherIs);
     },
   );
 
   it(
-    'workers killed at random lose nothing and finish nothing twice',
+    'workers killed at random lose no job and complete none twice',
     async () => {
       await surviveKills(await aFaultEnvironment('killed'), 'Redis');
     },

@@ -1,6 +1,6 @@
 /**
- * What a failover can lose, on purpose: a replica that no longer hears its primary is promoted. Without confirmation
- * by replicas all that came since is gone, as docs/redis.md says; and yet no token and no version is given twice.
+ * What a failover can lose: a replica that is disconnected from its primary is promoted. Without confirmation by replicas,
+ * later writes are lost, as docs/redis.md states. Still, no token and no record version is given twice.
  */
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openRedisStore, type RedisStore } from '../../src/stores/redis/index.ts';
@@ -31,7 +31,7 @@ describeWithRedis('a replica that was cut off from its primary, promoted', () =>
     return store;
   }
 
-  /** From now on the replica hears nothing any more, and keeps what it has. */
+  /** Disconnects the replica, which keeps its data. */
   const cutOff = (): Promise<string> => ask(replica.port, 'REPLICAOF 127.0.0.1 1');
 
   async function promote(): Promise<void> {
@@ -39,7 +39,7 @@ describeWithRedis('a replica that was cut off from its primary, promoted', () =>
     await ask(replica.port, 'REPLICAOF NO ONE');
   }
 
-  it('has lost what was acked as local, and gives no token and no version a second time', async () => {
+  it('has lost writes with durability local, and gives no token and no version twice', async () => {
     const store = await open(primary, 'replicated:1');
     await store.jobs.add([aJob('kept')]);
     await cutOff();
@@ -61,12 +61,12 @@ describeWithRedis('a replica that was cut off from its primary, promoted', () =>
     expect(again.ok && put.ok && again.version > put.version).toBe(true);
   });
 
-  it('has nothing that was never confirmed, and all that was', async () => {
+  it('has all confirmed writes, and no unconfirmed ones', async () => {
     const store = await open(primary, 'replicated:1');
     await store.jobs.add([aJob('kept')]);
     await cutOff();
     await expect(store.jobs.add([aJob('unknown')])).rejects.toMatchObject({ code: 'outcome-unknown' });
-    // Made again there is nothing left to write, and on a new connection; it is confirmed no more than before.
+    // The repeat on a new connection writes nothing, and is not confirmed either.
     const again = await open(primary, 'replicated:1');
     await expect(again.jobs.add([aJob('unknown')])).rejects.toMatchObject({ code: 'outcome-unknown' });
     await promote();
@@ -74,13 +74,13 @@ describeWithRedis('a replica that was cut off from its primary, promoted', () =>
     expect(await after.jobs.find(['kept', 'unknown'])).toMatchObject([{ id: 'kept' }, null]);
   });
 
-  it('goes on above all tokens though it was started empty, where somebody remembers', async () => {
+  it('continues above all given tokens after a flush, if a client remembers them', async () => {
     const store = await open(primary, 'local');
     await store.jobs.add([aJob('a')]);
     const [first] = (await store.jobs.claim(claimOf('w1'))).jobs;
     await ask(primary.port, 'FLUSHALL');
     await ask(primary.port, 'CLIENT KILL TYPE normal');
-    await until('the way stands again', 10_000, () =>
+    await until('the client is connected again', 10_000, () =>
       store.jobs.add([aJob('a')]).then(
         () => true,
         () => null,

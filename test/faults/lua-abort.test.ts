@@ -1,8 +1,8 @@
 /**
- * A script that is stopped between two of its writes: Redis takes nothing back, so the next call must put it right.
+ * A Lua script that is aborted between two of its writes: Redis rolls nothing back, so the next call must repair the keys.
  *
- * Every changing script is stopped before its first write, its second, and so on. Then either the same call is made
- * again, or somebody else comes by; in both cases every key must fit every other, and nothing may be done twice.
+ * Every changing script is aborted before its first write, its second, and so on. Then either the same call is repeated, or
+ * another call is made. In both cases all keys must be consistent, and no effect may occur twice.
  */
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { describeWithRedis, type RedisServer, startRedis } from '../support/redi
 import { testSize } from '../support/test-size.ts';
 import { LIMIT_SCENARIOS } from './abort-limits.ts';
 import { SCENARIOS, type Scenario } from './abort-scenarios.ts';
-import { findMisfits } from './redis-keys.ts';
+import { findInconsistencies } from './redis-keys.ts';
 
 const WRITE = 'local function write(...)\n  return call(...)\nend';
 const CASES = [...SCENARIOS, ...LIMIT_SCENARIOS].map((scenario) => ({
@@ -31,8 +31,8 @@ let namespaces = 0;
 
 const TRAP = 'which-write';
 
-/** The text of a script is put together of files, and is asked for thousands of times. */
-function once(textOf: (name: ScriptName) => string): (name: ScriptName) => string {
+/** Caches script texts: they are assembled from files, and used thousands of times. */
+function cached(textOf: (name: ScriptName) => string): (name: ScriptName) => string {
   const known = new Map<ScriptName, string>();
   return (name) => {
     const text = known.get(name) ?? textOf(name);
@@ -41,10 +41,10 @@ function once(textOf: (name: ScriptName) => string): (name: ScriptName) => strin
   };
 }
 
-const plain = once(scriptText);
+const plain = cached(scriptText);
 
-/** The script with a trap before the write whose number is kept under a key: one text, however many writes it is tried with. */
-const withTrap = once((name) => {
+/** Returns the script with a trap before one of its writes. A key holds the number of the write, so one text serves all. */
+const withTrap = cached((name) => {
   const parts = scriptText(name).split(WRITE);
   expect(parts).toHaveLength(2);
   const trap = "if written == stop then error('stopped before write ' .. written) end";
@@ -55,14 +55,14 @@ const withTrap = once((name) => {
 
 const loaded = new Map<string, Promise<string>>();
 
-/** Sent whole once, and by its hash from then on. */
+/** Loads a script once; later calls use its hash. */
 function hashOf(text: string): Promise<string> {
   const known = loaded.get(text) ?? client.scriptLoad(text);
   loaded.set(text, known);
   return known;
 }
 
-/** A namespace of its own, and the ports over scripts whose texts are in our hands. */
+/** A namespace of its own, and the ports over scripts whose text the test chooses. */
 class Trial {
   readonly bench: Workbench;
   readonly #namespace: string;
@@ -101,11 +101,11 @@ class Trial {
     }
   }
 
-  misfits(): Promise<string[]> {
-    return findMisfits((args) => client.sendCommand([...args]), this.#namespace);
+  inconsistencies(): Promise<string[]> {
+    return findInconsistencies((args) => client.sendCommand([...args]), this.#namespace);
   }
 
-  /** What there is in the end, without the numbers that a stopped try uses up. */
+  /** The final content of the store, without the numbers that an aborted call uses up. */
   async end(): Promise<unknown> {
     const { jobs } = this.bench;
     const found = [...(await jobs.list({ order: 'newest', limit: 100 })).jobs].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -121,30 +121,30 @@ class Trial {
   }
 }
 
-/** A change that is made again is remembered again. */
+/** A repeated change adds a history row again. */
 const withoutRepeats = (rows: readonly HistoryRow[]): readonly HistoryRow[] =>
   rows.filter(({ event }, at) => event !== rows[at - 1]?.event || event !== 'changed');
 
 const withoutNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'token' || key === 'seq' ? 0 : each)));
 
-/** At the small size the first write, and then every third from one that is drawn anew each time. */
+/** At the small size: the first write, and then every third from a random one on. */
 const STRIDE = testSize({ small: 3, full: 1 });
 
-/** Stopped before one of its writes after the other, each on a fresh namespace; over when the call has no such write any more. */
-async function* stoppedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {
+/** Aborts the call before one write after the other, each in a new namespace; ends when the call has no further write. */
+async function* abortedTrials(scenario: Scenario): AsyncGenerator<{ trial: Trial; n: number }> {
   const second = 2 + Math.floor(Math.random() * STRIDE);
   for (let n = 1; ; n = n === 1 ? second : n + STRIDE) {
     const trial = await Trial.prepare(scenario);
     await client.set(TRAP, n);
-    const words = await trial.call(withTrap).then(() => null, String);
-    if (words === null) return expect(n, 'a call that writes nothing proves nothing').toBeGreaterThan(1);
-    expect(words).toContain(`stopped before write ${n}`);
+    const error = await trial.call(withTrap).then(() => null, String);
+    if (error === null) return expect(n, 'the call must write').toBeGreaterThan(1);
+    expect(error).toContain(`stopped before write ${n}`);
     yield { trial, n };
   }
 }
 
-describeWithRedis('a script that is stopped before one of its writes', () => {
+describeWithRedis('a script that is aborted before one of its writes', () => {
   beforeAll(async () => {
     server = await startRedis();
     client = createClient({ url: server.url, RESP: 2 });
@@ -156,29 +156,29 @@ describeWithRedis('a script that is stopped before one of its writes', () => {
     await server.stop();
   });
 
-  it('is tried for every script that changes something', () => {
+  it('is tested for every script that writes', () => {
     expect(new Set(SCENARIOS.map(({ name }) => name))).toEqual(new Set(CHANGING_SCRIPTS));
   });
 
-  it.each(CASES)('$title: is put right by the same call, made again', async ({ scenario }) => {
+  it.each(CASES)('$title: is repaired by the repeated call', async ({ scenario }) => {
     const whole = await Trial.prepare(scenario);
     const answer = withoutNumbers(await whole.call());
     const end = await whole.end();
-    expect(await whole.misfits()).toEqual([]);
-    for await (const { trial, n } of stoppedTrials(scenario)) {
+    expect(await whole.inconsistencies()).toEqual([]);
+    for await (const { trial, n } of abortedTrials(scenario)) {
       const again = withoutNumbers(await trial.call());
-      expect(await trial.misfits(), `before write ${n}`).toEqual([]);
+      expect(await trial.inconsistencies(), `before write ${n}`).toEqual([]);
       expect(await trial.end(), `before write ${n}`).toEqual(end);
-      if (scenario.answersAlike) expect(again, `before write ${n}`).toEqual(answer);
+      if (scenario.repeatsAnswer) expect(again, `before write ${n}`).toEqual(answer);
     }
   });
 
   it.each(CASES.filter(({ scenario }) => !scenario.isClosed))(
-    '$title: is put right by whoever comes by',
+    '$title: is repaired by another call',
     async ({ scenario }) => {
-      for await (const { trial, n } of stoppedTrials(scenario)) {
+      for await (const { trial, n } of abortedTrials(scenario)) {
         await trial.bench.jobs.maintain({ limit: 1_000 });
-        expect(await trial.misfits(), `before write ${n}`).toEqual([]);
+        expect(await trial.inconsistencies(), `before write ${n}`).toEqual([]);
       }
     },
   );

@@ -1,4 +1,4 @@
-/** Calls of the scripts by which a store moves house, for lua-abort.test.ts. */
+/** Calls of the Lua scripts of a store migration, for lua-abort.test.ts. */
 import {
   type MigrationPort,
   MOVED_PARTS,
@@ -19,7 +19,7 @@ const TARGET: Standing = {
   left: [],
 };
 
-/** What was read of a store before it was emptied, to be written back. */
+/** The content of a store before it was cleared, to be written back. */
 const batches = new WeakMap<Workbench, readonly MovedBatch[]>();
 
 async function readAll(migration: MigrationPort): Promise<readonly MovedBatch[]> {
@@ -29,8 +29,8 @@ async function readAll(migration: MigrationPort): Promise<readonly MovedBatch[]>
   return parts.map((each) => ({ move: 'm', gone: [], numbers, done: null, ...each }));
 }
 
-/** Over a store that has something of everything. */
-export function movingScenarios(fill: Scenario['prepare']): readonly Scenario[] {
+/** `fill` adds data of every kind to the store. */
+export function migrationScenarios(fill: Scenario['prepare']): readonly Scenario[] {
   const asTarget: Scenario['prepare'] = async (bench) => {
     await fill(bench);
     batches.set(bench, await readAll(bench.store.migration));
@@ -41,14 +41,14 @@ export function movingScenarios(fill: Scenario['prepare']): readonly Scenario[] 
       name: 'moving-stand',
       prepare: fill,
       call: (bench) => bench.store.migration.stand(TARGET, null),
-      answersAlike: true,
+      repeatsAnswer: true,
       isClosed: true,
     },
     {
       name: 'moving-clear',
       prepare: asTarget,
       call: (bench) => bench.store.migration.clear('m').then(() => null),
-      answersAlike: true,
+      repeatsAnswer: true,
       isClosed: true,
     },
     {
@@ -61,7 +61,7 @@ export function movingScenarios(fill: Scenario['prepare']): readonly Scenario[] 
         for (const batch of batches.get(bench) ?? []) await bench.store.migration.write(batch);
         return null;
       },
-      answersAlike: true,
+      repeatsAnswer: true,
       isClosed: true,
     },
   ];

@@ -1,6 +1,6 @@
 /**
- * One worker cut off from Redis while others reach it. With `stop` its handler is gone before another begins the same
- * job; with `continue` it goes on, and its completion is refused and kept as a late word.
+ * One worker is cut off from Redis while others reach it. With `stop`, its handler ends before another worker starts the
+ * same job. With `continue`, it runs on, and its completion is refused and kept as late.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ import { openCuttingProxy, type ProxyMode } from '../support/cutting-proxy.ts';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 import { testSize } from '../support/test-size.ts';
 import { figuresOf, openFaultEnvironment, printFigures, until } from './fault-environment.ts';
-import { longestOverlapMs, type Mark, monotonicMs } from './ledger.ts';
+import { type LedgerEntry, longestOverlapMs, monotonicMs } from './ledger.ts';
 
 const LEASE_MS = 2_000;
 const JOBS = 4;
@@ -22,7 +22,7 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
   afterAll(() => redis.stop());
 
   it.each(['stop', 'continue'] as const)(
-    'is told to %s, whether its way is silent or closed, and each job has one result',
+    'follows onUnreachable: %s on a silent and on a closed connection, and each job has one result',
     async (policy) => {
       for (let round = 0; round < ROUNDS; round++) {
         await Promise.all(
@@ -47,22 +47,22 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
     ]);
     for (let place = 0; place < JOBS; place++)
       await environment.add(`cut-${place}`, { ms: 3 * LEASE_MS, againMs: LEASE_MS / 2 });
-    const starts = () => environment.marks().filter(({ mark }) => mark === 'start').length;
+    const starts = () => environment.ledgerEntries().filter(({ type }) => type === 'start').length;
     await until('its jobs run', 30_000, () => (starts() === JOBS ? true : null));
     const cutAt = monotonicMs();
     proxy.mode = mode;
     near.send({ resume: true });
-    await until('another has begun them', 30_000, () => (starts() === 2 * JOBS ? true : null));
+    await until('another worker has started them', 30_000, () => (starts() === 2 * JOBS ? true : null));
     await environment.drained(20_000);
-    // The way stays closed until the one that was cut off is through with them, told or not.
-    const isOver = ({ mark, pid }: Mark): boolean => pid === far.pid && (mark === 'end' || mark === 'aborted');
-    await until('its own copies are over', 20_000, () =>
-      environment.marks().filter(isOver).length === JOBS ? true : null,
+    // The connection stays cut until the handlers of the isolated worker have ended.
+    const isOver = ({ type, pid }: LedgerEntry): boolean => pid === far.pid && (type === 'end' || type === 'aborted');
+    await until('its own runs have ended', 20_000, () =>
+      environment.ledgerEntries().filter(isOver).length === JOBS ? true : null,
     );
     proxy.mode = 'open';
-    const isTold = ({ mark, pid }: Mark): boolean => pid === far.pid && mark === 'answered';
-    await until('it is told that it came too late', 20_000, () =>
-      environment.marks().filter(isTold).length === JOBS ? true : null,
+    const isAnswered = ({ type, pid }: LedgerEntry): boolean => pid === far.pid && type === 'answered';
+    await until('its late settlements are answered', 20_000, () =>
+      environment.ledgerEntries().filter(isAnswered).length === JOBS ? true : null,
     );
     await environment.closeProcesses();
 
@@ -79,7 +79,7 @@ describeWithRedis('a worker that is cut off from Redis while others are not', ()
     });
     expect(verdict).toMatchObject({ problems: [], left: 0, done: JOBS, takeovers: JOBS });
     expect(takenOverMs).toBeLessThanOrEqual(LEASE_MS + 2_000);
-    for (const run of first ?? []) expect(run.ending).toBe(policy === 'stop' ? 'aborted' : 'end');
+    for (const run of first ?? []) expect(run.outcome).toBe(policy === 'stop' ? 'aborted' : 'end');
     expect(verdict.fencedLate).toBe(JOBS);
     if (policy === 'stop') expect(overlapMs).toBeLessThanOrEqual(0);
   }

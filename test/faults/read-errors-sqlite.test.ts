@@ -1,6 +1,6 @@
 /**
- * A disk whose reads fail for moments under a SQLite store (errors of the system call, by LD_PRELOAD): what handlers
- * did counts. No job fails for it, and none runs twice.
+ * A disk whose reads fail for moments under a SQLite store (errors of the system call, by LD_PRELOAD): no job fails
+ * because of it, and none runs twice.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ const WHOLE_MS = 40;
 const source = join(import.meta.dirname, '..', 'fixtures', 'read-errors.c');
 const canCompile = spawnSync('cc', ['--version']).status === 0;
 
-// Without a compiler there is nothing to load before the C library.
+// The library for LD_PRELOAD needs a compiler.
 describe.skipIf(!canCompile)('a disk whose reads fail for moments', () => {
-  it('costs no settlement: every job is done, after one run of its handler', async () => {
+  it('loses no settlement: every job is done after one run of its handler', async () => {
     const folder = aFolder();
     const path = join(folder, 'store.db');
     const [shim, flag] = [join(folder, 'read-errors.so'), join(folder, 'broken')];
     execFileSync('cc', ['-shared', '-fPIC', '-o', shim, source, '-ldl']);
     await addJobs(path);
-    // The worker has read nothing yet, so that it reads page after page from the disk.
+    // A new process has no pages in memory, so the worker reads them from the disk.
     const worker = await startFixture('read-errors.mjs', [folder], { env: { LD_PRELOAD: shim, READ_ERRORS: flag } });
     const runs = () => worker.messages.filter(({ type }) => type === 'run').length;
     await worker.next(({ type }) => type === 'ready');

@@ -1,50 +1,54 @@
 /**
- * How long it took from the kill of a worker until the next attempt of a job that it held had begun. Pure.
+ * Computes the time from the kill of a worker until the next attempt of its jobs starts. Pure.
  *
- * Counted is the time in which somebody could have taken it. So three things are taken off: what a job must wait by rule
- * because it crashed before; a time in which nobody could write to the store at all (a process that stands still in the
- * middle of a commit locks a SQLite file); and the time in which the process that took it stood still itself.
+ * Only the time in which another worker could have claimed the job counts. Three times are excluded: the delay after
+ * earlier crashes; a time in which no process could write to the store (a process that is stopped during a commit locks a
+ * SQLite file); and the time in which the next worker was stopped itself.
  */
 
 import type { HistoryRow } from '../../src/core/job/history.ts';
 import { crashDelayMs } from '../../src/core/lifecycle/backoff.ts';
 import type { Findings } from './fault-environment.ts';
-import type { Harm } from './ledger.ts';
+import type { InjectedFaults } from './ledger.ts';
 
 export interface Recovery {
   readonly ms: number;
-  /** From the kill until the lease was overtaken, until the next claim, until the next start, as the clock has it. */
+  /** From the kill until the lease was lost, until the next claim, and until the next start, by the clock. */
   readonly parts: string;
 }
 
 export interface Recoveries {
-  /** The shortest first. */
+  /** Shortest first. */
   readonly all: readonly Recovery[];
-  /** Leases that were lost though nobody killed or stopped their worker. */
+  /** Leases that were lost although their worker was not killed or stopped. */
   readonly lostAlive: number;
 }
 
-/** Under this load somebody writes every few milliseconds; such a gap means that nobody could. */
+/** Under this load, some process writes every few milliseconds; such a gap means that none could. */
 const SILENCE_MS = 500;
 
-/** `epochOffset` turns the machine's monotonic clock into the store's time. */
-export function recoveriesOf({ stories, marks, runs }: Findings, harm: Harm, epochOffset: number): Recoveries {
-  const pidOf = new Map(marks.flatMap(({ worker, pid }) => (worker === undefined ? [] : [[worker, pid] as const])));
+/** `epochOffset` converts the monotonic clock into the store's time. */
+export function recoveriesOf(
+  { histories, entries, runs }: Findings,
+  faults: InjectedFaults,
+  epochOffset: number,
+): Recoveries {
+  const pidOf = new Map(entries.flatMap(({ worker, pid }) => (worker === undefined ? [] : [[worker, pid] as const])));
   const startOf = new Map(runs.map((run) => [`${run.id} ${run.attempt}`, run.startedAt]));
-  const writes = stories.flatMap(({ rows }) => rows.map(({ at }) => at - epochOffset)).sort((a, b) => a - b);
+  const writes = histories.flatMap(({ rows }) => rows.map(({ at }) => at - epochOffset)).sort((a, b) => a - b);
   const all: Recovery[] = [];
   let lostAlive = 0;
-  for (const { job, rows } of stories) {
+  for (const { job, rows } of histories) {
     for (const [crash, lost] of eventsOf(rows, 'lost').entries()) {
       const pid = pidOf.get(lost.by ?? '') ?? 0;
-      const killedAt = harm.killedAt.get(pid);
-      if (killedAt === undefined && !harm.stopped.has(pid)) lostAlive += 1;
+      const killedAt = faults.killedAt.get(pid);
+      if (killedAt === undefined && !faults.stopped.has(pid)) lostAlive += 1;
       const claim = eventsOf(rows, 'claimed').find(({ attempt }) => attempt === lost.attempt + 1);
       const startedAt = startOf.get(`${job.id} ${lost.attempt + 1}`);
       if (killedAt === undefined || claim === undefined || startedAt === undefined) continue;
       const [lostAt, claimedAt] = [lost.at - epochOffset, claim.at - epochOffset];
       if (lostAt < killedAt) continue;
-      const takenAt = harm.stopped.has(pidOf.get(claim.by ?? '') ?? 0) ? claimedAt : startedAt;
+      const takenAt = faults.stopped.has(pidOf.get(claim.by ?? '') ?? 0) ? claimedAt : startedAt;
       const ms = takenAt - killedAt - crashDelayMs(crash + 1) - silenceBefore(writes, lostAt);
       const parts = [lostAt, claimedAt, startedAt].map((at) => Math.round(at - killedAt)).join('/');
       all.push({ ms, parts });

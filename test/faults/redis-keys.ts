@@ -1,6 +1,6 @@
 /**
- * Looks through every key of a namespace of the Redis store and answers what does not fit together, as lines for
- * people. The drawing of the keys is in src/stores/redis/lua/prelude.lua; the records are the truth, the rest follows.
+ * Checks every key of a Redis namespace and returns the inconsistencies as text. src/stores/redis/lua/prelude.lua describes
+ * the keys. The job records are authoritative; the other keys must follow from them.
  */
 import type { Job } from '../../src/core/job/job.ts';
 import { keyAddress, releasesKey } from '../../src/core/lifecycle/lifecycle.ts';
@@ -14,14 +14,14 @@ const hex = (seq: number): string => seq.toString(16).padStart(13, '0');
 
 interface Found {
   readonly job: Job;
-  /** `f` for a waiting job in the fifo, `w` for one in the sorted sets. */
+  /** `f` for a waiting job in the fifo, `w` for one in the sorted sets, and so on. */
   readonly place: string;
   readonly apart: string;
-  /** The throttle that it is parked under. */
+  /** The throttle under which it is parked. */
   readonly parked: string;
 }
 
-/** Everything under the namespace, by the rest of its key. */
+/** The content of the namespace, by key without its prefix. */
 interface Contents {
   readonly hashes: Map<string, Map<string, string>>;
   readonly lists: Map<string, readonly string[]>;
@@ -29,19 +29,19 @@ interface Contents {
   readonly sets: Map<string, ReadonlySet<string>>;
 }
 
-export async function findMisfits(command: Command, namespace: string): Promise<string[]> {
+export async function findInconsistencies(command: Command, namespace: string): Promise<string[]> {
   const contents = await readAll(command, `{${namespace}}`);
   const jobs = recordsOf(contents);
   const open = contents.hashes.get('')?.get('open') ?? '';
   return [
     ...(open === '' ? [] : [`an operation is still open: ${JSON.stringify(open)}`]),
-    ...insertionMisfits(contents, jobs),
-    ...fifoMisfits(contents, jobs),
-    ...indexMisfits(contents, jobs),
-    ...cellMisfits(contents),
-    ...keyMisfits(contents, jobs),
-    ...textMisfits(contents, jobs),
-    ...edgeMisfits(contents, jobs),
+    ...insertionProblems(contents, jobs),
+    ...fifoProblems(contents, jobs),
+    ...indexProblems(contents, jobs),
+    ...cellProblems(contents),
+    ...keyProblems(contents, jobs),
+    ...textProblems(contents, jobs),
+    ...edgeProblems(contents, jobs),
   ];
 }
 
@@ -71,7 +71,7 @@ async function readKey(command: Command, { key, name, type, contents }: KeyToRea
   contents.zsets.set(name, scoresOf(scored));
 }
 
-/** A hash comes as a flat list or as a map, by the version of the protocol. */
+/** A hash is a flat list or a map, depending on the protocol version. */
 function pairsOf(answer: unknown): Map<string, string> {
   const flat = Array.isArray(answer) ? (answer as string[]) : Object.entries(answer as Record<string, string>).flat();
   return new Map(Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at] ?? '', flat[2 * at + 1] ?? '']));
@@ -97,8 +97,8 @@ function recordsOf({ hashes }: Contents): Found[] {
   });
 }
 
-/** Every job stands in the index by insertion, and nobody else does. */
-function insertionMisfits({ hashes, zsets }: Contents, jobs: readonly Found[]): string[] {
+/** The insertion index contains every job and nothing else. */
+function insertionProblems({ hashes, zsets }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(jobs.map(({ job }) => [job.seq, job.id]));
   const found = new Map<number, string>();
   const pieces = [...hashes].filter(([name]) => name.startsWith('s:'));
@@ -107,10 +107,10 @@ function insertionMisfits({ hashes, zsets }: Contents, jobs: readonly Found[]): 
   }
   const directory = new Map([...(zsets.get('s') ?? [])].filter(([piece]) => hashes.has(`s:${piece}`)));
   const named = new Map(pieces.map(([name]) => [name.slice(2), Number(name.slice(2))]));
-  return [...differences('the index by insertion', wanted, found), ...differences('its pieces', named, directory)];
+  return [...differences('the insertion index', wanted, found), ...differences('its pieces', named, directory)];
 }
 
-function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[] {
+function fifoProblems({ lists, sets }: Contents, jobs: readonly Found[]): string[] {
   const queues = new Set(
     [...lists.keys()].map((name) => name.slice('fifo:'.length)).concat(jobs.map(({ job }) => job.queue)),
   );
@@ -125,19 +125,19 @@ function fifoMisfits({ lists, sets }: Contents, jobs: readonly Found[]): string[
       ...(left.join() === wanted.map(({ seq }) => seq).join()
         ? []
         : [`fifo of ${queue}: ${left.join()} and not ${wanted.map(({ seq }) => seq).join()}`]),
-      ...strays.map((seq) => `${seq} is gone from the fifo of ${queue}, where it never was`),
+      ...strays.map((seq) => `${seq} is marked as gone from the fifo of ${queue}, but is not in it`),
     ];
   });
 }
 
-/** How a job stands among the ready ones and among the parked: by its turn, its time and its insertion. */
+/** The member of a job in the ready and parked sets: ordered by turn, time and insertion. */
 function readyMember({ returnedAt, runAt, turn, seq }: Job): string {
   const digits = (value: number): string => Math.max(0, value).toString(16).padStart(11, '0');
   const first = turn > 0 && returnedAt === null ? `z${digits(turn)}` : '';
   return `${first}${digits(returnedAt ?? runAt)}${hex(seq)}`;
 }
 
-/** Where a job must stand, and with which score. A waiting one may stand in either of two. */
+/** The indexes that must contain a job, with member and score. A waiting job may be in either of two. */
 function placesOf({ job, place, parked }: Found): [string, string, number][] {
   const { queue, seq, endedAt, failure } = job;
   const places: [string, string, number][] = job.tags.map((tag) => [`tag:${tag}`, hex(seq), seq]);
@@ -163,7 +163,7 @@ function placesOf({ job, place, parked }: Found): [string, string, number][] {
 const INDEXES =
   /^(ready|later|blocked|running|draft|done|failed|cancelled|relayed|groups?|tag|parked|parks?|needs|slots|equals|folds):/;
 
-function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
+function indexProblems({ zsets }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(jobs.flatMap(placesOf).map(([key, member, score]) => [`${key} ${member}`, score]));
   for (const { job, place } of jobs) {
     if (place !== 'w') continue;
@@ -180,18 +180,18 @@ function indexMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
   return differences('the indexes', wanted, found);
 }
 
-/** A cell of statistics can be found by its day. One that was about to be made may be named and not be there. */
-function cellMisfits({ hashes, zsets }: Contents): string[] {
+/** Every statistics cell must be in the index of its day. An index entry without a cell is allowed after an abort. */
+function cellProblems({ hashes, zsets }: Contents): string[] {
   const cells = [...(hashes.get('j')?.keys() ?? [])].filter((id) => id.startsWith('#'));
   return cells.flatMap((address) => {
     const [queue = '', day = '', name = ''] = address.slice(1).split(FIELD);
     const isNamed = zsets.get(`cells:${queue}`)?.get(`${day}${FIELD}${name}`) === Number(day);
-    return isNamed ? [] : [`the cell ${JSON.stringify(address)} stands in no index`];
+    return isNamed ? [] : [`the cell ${JSON.stringify(address)} is in no index`];
   });
 }
 
-/** A key is held by a job that has it; a job that must hold its key finds it held. */
-function keyMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
+/** Every held unique key belongs to its job, and every job that must hold its key does. */
+function keyProblems({ hashes }: Contents, jobs: readonly Found[]): string[] {
   const held = new Map(
     [...(hashes.get('keys') ?? [])].map(([address, entry]) => [address, entry.replace(/^\S+ /, '')]),
   );
@@ -207,20 +207,20 @@ function keyMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
   });
   return [
     ...astray.map(([address, id]) => `the key ${address} is held by ${id}, which has no such key`),
-    ...free.map(({ job }) => `nobody holds the key of ${job.id}`),
+    ...free.map(({ job }) => `the unique key of ${job.id} is not held`),
   ];
 }
 
-function textMisfits({ hashes }: Contents, jobs: readonly Found[]): string[] {
+function textProblems({ hashes }: Contents, jobs: readonly Found[]): string[] {
   const wanted = new Map(
     jobs.flatMap(({ job, apart }) => apart.split('').map((letter) => [letter + job.id, 1] as const)),
   );
   const found = new Map([...(hashes.get('big')?.keys() ?? [])].map((address) => [address, 1] as const));
-  return differences('the texts that stand apart', wanted, found);
+  return differences('the separate texts', wanted, found);
 }
 
-/** The numbers in the records are those of the edges, which lead to jobs that there are, and the same from both ends. */
-function edgeMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
+/** The dependency counts in the records match the edges. Edges lead to existing jobs and are the same from both ends. */
+function edgeProblems({ zsets }: Contents, jobs: readonly Found[]): string[] {
   const bySeq = new Map(jobs.map(({ job }) => [hex(job.seq), job]));
   const membersOf = (key: string): readonly string[] => [...(zsets.get(key)?.keys() ?? [])];
   const wrong = jobs.flatMap(({ job, place }) => {
@@ -229,14 +229,14 @@ function edgeMisfits({ zsets }: Contents, jobs: readonly Found[]): string[] {
     const bad = open.filter((parent) => ['failed', 'cancelled'].includes(bySeq.get(parent)?.state ?? ''));
     const parents = above.length === 0 ? null : { of: above.length, open: open.length, bad: bad.length };
     const dependents = membersOf(`wait:${hex(job.seq)}`).length;
-    const said = JSON.stringify({ parents: job.parents, dependents: job.dependents });
+    const recorded = JSON.stringify({ parents: job.parents, dependents: job.dependents });
     const isBlocked = job.state === 'waiting' && (open.length > 0 || job.foldedInto !== null);
     return [
-      ...(said === JSON.stringify({ parents, dependents })
+      ...(recorded === JSON.stringify({ parents, dependents })
         ? []
-        : [`${job.id} has ${said}, not ${JSON.stringify({ parents, dependents })}`]),
-      ...(isBlocked === (place === 'b') ? [] : [`${job.id} stands in ${place} with ${open.length} open parents`]),
-      ...(job.state !== 'done' || dependents === 0 ? [] : [`${job.id} is done, and others wait for it`]),
+        : [`${job.id} has ${recorded}, not ${JSON.stringify({ parents, dependents })}`]),
+      ...(isBlocked === (place === 'b') ? [] : [`${job.id} is in ${place} with ${open.length} open parents`]),
+      ...(job.state !== 'done' || dependents === 0 ? [] : [`${job.id} is done, but others wait for it`]),
     ];
   });
   const edges = [...zsets]
@@ -254,9 +254,9 @@ type Entries = ReadonlyMap<string | number, string | number>;
 
 function differences(where: string, wanted: Entries, found: Entries): string[] {
   const missing = [...wanted].filter(([key, value]) => found.get(key) !== value);
-  const strange = [...found].filter(([key]) => !wanted.has(key));
+  const unexpected = [...found].filter(([key]) => !wanted.has(key));
   return [
-    ...missing.map(([key, value]) => `${where}: ${key} should be ${value} and is ${found.get(key) ?? 'not there'}`),
-    ...strange.map(([key, value]) => `${where}: ${key} is ${value} and should not be there`),
+    ...missing.map(([key, value]) => `${where}: ${key} should be ${value} and is ${found.get(key) ?? 'missing'}`),
+    ...unexpected.map(([key, value]) => `${where}: ${key} is ${value} and should not exist`),
   ];
 }

@@ -1,18 +1,18 @@
 /**
- * What a job must be by its history alone: worked out from the events, without asking the lifecycle or the store.
+ * Replays a history: computes what a job must be from its events alone.
  *
- * It must never import the lifecycle: a mistake there would then be made here as well, and nobody would see it.
+ * It must never import the lifecycle: a bug there would then be repeated here and stay unnoticed.
  */
 import { type HistoryEvent, type HistoryRow, MAX_HISTORY } from '../../src/core/job/history.ts';
 import type { JobState } from '../../src/core/job/job.ts';
 
-export interface Folded {
+export interface ReplayedJob {
   readonly state: JobState | null;
   readonly attempt: number;
   /** The newest token that was given out. */
   readonly token: number | null;
-  /** Folded into another job, with which it may be done. */
-  readonly isFolded: boolean;
+  /** Whether it is coalesced into another job, with which it may be done. */
+  readonly isCoalesced: boolean;
   readonly problems: readonly string[];
 }
 
@@ -21,7 +21,7 @@ type Step = { readonly from: readonly (JobState | null)[]; readonly to: readonly
 const ANY: readonly JobState[] = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'];
 const again: Step = { from: ['running'], to: ['waiting', 'failed'] };
 
-/** From which states an event can come, and to which it leads. `changed` and `late` lead nowhere. */
+/** The states before and after each event. `changed` and `late` keep the state. */
 const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   added: { from: [null], to: ['draft', 'waiting'] },
   committed: { from: ['draft'], to: ['waiting'] },
@@ -45,39 +45,39 @@ const STEPS: Readonly<Record<HistoryEvent, Step>> = {
   unfolded: { from: ['waiting'], to: ['waiting'] },
 };
 
-/** How a job ends that waited for the end of the one it was folded into. */
+/** How a coalesced job ends with its leader. */
 const WITH_A_LEADER: ReadonlySet<HistoryEvent> = new Set(['completed', 'forwarded']);
-/** What may come to a job that stays folded. */
+/** Events after which a job stays coalesced. */
 const STAYING: ReadonlySet<HistoryEvent> = new Set(['late', 'changed']);
 
-export function foldHistory(rows: readonly HistoryRow[]): Folded {
-  let folded: Folded = { state: null, attempt: 0, token: null, isFolded: false, problems: [] };
+export function replayHistory(rows: readonly HistoryRow[]): ReplayedJob {
+  let replayed: ReplayedJob = { state: null, attempt: 0, token: null, isCoalesced: false, problems: [] };
   const isTrimmed = rows.length >= MAX_HISTORY;
-  for (const [place, row] of rows.entries()) folded = step(folded, row, isTrimmed && place === 1);
-  return folded;
+  for (const [place, row] of rows.entries()) replayed = step(replayed, row, isTrimmed && place === 1);
+  return replayed;
 }
 
-/** After a gap in a trimmed history any state may have been reached, and the row says how many attempts there were. */
-function step(before: Folded, row: HistoryRow, isAfterGap: boolean): Folded {
+/** After the gap of a trimmed history any state is possible, and the row gives the number of attempts. */
+function step(before: ReplayedJob, row: HistoryRow, isAfterGap: boolean): ReplayedJob {
   const { from, to } = STEPS[row.event];
-  const isWithLeader = before.isFolded && before.state === 'waiting' && WITH_A_LEADER.has(row.event);
+  const isWithLeader = before.isCoalesced && before.state === 'waiting' && WITH_A_LEADER.has(row.event);
   const isLegal = isAfterGap || isWithLeader || from.includes(before.state);
   const state = to.length === 1 ? (to[0] ?? null) : stateOf(before, row);
   const isClaim = row.event === 'claimed';
   const attempt = isAfterGap ? row.attempt : before.attempt + (isClaim ? 1 : 0);
   const problems = [
-    ...(isLegal ? [] : [`${row.event} came to a job that was ${before.state}`]),
+    ...(isLegal ? [] : [`${row.event} of a job that was ${before.state}`]),
     ...(state === row.state && to.includes(row.state) ? [] : [`${row.event} left it ${row.state}, not ${state}`]),
     ...(row.attempt === attempt ? [] : [`${row.event} is of attempt ${row.attempt}, not ${attempt}`]),
     ...tokenProblems(before, row, isAfterGap),
   ];
-  const isFolded = row.event === 'folded' || (before.isFolded && STAYING.has(row.event));
+  const isCoalesced = row.event === 'folded' || (before.isCoalesced && STAYING.has(row.event));
   const token = isClaim ? row.token : before.token;
-  return { state, attempt, token, isFolded, problems: [...before.problems, ...problems] };
+  return { state, attempt, token, isCoalesced, problems: [...before.problems, ...problems] };
 }
 
-/** Where an event may lead to more than one state, its row decides; a row that changes nothing must not. */
-function stateOf(before: Folded, row: HistoryRow): JobState | null {
+/** If an event may lead to several states, its row decides, except for rows that change nothing. */
+function stateOf(before: ReplayedJob, row: HistoryRow): JobState | null {
   return row.event === 'changed' || row.event === 'late' ? before.state : row.state;
 }
 
@@ -93,7 +93,7 @@ const OF_AN_ATTEMPT: ReadonlySet<HistoryEvent> = new Set([
   'cancel-asked',
 ]);
 
-function tokenProblems(before: Folded, row: HistoryRow, isAfterGap: boolean): readonly string[] {
+function tokenProblems(before: ReplayedJob, row: HistoryRow, isAfterGap: boolean): readonly string[] {
   if (row.event === 'claimed') {
     const grows = row.token !== null && (before.token === null || row.token > before.token);
     return grows ? [] : [`token ${row.token} was given out after ${before.token}`];

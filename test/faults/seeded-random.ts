@@ -1,4 +1,4 @@
-/** Chance that can be had again: all of a run's dice come from one seed, which is said at its start and at its end. */
+/** Reproducible random numbers: all numbers of a run come from one seed, which the test prints. */
 import { randomInt } from 'node:crypto';
 
 export interface SeededRandom {
@@ -10,7 +10,7 @@ export interface SeededRandom {
   pick<T>(items: readonly T[]): T;
 }
 
-/** The seed is `LONGHAUL_SEED` where somebody wants to see a run again, else a new one. */
+/** The seed is `LONGHAUL_SEED`, to repeat a run, or a new one. */
 export function openRandom(seed = Number(process.env['LONGHAUL_SEED'] ?? randomInt(2 ** 31))): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** A claim whose answer was lost, and whose repeats found no way to the server at first: the leases it was given are not forgotten. */
+/** A claim whose answer is lost, and whose first repeats do not reach the server: its leases are still used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/library/index.ts';
@@ -6,9 +6,9 @@ import { openCuttingProxy } from '../support/cutting-proxy.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 import { printFigures, until } from './fault-environment.ts';
 
-const AWAY_MS = 500;
+const OUTAGE_MS = 500;
 
-describeWithRedis('a claim whose answer was lost just before the server went away', () => {
+describeWithRedis('a claim whose answer was lost just before an outage', () => {
   it('is repeated until it is answered, and its job runs as the first attempt', async () => {
     const redis = await startRedis();
     const proxy = await openCuttingProxy(redis.port);
@@ -19,7 +19,7 @@ describeWithRedis('a claim whose answer was lost just before the server went awa
       await redis.stop();
     });
     cut.queue<null, number>('q').work((job) => job.attempt);
-    // One job first: a script that the server does not know yet does nothing when its answer is lost.
+    // One job first, so that the server knows the script: a lost NOSCRIPT answer would test nothing.
     expect(await direct.queue<null, number>('q').run(null)).toBe(1);
 
     proxy.decide = ({ command }) => (command.startsWith('EVAL') ? 'lose-reply' : 'pass');
@@ -27,7 +27,7 @@ describeWithRedis('a claim whose answer was lost just before the server went awa
     await until('it is claimed', 30_000, async () => ((await direct.find(job.id))?.state === 'running' ? true : null));
     proxy.mode = 'down';
     proxy.decide = () => 'pass';
-    await sleep(AWAY_MS);
+    await sleep(OUTAGE_MS);
     proxy.mode = 'open';
     const openedAt = performance.now();
     // A forgotten lease would last for a minute.

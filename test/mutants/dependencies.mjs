@@ -1,4 +1,4 @@
-/** Bugs around jobs that wait for others: releases that come too early, too late or not at all, and failures that stop half-way. */
+/** Seeded bugs of dependencies: releases that come too early, too late or not at all, and failures that do not propagate. */
 const memory = ['test/contract/memory.test.ts', 'test/model/memory.test.ts'];
 const sqlite = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
 const redis = ['test/contract/redis.test.ts', 'test/model/redis.test.ts'];
@@ -8,28 +8,28 @@ const prelude = 'src/stores/redis/lua/prelude.lua';
 
 export const dependencies = [
   {
-    name: 'dependencies: released by the last parent but one',
+    name: 'dependencies: a job is released before its last parent is done',
     file: rules,
     find: "const isFree = job.state === 'waiting' && job.parents?.open === 0;",
     replace: "const isFree = job.state === 'waiting' && (job.parents?.open ?? 0) <= 1;",
     suites: memory,
   },
   {
-    name: 'dependencies: a failed parent sets its children free',
+    name: 'dependencies: a failed parent releases its children',
     file: rules,
     find: "if (rule === 'run' || (after === null",
     replace: "if (rule !== 'fail' || (after === null",
     suites: memory,
   },
   {
-    name: 'dependencies: what a failure leads to ends with the first child',
+    name: 'dependencies: a failure reaches only the first child',
     file: operations,
     find: 'if (isNews(turn)) line.push(...tellOf(table, turn, now));',
     replace: 'if (isNews(turn)) void tellOf(table, turn, now);',
     suites: memory,
   },
   {
-    name: 'dependencies: a job that was deleted is waited for',
+    name: 'dependencies: a child waits for a deleted parent',
     file: 'src/core/operations/operate.ts',
     find: 'if (job.dependents > 0) tellDependents(table, [{ before: job, after: null }], now);',
     replace: 'void now;',
@@ -43,14 +43,14 @@ export const dependencies = [
     suites: memory,
   },
   {
-    name: 'dependencies: a longer circle is not seen',
+    name: 'dependencies: a longer cycle is not detected',
     file: operations,
     find: '      known.add(child.id);\n      line.push(child);',
     replace: '      known.add(child.id);\n      if (line.length < 2) line.push(child);',
     suites: memory,
   },
   {
-    name: 'dependencies: cancelled along, but failed before it',
+    name: 'dependencies: a child that should be cancelled with its parent fails',
     file: 'src/core/operations/operate.ts',
     find: '  apply(table, job, change, now);\n  handPlaceOn(table, job, callInFront(table, job), now);\n  followLeader(table, job, change, now);',
     replace: '  applyWithDependents(table, job, change, now);',
@@ -64,42 +64,42 @@ export const dependencies = [
     suites: sqlite,
   },
   {
-    name: 'sqlite: blocked jobs are counted once and never again',
+    name: 'sqlite: the count of blocked jobs is not updated',
     file: 'src/stores/sqlite/tables/queue-counters.ts',
     find: 'isBlocked(before) === isBlocked(after) &&',
     replace: '',
     suites: sqlite,
   },
   {
-    name: 'redis: the short way forgets those who wait',
+    name: 'redis: the fast path does not release dependents',
     file: 'src/stores/redis/lua/swift.lua',
     find: "local SETTLED = KNOWN .. 'parents",
     replace: "local SETTLED = CLAIMED .. 'parents",
     suites: redis,
   },
   {
-    name: 'redis: a child is freed without a word',
+    name: 'redis: a released child emits no event',
     file: prelude,
     find: "return false, child.place == 'w' and 'unblocked' or nil",
     replace: 'return false',
     suites: redis,
   },
   {
-    name: 'redis: the time for which others held a job up is counted as its wait',
+    name: 'redis: the wait of a job includes the time it was blocked by other jobs',
     file: prelude,
     find: "if wasBlocked and job.place == 'w' then job.fields.freedAt = clock.nowText end",
     replace: '',
     suites: redis,
   },
   {
-    name: 'redis: a wait is counted from a time in the past that a job was moved to',
+    name: 'redis: the wait of a job counts from a past run time it was moved to',
     file: prelude,
     find: 'if dueAt > record.readySince(job) then job.fields.freedAt = text(dueAt) end',
     replace: '',
     suites: redis,
   },
   {
-    name: 'redis: a large job counts the time for which other jobs held it up as its wait',
+    name: 'redis: the wait of a large job includes the time it was blocked by other jobs',
     file: prelude,
     find: 'clock.now - record.readySince(first) >= K.PATIENCE_MS',
     replace: 'clock.now - record.runAt(first) >= K.PATIENCE_MS',
@@ -113,7 +113,7 @@ export const dependencies = [
     suites: redis,
   },
   {
-    name: 'redis: a child that is gone is still counted',
+    name: 'redis: a deleted child still counts as a dependent',
     file: prelude,
     find: "and edges.has('wait:' .. parentHex, hex) then edges.countDependents(parent, -1) end",
     replace: 'and not hex then edges.countDependents(parent, -1) end',

@@ -1,4 +1,4 @@
-/** Bugs in what the Redis store does when its server is lost, is another, or says no. */
+/** Seeded bugs of the Redis store when its server is lost, replaced, or rejects a command. */
 const redis = (name) => `src/stores/redis/${name}`;
 const lost = ['test/faults/lost-writes.test.ts'];
 const answers = ['src/stores/redis/client/problem.test.ts'];
@@ -12,49 +12,49 @@ export const failover = [
     suites: lost,
   },
   {
-    name: 'failover: a client forgets which reigns it has seen',
+    name: 'failover: a client forgets the epochs it has seen',
     file: redis('client/primary.ts'),
     find: 'this.#reign = Math.max(this.#reign, Number(reign));',
     replace: '',
     suites: lost,
   },
   {
-    name: 'failover: a change counts as confirmed by too few replicas',
+    name: 'failover: a change counts as confirmed with too few replicas',
     file: redis('client/connection.ts'),
     find: 'if (Number(count) >= replicas) return;',
     replace: 'if (Number(count) >= 0) return;',
     suites: lost,
   },
   {
-    name: 'failover: a replica is taken for the primary',
+    name: 'failover: a replica is used as the primary',
     file: redis('client/primary.ts'),
     find: "if (primary !== '') {",
     replace: "if (primary === '?') {",
     suites: answers,
   },
   {
-    name: 'failover: a server that is the primary no longer is kept',
+    name: 'failover: a server that is not the primary any more is still used',
     file: redis('client/connection.ts'),
     find: ' || leadsElsewhere(error)',
     replace: '',
     suites: answers,
   },
   {
-    name: 'failover: a server that says where the slot is now is asked for ever',
+    name: 'failover: a client ignores a MOVED reply',
     file: redis('client/problem.ts'),
     find: "new Set(['READONLY', 'MOVED', 'ASK',",
     replace: "new Set(['READONLY', 'ASK',",
     suites: ['src/stores/redis/slot-moves.test.ts'],
   },
   {
-    name: 'failover: a script that was stopped passes for a lost reply',
+    name: 'failover: an aborted script counts as a lost reply',
     file: redis('client/problem.ts'),
     find: "(asked === 'opening' ? undefined : 'data-corrupt')",
     replace: 'undefined',
     suites: answers,
   },
   {
-    name: 'failover: nobody looks where the primary is while its server answers',
+    name: 'failover: discovery does not run while the old server answers',
     file: redis('client/primary-connection.ts'),
     find: 'if (place !== undefined && !isSame(place, lane.place)) this.#giveUp(lane);',
     replace: '',

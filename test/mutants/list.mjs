@@ -1,15 +1,15 @@
 /**
- * Seeded bugs: each a few words of a source file and what they are replaced by, with the suites that must notice.
+ * Seeded bugs: each replaces the text `find` of a source file, and its suites must fail.
  *
- * The words must stand in their file exactly once. A bug is named for what goes wrong, not for how. One that needs a
- * second change in the same file says so under `and`.
+ * The text must occur exactly once in its file. A name states what goes wrong, not how. A bug that needs a second change in
+ * the same file has it under `and`.
  */
 import { clock } from './clock.mjs';
 import { core } from './core.mjs';
 import { dependencies } from './dependencies.mjs';
 import { failover } from './failover.mjs';
 import { limits } from './limits.mjs';
-import { moving } from './migration.mjs';
+import { migration } from './migration.mjs';
 import { nodes } from './nodes.mjs';
 import { outcomes } from './outcomes.mjs';
 import { redis } from './redis.mjs';
@@ -19,7 +19,7 @@ import { series } from './series.mjs';
 import { server } from './server.mjs';
 import { settings } from './settings.mjs';
 import { sqlite } from './sqlite.mjs';
-import { hooks } from './webhooks.mjs';
+import { webhooks } from './webhooks.mjs';
 import { worker } from './worker.mjs';
 
 export const mutants = [
@@ -32,12 +32,12 @@ export const mutants = [
   ...dependencies,
   ...limits,
   ...failover,
-  ...hooks,
+  ...webhooks,
   ...nodes,
   ...settings,
   ...server,
   ...series,
-  ...moving,
+  ...migration,
   ...runner,
   ...clock,
 ];

@@ -1,4 +1,4 @@
-/** Bugs between the nodes of one store: who is believed, which file is taken, what a drain holds back. */
+/** Seeded bugs between the nodes of one store: signatures, files and drains. */
 const asking = ['src/node/cluster/other-nodes.test.ts'];
 const processes = ['test/node/many-nodes.test.ts'];
 
@@ -20,7 +20,7 @@ export const nodes = [
     suites: owner,
   },
   {
-    name: 'nodes: of two data directories that start at once both own the store',
+    name: 'nodes: two data directories that start at once both own the store',
     file: 'src/node/store-owner.ts',
     find: 'value: JSON.stringify(owner), ifVersion });',
     replace: 'value: JSON.stringify(owner), ...(ifVersion < 0 && { ifVersion }) });',
@@ -34,42 +34,42 @@ export const nodes = [
     suites: owner,
   },
   {
-    name: 'nodes: whoever says that it is a node is one',
+    name: 'nodes: an unsigned request is accepted as one of a node',
     file: 'src/node/cluster/node-credential.ts',
     find: '  if (!secret.isProven(proof, provenFields(request, id, at))) return null;\n',
     replace: '',
     suites: asking,
   },
   {
-    name: 'nodes: a proof is good for any path',
+    name: 'nodes: a signature is valid for any path',
     file: 'src/node/cluster/node-credential.ts',
     find: '  method,\n  path,\n];',
     replace: '  method,\n];',
     suites: asking,
   },
   {
-    name: 'nodes: an entry that no node has proven is called',
+    name: 'nodes: an unsigned registry entry is called',
     file: 'src/node/cluster/other-nodes.ts',
     find: 'entry.id !== id && isProvenEntry(secret, entry)',
     replace: 'entry.id !== id && entry.proof !== secret.prove([])',
     suites: asking,
   },
   {
-    name: 'nodes: whatever answers at an address is the node',
+    name: 'nodes: any server at the address of a node is accepted',
     file: 'src/node/cluster/other-nodes.ts',
     find: 'if (opened.headers[PROOF_HEADER] === answer) return',
     replace: "if (opened.headers[PROOF_HEADER] !== '') return",
     suites: asking,
   },
   {
-    name: 'nodes: the hash of a fetched file is not looked at',
+    name: 'nodes: the hash of a fetched file is not checked',
     file: 'src/node/cluster/file-fetcher.ts',
     find: 'this.#blobs.finish(uploadOf(sha256), { sha256, size })',
     replace: 'this.#blobs.finish(uploadOf(sha256), { size })',
     suites: asking,
   },
   {
-    name: 'nodes: a built-in queue claims while its node drains',
+    name: 'nodes: a system queue claims while its node drains',
     file: 'src/node/queues/system-queue.ts',
     find: '(isDraining ? worker.pause() : worker.resume())',
     replace: '(isDraining ? worker.resume() : worker.resume())',
@@ -90,7 +90,7 @@ export const nodes = [
     suites: processes,
   },
   {
-    name: 'nodes: a store that was given up goes unnoticed',
+    name: 'nodes: a broken store is not detected',
     file: 'src/node/doctor/store-watch.ts',
     find: "if (codeOf(error) === 'store-closed') return onClosed(error);",
     replace: '',

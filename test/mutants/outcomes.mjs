@@ -1,32 +1,32 @@
-/** Seeded bugs around attempt outcomes: settlements that meet errors, the start during an outage, the journal. */
+/** Seeded bugs of attempt outcomes: settlements that get errors, the start during an outage, the journal. */
 const errors = ['src/worker/outcome/settlement-errors.test.ts'];
 const journal = ['src/worker/outcome/outcome-journal.test.ts', 'test/library/foreign-journal.test.ts'];
 const outage = ['test/library/work-during-outage.test.ts'];
 
 export const outcomes = [
   {
-    name: 'outcomes: an error of the store fails a finished job',
+    name: 'outcomes: a store error fails a finished job',
     file: 'src/worker/outcome/settlement-batcher.ts',
     find: 'return isInputError(error) ? await this.#deliverSubstitute(only, error) : [this.#keep(only, error)];',
     replace: 'return await this.#deliverSubstitute(only, error);',
     suites: errors,
   },
   {
-    name: 'outcomes: a settlement without an answer is forgotten',
+    name: 'outcomes: an unanswered settlement is dropped',
     file: 'src/worker/outcome/settlement-batcher.ts',
     find: "if (answer === undefined) owed.push(this.#keep(each, new Error('the store did not answer this settlement')));",
     replace: 'if (answer === undefined) each.answered(each.settlement, null);',
     suites: errors,
   },
   {
-    name: 'outcomes: one settlement that cannot be written holds up its batch',
+    name: 'outcomes: one invalid settlement blocks its batch',
     file: 'src/worker/outcome/settlement-batcher.ts',
     find: 'if (!isAway(error)) return await this.#deliverApart(batch, error);',
     replace: 'if (batch.length === 1 && !isAway(error)) return await this.#deliverApart(batch, error);',
     suites: errors,
   },
   {
-    name: 'outcomes: missing rights inside of a Redis script count as damage',
+    name: 'outcomes: missing permissions inside a Redis script count as damage',
     file: 'src/stores/redis/client/problem.ts',
     find: 'SLOT_MOVES.test(message) || LACKS_RIGHTS_INSIDE.test(message)',
     replace: 'SLOT_MOVES.test(message)',
@@ -40,7 +40,7 @@ export const outcomes = [
     suites: ['test/server/revoked-token.test.ts'],
   },
   {
-    name: 'outcomes: a role without rights counts as a fault of the settlement',
+    name: 'outcomes: missing permissions count as a fault of the settlement',
     file: 'src/stores/http/problem.ts',
     find: "forbidden: 'refused',",
     replace: "forbidden: 'bad-input',",
@@ -54,7 +54,7 @@ export const outcomes = [
     suites: outage,
   },
   {
-    name: 'outcomes: a worker waits for what cannot heal',
+    name: 'outcomes: a worker waits for a store error that is permanent',
     file: 'src/worker/loop/when-available.ts',
     find: '      if (!canHeal(error)) throw error;\n',
     replace: '      if (!canHeal(error) && signal.aborted) throw error;\n',

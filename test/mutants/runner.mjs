@@ -1,9 +1,9 @@
 /**
- * Bugs in how scripts are started and taken up.
+ * Seeded bugs of starting and adopting scripts.
  *
- * Dropped, because one shim runs one attempt (decision 22) and the mechanism is gone: "a shim gets another attempt although
- * somebody looks at the last one", "an order is called started that its shim may never hear" and "whoever has the number
- * of a shim is the shim".
+ * Dropped, because one shim runs one attempt (decision 22) and the mechanism was removed: "a shim gets another attempt while
+ * the last one is read", "an attempt counts as started although its shim never received it" and "a process that reused
+ * the pid of a shim counts as the shim".
  */
 const shims = ['test/processes/runner-shim.test.ts'];
 const restarts = ['test/processes/runner-restart.test.ts'];
@@ -12,14 +12,14 @@ const fullDisk = ['test/node/full-disk-scripts.test.ts'];
 
 export const runner = [
   {
-    name: 'a gap in a log is forgotten while there is no room for its mark',
+    name: 'a gap in a log is forgotten while the disk is too full to record it',
     file: 'src/runner/log/log-gaps.ts',
     find: 'if (!isNoRoom(error)) this.#open = null;',
     replace: 'if (error !== null) this.#open = null;',
     suites: ['src/runner/log/log-gaps.test.ts'],
   },
   {
-    name: 'a full disk under a script goes unseen',
+    name: 'a full disk under a script is not detected',
     file: 'src/runner/attempt/attempt-watcher.ts',
     find: '    this.#disk.start();\n',
     replace: '',
@@ -33,28 +33,28 @@ export const runner = [
     suites: restarts,
   },
   {
-    name: 'no room is reserved for the exit status',
+    name: 'no space is reserved for the exit status',
     file: 'src/runner/process/shim.sh',
     find: "reserve_exit() { printf '%128s' '' >\"$folder/exit\"; }",
     replace: 'reserve_exit() { :; }',
     suites: shims,
   },
   {
-    name: 'a part of the exit file counts as the whole',
+    name: 'an incomplete exit file counts as complete',
     file: 'src/runner/attempt/attempt-files.ts',
     find: "text.split('\\n').slice(0, -1)",
     replace: "text.split('\\n')",
     suites: ['src/runner/attempt/attempt-files.test.ts'],
   },
   {
-    name: 'the room reserved for the exit status tells when the attempt ended',
+    name: 'the reserved exit file counts as the end time of the attempt',
     file: 'src/runner/attempt/attempt-end.ts',
     find: '(observed.exit && timeOf(files.exit))',
     replace: 'timeOf(files.exit)',
     suites: restarts,
   },
   {
-    name: 'the last words of a script are cut off',
+    name: 'the last output of a script is cut off',
     file: 'src/runner/process/shim.sh',
     find: 'until [ "$state" = S ] || ',
     replace: 'until true || ',
@@ -68,21 +68,21 @@ export const runner = [
     suites: shims,
   },
   {
-    name: 'a shim kills the process that was given the number of its cat',
+    name: 'a shim kills a process that reused the pid of its cat',
     file: 'src/runner/process/shim.sh',
     find: '[ "$parent" = $$ ] || state=Z',
     replace: ':',
     suites: shims,
   },
   {
-    name: 'a process that holds nothing but fd 3 is not found',
+    name: 'a process that holds only fd 3 is not found',
     file: 'src/runner/process-tree/membership.ts',
     find: ' || place === record.reportPipe',
     replace: '',
     suites: ['test/processes/runner-terminate.test.ts'],
   },
   {
-    name: 'a deadline spares what a script left behind',
+    name: 'a deadline does not stop the processes that a script left behind',
     file: 'src/runner/process/deadline.sh',
     find: "trap '' USR1",
     replace: ':',

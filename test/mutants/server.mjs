@@ -3,14 +3,14 @@ const streams = ['src/server/streams/stream-buffers.test.ts', 'test/server/event
 
 export const server = [
   {
-    name: 'server: event streams have no limit together',
+    name: 'server: event streams have no common memory limit',
     file: 'src/server/streams/stream-buffers.ts',
     find: 'if (this.#atMost > this.#limit) this.#count(bytes);',
     replace: '',
     suites: streams,
   },
   {
-    name: 'server: the quickest reader is dropped first',
+    name: 'server: the fastest reader is dropped first',
     file: 'src/server/streams/stream-buffers.ts',
     find: 'one.waitsSince - other.waitsSince',
     replace: 'other.waitsSince - one.waitsSince',
@@ -24,7 +24,7 @@ export const server = [
     suites: ['src/server/http/read-body.test.ts'],
   },
   {
-    name: 'server: an idle client of a socket holds up the stop',
+    name: 'server: an idle socket client delays the stop',
     file: 'src/compat/rq/rq-socket.ts',
     find: '    for (const socket of known.connections) socket.destroy();\n',
     replace: '',

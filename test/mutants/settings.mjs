@@ -1,28 +1,28 @@
-/** Bugs around the settings of every queue: not inherited, inherited against a queue's will, or known too long. */
+/** Seeded bugs of the settings of every queue: not inherited, not overridden, or cached too long. */
 export const settings = [
   {
-    name: 'settings of every queue: known by heart after they were changed',
+    name: 'settings of every queue: the cache is not cleared after a change',
     file: 'src/stores/sqlite/tables/sqlite-records.ts',
     find: 'if (key === EVERY_QUEUE) this.#settings.clear();',
     replace: '',
     suites: ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'],
   },
   {
-    name: 'settings of every queue: not heeded in the everyday case',
+    name: 'settings of every queue: the fast path ignores them',
     file: 'src/stores/redis/lua/everyday.lua',
     find: 'return over(own, over(shared, EVERYDAY))',
     replace: 'return over(own, EVERYDAY)',
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {
-    name: 'settings of every queue: what waits for a slot is not let in',
+    name: 'settings of every queue: parked jobs do not return after a change',
     file: 'src/stores/redis/lua/prelude.lua',
     find: "if kind == 'queue' and key == '*' then",
     replace: "if kind == 'queue' and key == '-' then",
     suites: ['test/contract/redis.test.ts', 'test/model/redis.test.ts'],
   },
   {
-    name: 'settings of every queue: retention of one kind hides the others',
+    name: 'settings of every queue: retention of one state hides the others',
     file: 'src/core/settings/settings.ts',
     find: 'layers.find((each) => each?.[kind] !== undefined)?.[kind]',
     replace: 'layers.find((each) => each !== undefined)?.[kind]',

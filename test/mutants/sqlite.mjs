@@ -1,9 +1,9 @@
-/** Bugs in the SQLite store: its order, its indexes, its transactions, and what it knows by heart. */
+/** Seeded bugs of the SQLite store: order, indexes, transactions and caches. */
 const one = ['test/contract/sqlite.test.ts', 'test/model/sqlite.test.ts'];
-/** Whatever stays in the memory of one process shows only when others have the file open too. */
+/** A bug of a cache shows only when other processes have the file open too. */
 const three = ['test/model/sqlite-three-processes.test.ts'];
 
-/** Files that are refused are left as they were, with nothing beside them. */
+/** A file that cannot be opened is not changed, and no file is created beside it. */
 const refused = ['src/stores/sqlite/engine/connection.test.ts'];
 
 export const sqlite = [
@@ -23,24 +23,24 @@ export const sqlite = [
     suites: refused,
   },
   {
-    name: 'sqlite: a newer schema is noticed in the file but not in its log',
+    name: 'sqlite: a newer schema is detected in the file but not in its log',
     file: 'src/stores/sqlite/engine/connection.ts',
     find: '    refuseSchema(db, path);\n',
     replace: '',
     suites: refused,
   },
   {
-    name: 'sqlite: a result that went still takes up room',
+    name: 'sqlite: a removed result still counts in the storage bytes',
     file: 'src/stores/sqlite/tables/queue-counters.ts',
     find: 'before.result === after.result',
     replace: 'true',
     suites: one,
   },
   {
-    name: 'sqlite: the answer before the commit',
+    name: 'sqlite: a call is answered before the commit',
     file: 'src/stores/sqlite/engine/session.ts',
-    find: "    this.#db.exec('COMMIT');\n    this.#clock.keep();",
-    replace: '    this.#clock.keep();',
+    find: "    this.#db.exec('COMMIT');\n    this.#clock.commit();",
+    replace: '    this.#clock.commit();',
     and: {
       find: '  begin(): void {\n    this.#rollBack();',
       replace: "  begin(): void {\n    if (this.#db.isTransaction) this.#db.exec('COMMIT');",
@@ -48,56 +48,56 @@ export const sqlite = [
     suites: three,
   },
   {
-    name: 'sqlite: what others wrote goes unnoticed',
+    name: 'sqlite: writes of other engines are not detected',
     file: 'src/stores/sqlite/engine/other-engines.ts',
     find: 'return this.#version() !== this.#seenVersion;',
     replace: 'return this.#seenVersion === undefined;',
     suites: three,
   },
   {
-    name: 'sqlite: tokens of a process of its own',
+    name: 'sqlite: each process gives its own tokens',
     file: 'src/stores/sqlite/tables/store-numbers.ts',
     find: 'this.#token = token;',
     replace: 'this.#token = Math.max(this.#token, Math.min(token, 1));',
     suites: three,
   },
   {
-    name: 'sqlite: priority reversed',
+    name: 'sqlite: the order of priorities is reversed',
     file: 'src/stores/sqlite/tables/waiting-jobs.ts',
     find: 'isReady} AND queue = ? AND run_at <= ? ORDER BY priority, turn',
     replace: 'isReady} AND queue = ? AND run_at <= ? ORDER BY priority DESC, turn',
     suites: one,
   },
   {
-    name: 'sqlite: front and back swapped',
+    name: 'sqlite: returned jobs go to the back of the queue',
     file: 'src/stores/sqlite/tables/waiting-jobs.ts',
     find: 'return [...returned, ...ready].map(readJob);',
     replace: 'return [...ready, ...returned].map(readJob);',
     suites: one,
   },
   {
-    name: 'sqlite: what is due is never marked',
+    name: 'sqlite: a due job is never marked ready',
     file: 'src/stores/sqlite/tables/waiting-jobs.ts',
     find: '    this.#mark.run(queue, now);\n',
     replace: '',
     suites: one,
   },
   {
-    name: 'sqlite: marks stay when the clock is set back',
+    name: 'sqlite: jobs stay ready when the clock is set back',
     file: 'src/stores/sqlite/tables/waiting-jobs.ts',
-    find: '    if (now >= this.#numbers.readyUntil) return;\n    // What stood',
-    replace: '    if (now >= 0) return;\n    // What stood',
+    find: '    if (now >= this.#numbers.readyUntil) return;\n    // A ready job',
+    replace: '    if (now >= 0) return;\n    // A ready job',
     suites: one,
   },
   {
-    name: 'sqlite: lost leases without an order',
+    name: 'sqlite: lost leases are processed in the wrong order',
     file: 'src/stores/sqlite/tables/leased-jobs.ts',
     find: 'ORDER BY lease_until, seq LIMIT +?',
     replace: 'ORDER BY lease_until DESC, seq DESC LIMIT +?',
     suites: one,
   },
   {
-    name: 'sqlite: a key with a period leaked',
+    name: 'sqlite: a unique key with a period is not released',
     file: 'src/stores/sqlite/tables/unique-keys.ts',
     find: 'DELETE FROM keys WHERE address = ? AND job = ?',
     replace: 'DELETE FROM keys WHERE address = ? AND job = ? AND until IS NULL',
@@ -111,21 +111,21 @@ export const sqlite = [
     suites: one,
   },
   {
-    name: 'sqlite: a repeated claim gives leases of others',
+    name: 'sqlite: a repeated claim returns leases of other workers',
     file: 'src/stores/sqlite/tables/worker-rows.ts',
     find: 'const first = leases[0]?.token ?? 0;',
     replace: 'const first = 0;',
     suites: one,
   },
   {
-    name: 'sqlite: a group without its newest member',
+    name: 'sqlite: the sample of a failure group is not its newest job',
     file: 'src/stores/sqlite/tables/ended-jobs.ts',
     find: 'ORDER BY failed_at DESC, seq DESC LIMIT 1',
     replace: 'ORDER BY seq DESC LIMIT 1',
     suites: one,
   },
   {
-    name: 'sqlite: whatever became of it, a settled job is said to be done',
+    name: 'sqlite: every settlement is answered with the state done',
     file: 'src/stores/sqlite/engine/packing.ts',
     find: "return answer.ok && answer.state === 'done';",
     replace: 'return answer.ok;',
@@ -139,67 +139,67 @@ export const sqlite = [
     suites: one,
   },
   {
-    name: 'sqlite: a draft has the birth of a waiting job',
+    name: 'sqlite: a draft has the first history row of a waiting job',
     file: 'src/stores/sqlite/tables/history-text.ts',
     find: "event === 'added' && state === 'waiting' &&",
     replace: "event === 'added' &&",
     suites: one,
   },
   {
-    name: 'sqlite: a call that is undone is counted',
+    name: 'sqlite: a rolled back call counts in the statistics',
     file: 'src/stores/sqlite/tables/sqlite-table.ts',
     find: '      restoreStatistics();\n',
     replace: '',
     suites: ['src/stores/sqlite/tables/statistics-rows.test.ts'],
   },
   {
-    name: 'sqlite: a transaction that could not begin stays open',
+    name: 'sqlite: a transaction that failed at its start stays open',
     file: 'src/stores/sqlite/engine/session.ts',
     find: '      this.#changesBefore = this.#changes();\n    } catch (error) {\n      this.rollback();',
     replace: '      this.#changesBefore = this.#changes();\n    } catch (error) {',
     and: {
-      find: "    this.#rollBack();\n    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#noticeOthers();",
-      replace: "    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#noticeOthers();",
+      find: "    this.#rollBack();\n    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#catchUp();",
+      replace: "    this.#db.exec('BEGIN IMMEDIATE');\n    try {\n      this.#catchUp();",
     },
     suites: ['src/stores/sqlite/engine/group-writer.test.ts'],
   },
   {
-    name: 'sqlite: a dead disk is given time for ever',
+    name: 'sqlite: a failing disk has no time limit',
     file: 'src/stores/sqlite/engine/file-health.ts',
     find: 'performance.now() - fault.since >= MAX_FAILING_MS',
     replace: 'performance.now() - fault.since >= 1e9',
     suites: ['src/stores/sqlite/engine/file-health.test.ts'],
   },
   {
-    name: 'sqlite: reads go on after the file was given up',
+    name: 'sqlite: reads continue after the file is broken',
     file: 'src/stores/sqlite/engine/engine.ts',
     find: 'if (broken !== undefined) return this.#refuse(calls, broken);',
     replace: '',
     suites: ['src/stores/sqlite/engine/engine.test.ts'],
   },
   {
-    name: 'sqlite: a read that the disk failed is taken for damage',
+    name: 'sqlite: a read error of the disk counts as damage',
     file: 'src/stores/sqlite/engine/file-health.ts',
     find: 'if (isUnreadable(error) && !this.#isSound()) return',
     replace: 'if (isBusy(error)) return',
     suites: ['src/stores/sqlite/engine/file-health.test.ts'],
   },
   {
-    name: 'sqlite: damaged data is handed out',
+    name: 'sqlite: damaged data is returned',
     file: 'src/stores/sqlite/tables/job-row.ts',
     find: "return sum === null || (typeof text === 'string' && sumOf(text) === sum);",
     replace: 'return sum === null || text !== null;',
     suites: ['src/stores/sqlite/tables/damage.test.ts'],
   },
   {
-    name: 'sqlite: a damaged job stops the queue behind it',
+    name: 'sqlite: a damaged job delays the jobs behind it',
     file: 'src/stores/sqlite/tables/damaged-jobs.ts',
     find: 'return { ...result, jobs, nextAt: moment.now + 1 };',
     replace: 'return { ...result, jobs };',
     suites: ['src/stores/sqlite/tables/damage.test.ts'],
   },
   {
-    name: 'sqlite: changed data keeps the checksum of the old',
+    name: 'sqlite: changed data keeps the old checksum',
     file: 'src/stores/sqlite/tables/job-columns.ts',
     find: 'DATA, sumOf(after.data));',
     replace: 'DATA, sumOf(before.data));',

@@ -1,6 +1,6 @@
 /**
- * An upload whose process is killed with -9 at ten random offsets and then goes on to the end: what arrives is what
- * was sent, and nothing could be seen before it was whole.
+ * An upload whose process is killed with -9 at ten random offsets and then completes: the content is what was sent, and the
+ * blob is not visible before it is complete.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const TIMEOUT_MS = testSize({ small: 60_000, full: 300_000 });
 
 describe('an upload that is killed ten times', () => {
   it(
-    'arrives whole, and is never seen in part',
+    'completes, and is never visible in part',
     async () => {
       const [folder, bytes] = [await aFolder(), bytesOf(SIZE, Date.now())];
       const [home, file, sha256] = [join(folder, 'blobs'), join(folder, 'sent'), sha256Of(bytes)];
@@ -37,7 +37,7 @@ describe('an upload that is killed ten times', () => {
       const blobs = await openBlobs({ folder: home });
       expect(await blobs.verify(sha256)).toBe('intact');
       expect(await blobs.stat(sha256)).toEqual({ sha256, size: SIZE });
-      process.stdout.write(`\nfigures: ${SIZE} bytes, killed with these on disk: ${reached.join(', ')}\n`);
+      process.stdout.write(`\nfigures: ${SIZE} bytes, killed with these offsets on disk: ${reached.join(', ')}\n`);
     },
     TIMEOUT_MS,
   );

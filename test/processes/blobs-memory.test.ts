@@ -1,4 +1,4 @@
-/** A large attachment goes in, is staged, collected, resumed, read out and scrubbed: memory hardly notices. */
+/** A large attachment is added, staged, collected, resumed, read and scrubbed within a small amount of memory. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,15 +10,15 @@ const SIZE = testSize({ small: 100_000_000, full: 1_000_000_000 });
 const LIMIT_MB = 64;
 const TIMEOUT_MS = testSize({ small: 60_000, full: 300_000 });
 /**
- * V8 frees dead buffers from threads of its own. On a busy machine these get no core, and up to 64 MB of garbage wait for
- * them: the pieces that the fixture makes alone were measured as 66 MB. On the main thread they are freed in time, so that
- * what is measured is what the code holds.
+ * V8 frees dead buffers in threads of its own. On a busy machine these threads get no core, and up to 64 MB of garbage wait
+ * for them: the buffers of the fixture alone were measured as 66 MB. The main thread frees them in time, so that the test
+ * measures what the code holds.
  */
 const OWN_GC = '--single-threaded-gc';
 const canMeasure = existsSync(join('/proc', 'self', 'clear_refs'));
 
 it.skipIf(!canMeasure)(
-  `${SIZE / 1e6} MB in, staged and out again take no more than ${LIMIT_MB} MB of memory`,
+  `${SIZE / 1e6} MB added, staged and read take no more than ${LIMIT_MB} MB of memory`,
   async () => {
     const child = await startFixture('blobs-memory.mjs', [await aFolder(), String(SIZE)], { execArgv: [OWN_GC] });
     const { growth, before } = await child.next(({ type }) => type === 'done', TIMEOUT_MS);

@@ -1,4 +1,4 @@
-/** What tests of blobs share: a folder of their own, content that can be made again, and looks behind the interface. */
+/** Helpers of the blob tests: folders, reproducible content, and access to the files behind the interface. */
 import { spawnSync } from 'node:child_process';
 import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import type { Blobs } from '../../src/files/blobs/blobs.ts';
 import { type BlobsOptions, openBlobs } from '../../src/files/blobs/open-blobs.ts';
 
-/** Removed at the end of the test. */
+/** A folder that is removed at the end of the test. */
 export async function aFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-blobs-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -20,11 +20,11 @@ export async function aFolder(): Promise<string> {
 export interface Bench {
   readonly blobs: Blobs;
   readonly folder: string;
-  /** Moves the clock that blobs look at. */
+  /** Advances the clock of the blobs. */
   pass(ms: number): void;
-  /** Another process would see it so: the same folder, nothing remembered. */
+  /** Opens the same folder without any state in memory, as another process would. */
   reopen(): Promise<Blobs>;
-  /** Every file below the folder, without empty folders. */
+  /** Lists every file below the folder. */
   files(): string[];
 }
 
@@ -50,7 +50,7 @@ export function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** The same bytes for the same seed, and nothing that compresses or repeats. */
+/** Returns the same bytes for the same seed; they do not compress or repeat. */
 export function bytesOf(size: number, seed = 1): Buffer {
   const key = createHash('md5').update(String(seed)).digest();
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
@@ -63,13 +63,13 @@ export async function* piecesOf(bytes: Uint8Array, size = 64 * 1024): AsyncGener
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Gives the bytes, then breaks as a connection does. */
+/** Yields the bytes, then fails like a broken connection. */
 export async function* cutAfter(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* piecesOf(bytes);
   throw new Error('the line was cut');
 }
 
-/** Adds and answers the hash. */
+/** Adds a blob and returns its hash. */
 export async function put(blobs: Blobs, bytes: Uint8Array): Promise<string> {
   const added = await blobs.addFromStream(piecesOf(bytes));
   if (!added.ok) throw new Error(added.refusal.message);
@@ -90,13 +90,13 @@ export async function get(blobs: Blobs, sha256: string, range?: { start?: number
 
 export const blobPath = (folder: string, sha256: string): string => join(folder, sha256.slice(0, 2), sha256);
 
-/** A pipe with a name, which blocks whoever opens it carelessly. */
+/** Creates a FIFO, which blocks a careless open. */
 export function makeFifo(path: string): void {
   const { status } = spawnSync('sh', ['-c', 'mkfifo "$1"', 'sh', path]);
-  if (status !== 0) throw new Error(`no FIFO could be made at ${path}`);
+  if (status !== 0) throw new Error(`cannot create a FIFO at ${path}`);
 }
 
-/** One bit of the file, at random unless told. */
+/** Flips one bit of the file, by default a random one. */
 export function flipBit(path: string, at = randomBytes(4).readUInt32LE()): void {
   const bytes = readFileSync(path);
   const place = at % (bytes.length * 8);

@@ -1,4 +1,4 @@
-/** Imports from the key layouts of Blueque, qless and Worqr, by a user of Redis who may only read. */
+/** Imports from the key layouts of Blueque, qless and Worqr, with a read-only Redis user. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const QLESS = [
   'HSET ql:r:r-1 jid r-1 klass Job data {} queue work interval 60 state recur',
   'HSET ql:s:stats:1700000000:work failed 1',
   `HSET ql:j:q-6 jid q-6 klass Job data {} state complete queue '' throttles '["gpu","ql:q:work"]' time 1700000070`,
-  // As qless packs it: [1700000000, "put", {q: "work"}], [1700000010, "popped", {worker: "w"}].
+  // Packed as by qless: [1700000000, "put", {q: "work"}], [1700000010, "popped", {worker: "w"}].
   ...[
     '\\x93\\xce\\x65\\x53\\xf1\\x00\\xa3put\\x81\\xa1q\\xa4work',
     '\\x93\\xce\\x65\\x53\\xf1\\x0a\\xa6popped\\x81\\xa6worker\\xa1w',
@@ -57,20 +57,19 @@ describeWithRedis('an import', () => {
     await ask(server.port, 'ACL SETUSER reader on >secret ~* +@read +@connection +info');
   });
   afterAll(() => server.stop());
-  // Each try into homes of its own.
+  // Each try has its own data directories.
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'longhaul-import-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** A new one for each try. */
   let homes = 0;
   const aHome = (): string => `home-${(homes += 1)}`;
 
-  async function importInto(home: string, ...words: readonly string[]) {
+  async function importInto(home: string, ...args: readonly string[]) {
     await (await openSqliteStore({ path: join(folder, home, 'store.db') })).close();
     const address = `redis://reader:secret@127.0.0.1:${server.port}`;
-    const line = [CLI, 'import', words[0] ?? '', address, ...words.slice(1), '--home', join(folder, home), '--json'];
+    const line = [CLI, 'import', args[0] ?? '', address, ...args.slice(1), '--home', join(folder, home), '--json'];
     const run = await spawnGuarded(process.execPath, line);
     let [stdout, stderr] = ['', ''];
     run.stdout.on('data', (chunk) => (stdout += String(chunk)));
@@ -95,7 +94,7 @@ describeWithRedis('an import', () => {
     }
   };
 
-  test('from Blueque keeps ids, parameters, order, ends and times; a second one adds nothing', async () => {
+  test('from Blueque keeps ids, parameters, order, results and times; a second import adds nothing', async () => {
     const home = aHome();
     const dry = await importInto(home, '--from-blueque', '--dry-run');
     expect(dry.imported).toEqual({ waiting: 3, done: 1, failed: 1, schedules: 0 });
@@ -129,7 +128,7 @@ describeWithRedis('an import', () => {
     expect(next.map(({ id }) => id)).toEqual(['b-1', 'b-2']);
   });
 
-  test('from qless turns priorities round, keeps what waits for what, and makes schedules of recurring jobs', async () => {
+  test('from qless inverts priorities, keeps dependencies, and turns recurring jobs into schedules', async () => {
     const home = aHome();
     const { imported, besides, unmapped } = await importInto(home, '--from-qless');
     expect(besides).toEqual({ tracked: 1, throttles: 1, records: 1 });
@@ -159,7 +158,7 @@ describeWithRedis('an import', () => {
     expect(schedules.map(({ key }) => key)).toEqual(['r-1']);
   });
 
-  test('from Worqr takes tasks in their order, and what runs when that is said', async () => {
+  test('from Worqr keeps the order of tasks, and imports running ones with --running', async () => {
     const home = aHome();
     const { imported, unmapped } = await importInto(home, '--from-worqr', '--running');
     expect(imported).toEqual({ waiting: 3, done: 0, failed: 0, schedules: 0 });

@@ -1,6 +1,6 @@
 /**
- * Many jobs through a durable store, added by two processes and worked by three at the same time: each is done exactly
- * once, by the store's word and by the word of the handlers, and counts, states and histories agree for every job.
+ * Many jobs on a durable store, added by two processes and run by three at the same time: by the store and by the ledgers of
+ * the handlers, each job is done exactly once, and counts, states and histories agree.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const DEADLINE_MS = isFullSize ? 600_000 : 60_000;
 
 describe(`${JOBS} jobs`, () => {
   it(
-    'go through SQLite, each done exactly once',
+    'on SQLite are each done exactly once',
     async () => {
       await allDoneOnce(await openFaultEnvironment({ address: aFolder() }), 'SQLite');
     },
@@ -37,7 +37,7 @@ describeWithRedis(`${JOBS} jobs`, () => {
   afterAll(() => redis.stop());
 
   it(
-    'go through Redis, each done exactly once',
+    'on Redis are each done exactly once',
     async () => {
       await allDoneOnce(
         await openFaultEnvironment({ address: redis.url, connect: { namespace: `many-${randomUUID()}` } }),
@@ -69,7 +69,7 @@ async function allDoneOnce(environment: FaultEnvironment, store: string): Promis
     ...figuresOf(verdict),
     runs: runs.length,
     byWorker: byWorker.join('/'),
-    jobsASecond: Math.round((JOBS / ms) * 1_000),
+    jobsPerSecond: Math.round((JOBS / ms) * 1_000),
   });
 }
 

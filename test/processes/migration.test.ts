@@ -1,4 +1,4 @@
-/** A store moves house by the command line: real processes, real servers, kill -9 on the way. */
+/** Store migrations by the command line: real processes, real servers, kill -9 in the middle. */
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { testSize } from '../support/test-size.ts';
 const JOBS = testSize({ small: 1_500, full: 100_000 });
 vi.setConfig({ testTimeout: testSize({ small: 120_000, full: 1_800_000 }), hookTimeout: 60_000 });
 
-describeWithRedis('a store that moves house', () => {
+describeWithRedis('a store migration', () => {
   let folder: string;
   let server: RedisServer;
   let round = 0;
@@ -30,9 +30,9 @@ describeWithRedis('a store that moves house', () => {
     server = await startRedis();
   });
   afterAll(() => server.stop());
-  // Each try has stores of its own.
+  // Each try has its own stores.
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'longhaul-moving-'));
+    folder = await mkdtemp(join(tmpdir(), 'longhaul-migration-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
   const at = (name: string): string => join(folder, name);
@@ -49,18 +49,18 @@ describeWithRedis('a store that moves house', () => {
       await store.close();
     }
   }
-  const holdings = (address: string): Promise<readonly MovedRow[]> => within(address, everythingIn);
+  const contentOf = (address: string): Promise<readonly MovedRow[]> => within(address, everythingIn);
 
-  test(`goes from SQLite to Redis and back with ${JOBS} jobs, killed on each way, and is the same, field by field`, async () => {
+  test(`from SQLite to Redis and back with ${JOBS} jobs, killed once per direction, keeps every field`, async () => {
     const random = openRandom();
-    await within(at('first'), (store) => furnish(store, random, JOBS));
-    const before = await holdings(at('first'));
+    await within(at('first'), (store) => addJobs(store, random, JOBS));
+    const before = await contentOf(at('first'));
     expect(before.length, `seed ${random.seed}`).toBeGreaterThan(JOBS);
     for (const [from, to] of [
       [at('first'), redis('there')],
       [redis('there'), at('second')],
     ] as const) {
-      const killed = await killedOnTheWay(['migrate', '--from', from, '--to', to]);
+      const killed = await killAtFirstProgress(['migrate', '--from', from, '--to', to]);
       expect(killed).toEqual({ code: null, signal: 'SIGKILL' });
       await within(to, async (store) => {
         expect((await store.migration.standing())?.state, `seed ${random.seed}`).toBe('moving');
@@ -73,7 +73,7 @@ describeWithRedis('a store that moves house', () => {
         left: [],
         parts: MOVED_PARTS.map((part) => ({ part })),
       });
-      expect(await holdings(to), `seed ${random.seed}`).toEqual(before);
+      expect(await contentOf(to), `seed ${random.seed}`).toEqual(before);
       await within(from, async (store) => {
         expect(await store.jobs.add([{ id: 'late', queue: 'q', data: '1' }])).toMatchObject([
           { ok: false, refusal: { code: 'store-moving', message: expect.stringContaining('has moved to') } },
@@ -84,7 +84,7 @@ describeWithRedis('a store that moves house', () => {
     await within(at('second'), async (store) => expect((await claimAll(store)).length).toBeGreaterThan(0));
   });
 
-  test('waits for what runs, or leaves it behind and brings it later; and goes back the way it came', async () => {
+  test('waits for running jobs, or leaves them and moves them later; and can be reversed', async () => {
     const [here, there] = [at('here'), redis('left')];
     const store = await openAt(here);
     const jobs = ['runs', 'waits'].map((id): NewJob => ({ id, queue: 'q', data: '1' }));
@@ -116,26 +116,26 @@ describeWithRedis('a store that moves house', () => {
     });
   });
 
-  test('stopped by Ctrl-C while it waits it says where it stands, and goes on; files come from home to home, also late ones', async () => {
+  test('that is interrupted by Ctrl-C prints its state and can continue; files are copied, including late ones', async () => {
     round += 1;
     const [here, there] = [at(`waits-${round}`), redis(`waits-${round}`)];
     const [from, to] = [homeAt(here), homeAt(at(`files-${round}`))];
-    const words = ['migrate', '--from', here, '--to', there, '--wait', '10m'];
-    const all = [...words, '--from-home', from.root, '--to-home', to.root];
+    const args = ['migrate', '--from', here, '--to', there, '--wait', '10m'];
+    const all = [...args, '--from-home', from.root, '--to-home', to.root];
     const store = await openAt(here);
     await store.jobs.add([{ id: 'runs', queue: 'q', data: '1' }]);
     const [running] = (await claimAll(store, 1)) as readonly [Job];
     const [early, log] = [await aBlob(from, 'early'), join(from.jobs, 'runs/attempts/1/log')];
     await mkdir(dirname(log), { recursive: true });
     await writeFile(log, 'begun\n');
-    const stopped = await told(all, 'waiting for 1 job to end', (run) => run.signal('SIGINT'));
+    const stopped = await actAtProgress(all, 'waiting for 1 job to end', (run) => run.signal('SIGINT'));
     expect(stopped).toMatchObject({ code: 1, stdout: '' });
     expect(stopped.stderr).toContain(
       'migration interrupted (waiting for 1 job to end): run the same command to continue it',
     );
     expect(await store.jobs.add([{ id: 'new', queue: 'q', data: '1' }])).toMatchObject([{ ok: false }]);
     let late = '';
-    const moved = await told([...all, '--leave'], 'waiting for 1 job to end', async () => {
+    const moved = await actAtProgress([...all, '--leave'], 'waiting for 1 job to end', async () => {
       late = await aBlob(from, 'late');
       await appendFile(log, 'ended\n');
       await store.jobs.settle([{ id: 'runs', token: running.lease?.token ?? 0, kind: 'complete' }]);
@@ -152,7 +152,7 @@ describeWithRedis('a store that moves house', () => {
     await within(there, async (target) => expect(await target.jobs.find(['runs'])).toMatchObject([{ state: 'done' }]));
   });
 
-  test('is refused where it would merge or lead nowhere, says what it would do, and can be given up', async () => {
+  test('is rejected for a target that is not empty, has a dry run, and can be abandoned', async () => {
     const [full, other, empty] = [at('full'), redis('other'), redis('empty')];
     for (const address of [full, other])
       await within(address, (store) => store.jobs.add([{ id: 'a', queue: 'q', data: '1' }]));
@@ -178,41 +178,41 @@ describeWithRedis('a store that moves house', () => {
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 
-async function longhaul(...words: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const run = await spawnGuarded(process.execPath, [CLI, ...words]);
-  const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) run[name].on('data', (chunk) => (said[name] += String(chunk)));
+async function longhaul(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const run = await spawnGuarded(process.execPath, [CLI, ...args]);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) run[name].on('data', (chunk) => (output[name] += String(chunk)));
   const { code } = await run.ended;
-  return { code, ...said };
+  return { code, ...output };
 }
 
-/** At the first word of its progress: most is still to be done. */
-async function killedOnTheWay(words: readonly string[]): Promise<unknown> {
-  const run = await spawnGuarded(process.execPath, [CLI, ...words]);
+/** Kills the command at its first line of progress, when most is still to be done. */
+async function killAtFirstProgress(args: readonly string[]): Promise<unknown> {
+  const run = await spawnGuarded(process.execPath, [CLI, ...args]);
   run.stderr.once('data', () => run.signal('SIGKILL'));
   return run.ended;
 }
 
-/** At a word of its progress something happens. */
-async function told(
-  words: readonly string[],
-  word: string,
+/** Runs the command, and acts when its progress contains the text. */
+async function actAtProgress(
+  args: readonly string[],
+  text: string,
   act: (run: GuardedProcess) => unknown,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const run = await spawnGuarded(process.execPath, [CLI, ...words]);
-  const said = { stdout: '', stderr: '' };
+  const run = await spawnGuarded(process.execPath, [CLI, ...args]);
+  const output = { stdout: '', stderr: '' };
   let done: unknown = null;
-  run.stdout.on('data', (chunk) => (said.stdout += String(chunk)));
+  run.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   run.stderr.on('data', (chunk) => {
-    said.stderr += String(chunk);
-    if (done === null && said.stderr.includes(word)) done = act(run) ?? 'done';
+    output.stderr += String(chunk);
+    if (done === null && output.stderr.includes(text)) done = act(run) ?? 'done';
   });
   const { code } = await run.ended;
   await done;
-  return { code, ...said };
+  return { code, ...output };
 }
 
-/** Its place among the blobs. */
+/** Writes a blob and returns its path within the blob store. */
 async function aBlob({ blobs }: Home, text: string): Promise<string> {
   const hash = createHash('sha256').update(text).digest('hex');
   const place = join(hash.slice(0, 2), hash);
@@ -236,8 +236,8 @@ async function claimAll(store: Store, limit = 100): Promise<readonly Job[]> {
 
 const BATCH = 250;
 
-/** Jobs of every kind, by chance; none of them runs in the end. */
-async function furnish(store: Store, random: SeededRandom, count: number): Promise<void> {
+/** Adds random jobs of every kind; none of them is left running. */
+async function addJobs(store: Store, random: SeededRandom, count: number): Promise<void> {
   const limited = { keys: { by: ['n'], limit: 5 }, throttles: ['t'], retention: { done: { ms: null, count: null } } };
   await store.records.put({ kind: 'queue', key: 'limited', value: JSON.stringify(limited) });
   await store.records.put({ kind: 'throttle', key: 't', value: '{"max":40}' });

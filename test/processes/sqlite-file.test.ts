@@ -1,4 +1,4 @@
-/** One SQLite file in the hands of several processes: nothing is given twice, lost, or waited for without a word. */
+/** One SQLite file used by several processes: no job is claimed twice or lost, and no caller waits without an error. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Job } from '../../src/core/job/job.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts';
@@ -12,11 +12,11 @@ const JOBS = testSize({ small: 600, full: 6_000 });
 const aJob = (id: string) => ({ id, queue: 'mail', data: '{}' });
 
 let calls = 0;
-async function ask(fixture: Fixture, message: object): Promise<unknown> {
+async function ask(fixture: Fixture, request: object): Promise<unknown> {
   calls += 1;
   const id = calls;
-  fixture.send({ id, store: 'it', ...message });
-  const { answer, error } = await fixture.next((said) => said['id'] === id, 20_000);
+  fixture.send({ id, store: 'it', ...request });
+  const { answer, error } = await fixture.next((message) => message['id'] === id, 20_000);
   if (error !== undefined) throw new Error(JSON.stringify(error));
   return answer;
 }
@@ -35,7 +35,7 @@ async function aStoreOn(path: string) {
   return store;
 }
 
-/** Claims until nothing is left; answers what it got. */
+/** Claims until no job is left, and returns the claimed jobs. */
 async function claimAll(fixture: Fixture, worker: string): Promise<readonly Job[]> {
   const claimed: Job[] = [];
   for (let round = 0; ; round++) {
@@ -47,7 +47,7 @@ async function claimAll(fixture: Fixture, worker: string): Promise<readonly Job[
 }
 
 describe('three processes on one file', () => {
-  it('add and claim at once, and nobody gets what another has', async () => {
+  it('add and claim concurrently, and no job is claimed twice', async () => {
     const path = await aDatabasePath();
     const processes = await Promise.all([1, 2, 3].map(() => aProcessOn(path)));
     await Promise.all(
@@ -65,7 +65,7 @@ describe('three processes on one file', () => {
 });
 
 describe('a process that is killed', () => {
-  it('leaves everything that it was told is done, and tokens go on growing', async () => {
+  it('leaves all acknowledged changes, and tokens continue to grow', async () => {
     const path = await aDatabasePath();
     const first = await aProcessOn(path);
     await ask(first, { op: 'jobs', name: 'add', args: [[aJob('a'), aJob('b')]] });
@@ -80,11 +80,11 @@ describe('a process that is killed', () => {
 });
 
 describe('a file that another process keeps locked', () => {
-  it('can be read all the while, and a writer hears after five seconds who it is', async () => {
+  it('can be read meanwhile, and a writer gets an error with its pid after five seconds', async () => {
     const path = await aDatabasePath();
     const store = await aStoreOn(path);
     await store.jobs.add([aJob('a')]);
-    const locker = await startFixture('proof-locker.mjs', [path]);
+    const locker = await startFixture('sqlite-locker.mjs', [path]);
     locker.send({});
     await locker.next(({ type }) => type === 'locked');
     const from = performance.now();
@@ -106,10 +106,10 @@ describe('a file that another process keeps locked', () => {
     expect(await store.jobs.add([aJob('b')])).toMatchObject([{ outcome: 'added' }]);
   });
 
-  it('is written as soon as it is let go', async () => {
+  it('is written as soon as the lock is released', async () => {
     const path = await aDatabasePath();
     const store = await aStoreOn(path);
-    const locker = await startFixture('proof-locker.mjs', [path]);
+    const locker = await startFixture('sqlite-locker.mjs', [path]);
     locker.send({});
     await locker.next(({ type }) => type === 'locked');
     const added = store.jobs.add([aJob('a')]);
@@ -120,7 +120,7 @@ describe('a file that another process keeps locked', () => {
 });
 
 describe('a process that listens', () => {
-  it('hears of a job that another adds in less than 50 ms', async () => {
+  it('receives the event of another process in less than 50 ms', async () => {
     const path = await aDatabasePath();
     const [store, listener] = [await aStoreOn(path), await aProcessOn(path)];
     await ask(listener, { op: 'listen' });

@@ -11,7 +11,7 @@ async function openSqlitePlace(): Promise<Place> {
   const address = await mkdtemp(join(tmpdir(), 'longhaul-sqlite-'));
   const path = join(address, 'store.db');
   const store = await openSqliteStore({ path });
-  const locker = await startFixture('proof-locker.mjs', [path]);
+  const locker = await startFixture('sqlite-locker.mjs', [path]);
   const turn = async (type: string): Promise<void> => {
     locker.send('turn');
     await locker.next((message) => message['type'] === type);

@@ -27,7 +27,7 @@ const jobsOf = (from: number, count: number) =>
   }));
 
 describe('a copy of a database', () => {
-  it('is of one moment, although somebody writes all the while', async () => {
+  it('is a consistent snapshot while another client writes', async () => {
     const folder = aFolder();
     const store = await aStore(folder);
     for (let from = 0; from < 15_000; from += 500) await store.jobs.add(jobsOf(from, 500));
@@ -41,13 +41,13 @@ describe('a copy of a database', () => {
     await backupDatabase(join(folder, 'store.db'), to, ({ pages }) => seen.push(pages));
     isOver = true;
     await writing;
-    // It never began anew, however much was written meanwhile.
+    // The copy never restarted, however much was written meanwhile.
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
     expect(seen.length).toBeGreaterThan(0);
     const copy = await openSqliteStore({ path: to });
     onTestFinished(() => copy.close());
     const [counts] = await copy.jobs.count();
-    // Whole adds of fifty, from the first one on.
+    // Only complete adds of fifty jobs, without a gap.
     const waiting = counts?.waiting ?? 0;
     expect(waiting).toBeGreaterThanOrEqual(15_000);
     expect(waiting % 50).toBe(0);
@@ -55,7 +55,7 @@ describe('a copy of a database', () => {
     expect(found.every((job) => job !== null)).toBe(true);
   });
 
-  it('gives tokens that are larger than all given before, also by another copy of the same backup', async () => {
+  it('gives tokens that are larger than all given before, including those of other copies', async () => {
     const folder = aFolder();
     const store = await aStore(folder);
     await store.jobs.add(jobsOf(0, 10));
@@ -68,7 +68,7 @@ describe('a copy of a database', () => {
     const second = join(folder, 'second.db');
     await backupDatabase(join(folder, 'store.db'), second);
     expect(raiseEpoch(second, 1_800_000_001_000)).toBeGreaterThan(first);
-    // A clock that was set back makes nothing smaller.
+    // A clock that was set back does not lower the numbers.
     expect(raiseEpoch(second, 1_000)).toBeGreaterThan(first);
     const copy = await openSqliteStore({ path: to });
     onTestFinished(() => copy.close());
@@ -77,8 +77,8 @@ describe('a copy of a database', () => {
   });
 });
 
-describe('a look at a database', () => {
-  it('says what it is', async () => {
+describe('a check of a database', () => {
+  it('returns its facts', async () => {
     const folder = aFolder();
     await aStore(folder);
     expect(checkDatabase(join(folder, 'store.db'))).toMatchObject({ journalMode: 'wal', schema: SCHEMA_VERSION });
@@ -97,7 +97,7 @@ describe('a look at a database', () => {
         writeFileSync(path, bytes);
       },
     ],
-  ])('finds one that %s', async (_how, damage) => {
+  ])('reports a file that %s', async (_how, damage) => {
     const folder = aFolder();
     const path = join(folder, 'store.db');
     const store = await openSqliteStore({ path });

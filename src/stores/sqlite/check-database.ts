@@ -1,14 +1,14 @@
 /**
- * Whether a database file is whole, and what it is: for `doctor`, and for whoever has just copied one.
+ * Checks whether a database file is intact and returns its facts. Used by `doctor` and after a copy.
  *
- * Invariant: changes nothing, also not a database that is damaged.
+ * Invariant: it changes nothing, not even in a damaged database.
  */
 import { existsSync, statSync } from 'node:fs';
 import { LonghaulError } from '../../core/ports/errors.ts';
 import { checkHeader, OLDEST_SQLITE, OPENING_TIMEOUT_MS } from './engine/connection.ts';
 import { isOurs, SCHEMA_VERSION } from './engine/schema.ts';
 import type { Database } from './engine/sqlite-database.ts';
-import { allRows, firstRow, openToLook } from './engine/sqlite-database.ts';
+import { allRows, firstRow, openReadOnly } from './engine/sqlite-database.ts';
 import { isBusy } from './engine/sqlite-problem.ts';
 
 export interface DatabaseFacts {
@@ -19,31 +19,34 @@ export interface DatabaseFacts {
   readonly newestSchema: number;
   readonly bytes: number;
   readonly logBytes: number;
-  /** The clock, when the store was last written to. */
+  /** The clock at the last write to the store. */
   readonly seenAt: number;
 }
 
-/** Throws `data-corrupt` with what was found, `store-incompatible` for a file that is not a store of a known schema, or `store-unavailable` when somebody holds the file. */
+/**
+ * Throws `data-corrupt` with the damage found, `store-incompatible` for a file that is not a store of a known schema, or
+ * `store-unavailable` when another process has locked the file.
+ */
 export function checkDatabase(path: string): DatabaseFacts {
-  if (!existsSync(path)) throw damaged(path, 'it is not there');
+  if (!existsSync(path)) throw damaged(path, 'the file is missing');
   const bytes = statSync(path).size;
-  if (bytes === 0) throw damaged(path, 'it is empty');
+  if (bytes === 0) throw damaged(path, 'the file is empty');
   checkHeader(path);
   try {
-    return look(path, bytes);
+    return readFacts(path, bytes);
   } catch (error) {
     if (error instanceof LonghaulError) throw error;
-    const words = error instanceof Error ? error.message : String(error);
-    if (isBusy(error)) throw new LonghaulError('store-unavailable', `${path}: ${words}`, { cause: error });
-    throw damaged(path, words);
+    const message = error instanceof Error ? error.message : String(error);
+    if (isBusy(error)) throw new LonghaulError('store-unavailable', `${path}: ${message}`, { cause: error });
+    throw damaged(path, message);
   }
 }
 
-function look(path: string, bytes: number): DatabaseFacts {
-  return looking(path, (db) => {
-    const problems = allRows<readonly [string]>(db.prepare('PRAGMA quick_check(5)')).map(([words]) => words);
+function readFacts(path: string, bytes: number): DatabaseFacts {
+  return readDatabase(path, (db) => {
+    const problems = allRows<readonly [string]>(db.prepare('PRAGMA quick_check(5)')).map(([problem]) => problem);
     if (problems.join() !== 'ok') throw damaged(path, problems.join('; '));
-    if (!isOurs(db)) throw damaged(path, 'it is a database, but none of Longhaul');
+    if (!isOurs(db)) throw damaged(path, 'it is a SQLite database, but not a Longhaul store');
     return {
       sqlite: text(db, 'SELECT sqlite_version()'),
       oldestSqlite: OLDEST_SQLITE,
@@ -57,18 +60,18 @@ function look(path: string, bytes: number): DatabaseFacts {
   });
 }
 
-const text = (db: Database, question: string): string =>
-  String(firstRow<readonly [string | number]>(db.prepare(question))?.[0] ?? '');
+const text = (db: Database, sql: string): string =>
+  String(firstRow<readonly [string | number]>(db.prepare(sql))?.[0] ?? '');
 
-function damaged(path: string, words: string): LonghaulError {
-  return new LonghaulError('data-corrupt', `${path} is damaged: ${words}`);
+function damaged(path: string, reason: string): LonghaulError {
+  return new LonghaulError('data-corrupt', `${path} is damaged: ${reason}`);
 }
 
 type JobFacts = readonly [id: string, state: string, attempt: number];
 
-/** State and attempt of each of these jobs, in their order; null for one that is not there. */
+/** Returns state and attempt of each job, in the order of `ids`; null for a job that does not exist. */
 export function lookUpJobs(path: string, ids: readonly string[]) {
-  return looking(path, (db) => {
+  return readDatabase(path, (db) => {
     const find = db.prepare('SELECT id, state, attempt FROM jobs WHERE id = ?');
     return ids.map((each) => {
       const row = firstRow<JobFacts>(find, each);
@@ -78,16 +81,17 @@ export function lookUpJobs(path: string, ids: readonly string[]) {
 }
 
 export function lookUpRecords(path: string, kind: string) {
-  return looking(path, (db) => {
+  return readDatabase(path, (db) => {
     const rows = allRows<readonly [string, string]>(db.prepare('SELECT key, value FROM records WHERE kind = ?'), kind);
     return rows.map(([key, value]) => ({ key, value }));
   });
 }
 
-export function looking<T>(path: string, look: (db: Database) => T): T {
-  const db = openToLook(path, OPENING_TIMEOUT_MS);
+/** Calls `read` with a read-only connection, and closes the connection afterwards. */
+export function readDatabase<T>(path: string, read: (db: Database) => T): T {
+  const db = openReadOnly(path, OPENING_TIMEOUT_MS);
   try {
-    return look(db);
+    return read(db);
   } finally {
     db.close();
   }

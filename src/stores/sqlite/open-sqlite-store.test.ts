@@ -1,4 +1,4 @@
-/** The store as a whole: its thread, its end, and what its users hear when the thread dies. */
+/** The store as a whole: its thread, closing, and what callers get when the thread dies. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const manyJobs = (count: number) => Array.from({ length: count }, (_, each) => a
 const claim = async (store: Store, requestId = 'first'): Promise<readonly Job[]> =>
   (await store.jobs.claim({ worker: 'w', queues: ['mail'], limit: 10, requestId })).jobs;
 
-/** A frame of the log that ends a transaction has the size of the database in it. */
+/** A log frame that ends a transaction contains the size of the database. */
 function commitsInLog(path: string): number {
   const log = readFileSync(`${path}-wal`);
   const salt = log.subarray(16, 24);
@@ -38,7 +38,7 @@ function openFilesUnder(folder: string): readonly string[] {
 }
 
 describe('maintenance', () => {
-  it('goes behind whatever else is asked for at the same time', async () => {
+  it('runs after the other calls of the same moment', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     const order: string[] = [];
     await Promise.all([
@@ -49,24 +49,24 @@ describe('maintenance', () => {
     await store.close();
   });
 
-  it('has its turn though others never stop writing, and before the end', async () => {
+  it('runs although other calls never stop writing, and before the store closes', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     let isDone = false;
-    const lane = async (name: string) => {
+    const addUntilDone = async (name: string) => {
       for (let n = 0; !isDone; n += 1) await store.jobs.add([aJob(`${name}-${n}`)]);
     };
-    const lanes = ['a', 'b', 'c', 'd'].map(lane);
+    const producers = ['a', 'b', 'c', 'd'].map(addUntilDone);
     expect(await store.jobs.maintain({ limit: 10 })).toMatchObject({ more: false });
     isDone = true;
-    await Promise.all(lanes);
+    await Promise.all(producers);
     const last = store.jobs.maintain({ limit: 10 });
     await store.close();
     expect(await last).toMatchObject({ more: false });
   });
 });
 
-describe('calls that are made at once', () => {
-  it('end in few commits', async () => {
+describe('concurrent calls', () => {
+  it('are committed in few transactions', async () => {
     const path = await aDatabasePath();
     const store = await openSqliteStore({ path });
     const before = commitsInLog(path);
@@ -75,7 +75,7 @@ describe('calls that are made at once', () => {
     await store.close();
   });
 
-  it('end in one commit when a settlement is followed by a claim', async () => {
+  it('are committed in one transaction when a claim follows a settlement', async () => {
     const path = await aDatabasePath();
     const store = await openSqliteStore({ path });
     await store.jobs.add([aJob('a'), aJob('b')]);
@@ -98,7 +98,7 @@ describe('calls that are made at once', () => {
     await store.close();
   });
 
-  it('are not lost to one that cannot be sent', async () => {
+  it('succeed although one of them cannot be sent', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     const unsendable = store.jobs.add([{ ...aJob('a'), data: (() => undefined) as never }]);
     const others = Promise.all([store.jobs.add([aJob('b')]), store.jobs.count()]);
@@ -108,11 +108,11 @@ describe('calls that are made at once', () => {
   });
 });
 
-describe('a step back of the clock', () => {
+describe('a backward clock step', () => {
   const AHEAD = 1_750_000_000_000;
   const BACK = { now: AHEAD - 86_400_000 };
 
-  it('is followed to its end by the next process that opens the store', async () => {
+  it('is applied to its end by the next process that opens the store', async () => {
     const path = await aDatabasePath();
     const first = await openSqliteStore({ path, clock: 'guarded' });
     await first.jobs.add(manyJobs(2 * MAX_REBASED), { now: AHEAD });
@@ -127,13 +127,13 @@ describe('a step back of the clock', () => {
 });
 
 describe('a listener', () => {
-  it('hears of every change, however many there are', async () => {
+  it('receives an event for every change, however many there are', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
-    let heard = 0;
+    let received = 0;
     const all = new Promise<void>((resolve) =>
       store.jobs.subscribe((events) => {
-        heard += events.length;
-        if (heard === 1_500) resolve();
+        received += events.length;
+        if (received === 1_500) resolve();
       }),
     );
     for (let each = 0; each < 1_500; each++) await store.jobs.add([aJob(`job-${each}`)]);
@@ -142,8 +142,8 @@ describe('a listener', () => {
   });
 });
 
-describe('a store that is closed', () => {
-  it('answers what is under way, takes no more, and leaves nothing behind', async () => {
+describe('a closed store', () => {
+  it('answers pending calls, rejects new ones, and leaves no temporary files or open files', async () => {
     const path = await aDatabasePath();
     const { store, engine } = await openWithEngine({ path });
     const ended = new Promise((resolve) => engine.once('exit', resolve));
@@ -157,7 +157,7 @@ describe('a store that is closed', () => {
     await store.close();
   });
 
-  it('has everything when it is opened again, and gives no token twice', async () => {
+  it('has all jobs when it is opened again, and gives no token twice', async () => {
     const path = await aDatabasePath();
     const first = await openSqliteStore({ path });
     await first.jobs.add(manyJobs(3));
@@ -174,7 +174,7 @@ describe('a store that is closed', () => {
 });
 
 describe('an engine that dies', () => {
-  it('leaves what was under way unknown, and takes no more', async () => {
+  it('rejects pending calls with outcome-unknown, and new ones with store-closed', async () => {
     const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
     await store.jobs.count();
     const underWay = Promise.allSettled(manyJobs(200).map((job) => store.jobs.add([job])));
@@ -190,38 +190,38 @@ describe('an engine that dies', () => {
   });
 });
 
-describe('a keeper', () => {
-  it('speaks to the same engine, hears its events, and ends alone', async () => {
+describe('a store of another thread', () => {
+  it('uses the same engine, receives its events, and closes on its own', async () => {
     const store = await openSqliteStore({ path: await aDatabasePath() });
     const description = store.describe();
-    const leaseRenewerModule = (await import(description?.module ?? '')) as {
+    const storeModule = (await import(description?.module ?? '')) as {
       openStore(options: unknown): Promise<Store>;
     };
-    const keeper = await leaseRenewerModule.openStore(description?.options);
+    const otherStore = await storeModule.openStore(description?.options);
     await store.jobs.add([aJob('a')]);
     const [job] = await claim(store);
-    const heard = new Promise<readonly StoreEvent[]>((resolve) => keeper.jobs.subscribe(resolve));
+    const events = new Promise<readonly StoreEvent[]>((resolve) => otherStore.jobs.subscribe(resolve));
     const beat = { id: 'a', token: job?.lease?.token ?? 0, progress: { percent: 50, text: null } };
-    expect(await keeper.jobs.heartbeat([beat])).toMatchObject([{ ok: true }]);
-    expect(await heard).toMatchObject([{ type: 'progress', id: 'a' }]);
-    await keeper.close();
-    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
+    expect(await otherStore.jobs.heartbeat([beat])).toMatchObject([{ ok: true }]);
+    expect(await events).toMatchObject([{ type: 'progress', id: 'a' }]);
+    await otherStore.close();
+    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
     expect(await store.jobs.find(['a'])).toMatchObject([{ progress: { percent: 50 } }]);
     await store.close();
   });
 
-  it('is told when the engine is gone', async () => {
+  it('rejects calls when the engine has ended', async () => {
     const { store, engine } = await openWithEngine({ path: await aDatabasePath() });
     const description = store.describe();
-    const leaseRenewerModule = (await import(description?.module ?? '')) as {
+    const storeModule = (await import(description?.module ?? '')) as {
       openStore(options: unknown): Promise<Store>;
     };
-    const keeper = await leaseRenewerModule.openStore(description?.options);
-    await keeper.jobs.count();
+    const otherStore = await storeModule.openStore(description?.options);
+    await otherStore.jobs.count();
     await engine.terminate();
-    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|closed/) });
-    await expect(keeper.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
-    await keeper.close();
+    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: expect.stringMatching(/unknown|closed/) });
+    await expect(otherStore.jobs.count()).rejects.toMatchObject({ code: 'store-closed' });
+    await otherStore.close();
     await store.close();
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Opening the SQLite store: a file, and a thread that alone speaks to it.
+ * Opens the SQLite store: a file, and an engine thread that is the only user of its connection.
  *
- * The thread is there because an fsync takes milliseconds in which nobody else should stand still.
+ * The engine has a thread of its own because an fsync takes milliseconds, which must not block the event loop.
  */
 import { resolve } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
@@ -15,27 +15,28 @@ import { PortClient } from './engine/port-client.ts';
 import { ownStore } from './engine/port-store.ts';
 
 export interface SqliteStoreOptions {
-  /** The database file; it and its folder are created when they are missing. */
+  /** The database file. The file and its folder are created when they are missing. */
   readonly path: string;
-  /** False: a folder without a store is refused and nothing is created. */
+  /** False: opening fails for a folder without a store, and nothing is created. */
   readonly create?: boolean;
   readonly clock?: ClockSource;
-  /** `relaxed`: a power cut may take the last moments with it; a crash of the process never does. */
+  /** `relaxed`: a power cut may lose the last moments; a crash of the process never does. */
   readonly durability?: 'full' | 'relaxed';
 }
 
+/** Opens the store and returns when the engine is ready. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { store } = await openWithEngine(options);
   return store;
 }
 
-/** For tests, which must be able to end the engine. */
+/** Opens the store and returns its engine too: tests must be able to terminate it. */
 export async function openWithEngine(options: SqliteStoreOptions): Promise<{ store: Store; engine: Worker }> {
   const { clock = 'store', durability = 'full', create = true } = options;
   const { port1: port, port2 } = new MessageChannel();
   const engine = new Worker(new URL('./engine/engine-thread.js', import.meta.url), {
     name: 'longhaul-sqlite',
-    // What the program was started with is its own: `--input-type`, for one, no file can be run with.
+    // The flags of the program are not inherited: with `--input-type`, for example, a worker cannot run a file.
     execArgv: [],
     workerData: { options: { path: resolve(options.path), clock, durability, create }, port: port2 },
     transferList: [port2],
@@ -43,7 +44,7 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   let cause: unknown;
   engine.on('error', (error) => (cause = error));
   const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
-  const problem = await Promise.race([firstWord(port), ended.then(() => lastWord(port) ?? gone(cause))]);
+  const problem = await Promise.race([firstReply(port), ended.then(() => pendingReply(port) ?? startFailed(cause))]);
   if (problem !== undefined) {
     port.close();
     await ended;
@@ -54,23 +55,23 @@ export async function openWithEngine(options: SqliteStoreOptions): Promise<{ sto
   return { store: ownStore(client, ended), engine };
 }
 
-/** Why the engine could not open the file, or undefined when it could. */
-function firstWord(port: MessagePort): Promise<Error | undefined> {
+/** Returns why the engine could not open the file, or undefined when it could. */
+function firstReply(port: MessagePort): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    port.once('message', (message: FromEngine) => resolve(refusalIn(message)));
+    port.once('message', (message: FromEngine) => resolve(problemIn(message)));
   });
 }
 
-/** On a busy machine the end of the thread may be heard before what it said, which then still lies at the port. */
-function lastWord(port: MessagePort): Error | undefined {
+/** On a busy machine the `exit` event may arrive before the thread's message, which then still waits at the port. */
+function pendingReply(port: MessagePort): Error | undefined {
   const left = receiveMessageOnPort(port) as { readonly message: FromEngine } | undefined;
-  return left && refusalIn(left.message);
+  return left && problemIn(left.message);
 }
 
-function refusalIn(message: FromEngine): Error | undefined {
-  return message.kind === 'refused' ? fromThrown(message.problem) : undefined;
+function problemIn(message: FromEngine): Error | undefined {
+  return message.kind === 'failed' ? fromThrown(message.problem) : undefined;
 }
 
-function gone(cause: unknown): LonghaulError {
-  return new LonghaulError('store-unavailable', 'the engine of the store could not be started', { cause });
+function startFailed(cause: unknown): LonghaulError {
+  return new LonghaulError('store-unavailable', 'the store engine could not be started', { cause });
 }

@@ -32,7 +32,7 @@ function openedTwice(options: { refuse?: boolean } = {}) {
       const { port1, port2 } = new MessageChannel();
       ports.push(port1);
       port1.on('message', (call) => void serve(port1, call));
-      const module = new URL('../../../test/fixtures/keeper-store.mjs', import.meta.url).href;
+      const module = new URL('../../../test/fixtures/lease-renewer-store.mjs', import.meta.url).href;
       return { module, options: { port: port2, ...options }, transfer: [port2] };
     },
   };

@@ -1,15 +1,15 @@
 /**
- * Room kept for bad times: a file that is given up when the disk is full, so that what is running can still end.
- * While it is gone no new jobs are taken; it is written again as soon as there is space for it.
+ * Reserved disk space: a file that is deleted when the disk is full, so that running jobs can still be settled.
+ * While it is missing, the store accepts no new jobs. It is written again as soon as there is space for it.
  *
- * It is large enough for all pages of a full log to go into the database: then the log begins anew in the space
- * that it has, and everything but new jobs has room again.
+ * It is large enough for a checkpoint of a full write-ahead log. After the checkpoint the log restarts in the space that
+ * it already has, and every call except `add` has room again.
  */
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const BALLAST_BYTES = 6 * 1024 * 1024;
-/** Not taken back before this much would be left beside it, so that it does not come and go. */
+/** Free space that must remain beside the ballast before it is written again, so that it is not deleted at once. */
 const SPARE_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const RETRY_MS = 1_000;
@@ -19,27 +19,28 @@ export class Ballast {
   readonly #shrink: () => void;
   #triedAt = 0;
 
-  /** `shrink` gives back what the database holds and does not need: after bad times that may be the room that is missing. */
+  /** `shrink` returns unused pages of the database to the file system: they may be the space that is missing. */
   constructor(database: string, shrink: () => void) {
     this.#path = join(dirname(database), 'ballast');
     this.#shrink = shrink;
   }
 
-  giveUp(): void {
+  /** Deletes the ballast to free its space. */
+  release(): void {
     rmSync(this.#path, { force: true });
     this.#triedAt = Date.now();
   }
 
-  /** Whether it is there, or could be put back just now. Other processes look at the same file. */
-  isThere(): boolean {
+  /** Returns whether the ballast exists, or could be written just now. Other processes use the same file. */
+  ensure(): boolean {
     if (statSync(this.#path, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return true;
     const now = Date.now();
     if (Math.abs(now - this.#triedAt) < RETRY_MS) return false;
     this.#triedAt = now;
-    return this.#putBack();
+    return this.#restore();
   }
 
-  #putBack(): boolean {
+  #restore(): boolean {
     const draft = `${this.#path}.new`;
     try {
       if (!hasRoom(dirname(this.#path))) this.#shrink();
@@ -59,7 +60,7 @@ function hasRoom(folder: string): boolean {
   return bavail * bsize >= BALLAST_BYTES + SPARE_BYTES;
 }
 
-/** In full, since a file of holes would hold no room. A power cut may shorten it; then it is written again. */
+/** Writes every byte, since a sparse file would reserve no space. A power cut may shorten it; then it is written again. */
 function write(path: string): void {
   const file = openSync(path, 'w', 0o600);
   const piece = Buffer.alloc(PIECE_BYTES, 'ballast ');

@@ -1,8 +1,8 @@
 /**
  * The file `clock` beside the database: what the engines of several processes remember of their common clock.
- * Calls that change nothing count as signs of life too, and must not cost an fsync, so it is no part of the
- * database. Read and written only under the write lock; after a power cut it may be old, which is harmless, and
- * so is a disk that is too full to write it.
+ *
+ * Calls that change nothing update it too, and must not cost an fsync, so it is not part of the database. It is read and
+ * written only under the write lock. After a power cut, or on a full disk, it may be outdated, which is harmless.
  */
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import type { ClockMemory } from '../../../core/lifecycle/clock.ts';
 
 export class ClockFile {
   readonly #file: number;
-  /** A number that grows with each writing, then seenAt and the gap. */
+  /** A counter of writes, then `seenAt` and the gap. */
   readonly #numbers = new Float64Array(4);
   #known = 0;
 
@@ -18,7 +18,7 @@ export class ClockFile {
     this.#file = openSync(join(dirname(database), 'clock'), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** What another engine wrote since this one last read or wrote; undefined when nobody did. */
+  /** Returns what another engine wrote since this one last read or wrote; undefined if none did. */
   read(): ClockMemory | undefined {
     const length = readSync(this.#file, this.#numbers, 0, this.#numbers.byteLength, 0);
     const [written = 0, seenAt = 0, from = 0, to = 0] = this.#numbers;

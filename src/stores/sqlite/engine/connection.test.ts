@@ -1,4 +1,4 @@
-/** Files that are no store, or no longer one: each is refused with a reason, and none is touched. */
+/** Files that are not a store, or not any more: opening fails with a reason, and no file changes. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { openDatabase } from './sqlite-database.ts';
 
 removeFoldersAtTheEnd();
 
-/** A store with a few hundred jobs, closed again. */
+/** The path of a closed store with a few hundred jobs. */
 async function aClosedStore(): Promise<string> {
   const path = await aDatabasePath();
   const store = await openSqliteStore({ path });
@@ -17,12 +17,12 @@ async function aClosedStore(): Promise<string> {
   return path;
 }
 
-/** Refused with these words, and the folder is left as it was: no log, no clock, no wake file, no ballast. */
-async function expectRefused(path: string, words: RegExp, options: { create?: boolean } = {}): Promise<void> {
+/** Expects opening to fail with this message, and the folder unchanged: no log, no clock, no wake file, no ballast. */
+async function expectRefused(path: string, message: RegExp, options: { create?: boolean } = {}): Promise<void> {
   const before = contentsOf(dirname(path));
   await expect(openSqliteStore({ path, ...options })).rejects.toMatchObject({
     code: 'store-incompatible',
-    message: expect.stringMatching(words) as string,
+    message: expect.stringMatching(message) as string,
   });
   expect(contentsOf(dirname(path))).toEqual(before);
 }
@@ -38,11 +38,11 @@ function alter(path: string, sql: string): void {
   db.close();
 }
 
-describe('a file that is refused', () => {
-  it('is no database', async () => {
+describe('opening fails for a file that', () => {
+  it('is not a database', async () => {
     const path = await aDatabasePath();
     writeFileSync(path, 'Dear diary, '.repeat(1_000));
-    await expectRefused(path, /is no database/);
+    await expectRefused(path, /is not a database/);
   });
 
   it('is empty', async () => {
@@ -63,10 +63,10 @@ describe('a file that is refused', () => {
     await expectRefused(path, /damaged/);
   });
 
-  it("is somebody else's database", async () => {
+  it('is the database of another program', async () => {
     const path = await aDatabasePath();
     alter(path, 'CREATE TABLE recipes (name TEXT)');
-    await expectRefused(path, /none of Longhaul/);
+    await expectRefused(path, /not a Longhaul store/);
   });
 
   it('has a schema that is newer than the code', async () => {
@@ -85,7 +85,7 @@ describe('a file that is refused', () => {
     db.close();
   });
 
-  it('is told with its reason also to a caller who was busy until the thread of the engine had ended', async () => {
+  it('is empty, with the reason, even if the caller was busy until the engine thread had ended', async () => {
     const path = await aDatabasePath();
     writeFileSync(path, '');
     const refused = openSqliteStore({ path }).catch((error: unknown) => error);
@@ -94,16 +94,16 @@ describe('a file that is refused', () => {
     expect(await refused).toMatchObject({ code: 'store-incompatible', message });
   });
 
-  it('is gone, while its log is there', async () => {
+  it('is missing while its log exists', async () => {
     const path = await aClosedStore();
     writeFileSync(`${path}-wal`, readFileSync(path));
     rmSync(path);
-    for (const create of [true, false]) await expectRefused(path, /is gone, but its log/, { create });
+    for (const create of [true, false]) await expectRefused(path, /is missing, but its log/, { create });
   });
 });
 
-describe('a place without a store', () => {
-  it('is refused where no store may be created, and left as it is', async () => {
+describe('a path without a store', () => {
+  it('is rejected where no store may be created, and nothing is written', async () => {
     const folder = dirname(await aDatabasePath());
     writeFileSync(join(folder, 'notes.txt'), 'mine');
     const create = false;
@@ -112,7 +112,7 @@ describe('a place without a store', () => {
     expect(existsSync(join(folder, 'missing'))).toBe(false);
   });
 
-  it('is a file: the folder is asked for', async () => {
+  it('is rejected when its folder is a file', async () => {
     const file = await aDatabasePath();
     writeFileSync(file, 'mine');
     for (const create of [true, false])
@@ -121,7 +121,7 @@ describe('a place without a store', () => {
 });
 
 describe('a new store', () => {
-  it('is for its owner alone', async () => {
+  it('is accessible by its owner only', async () => {
     const path = `${await aDatabasePath()}-home/deep/store.db`;
     const before = process.umask(0);
     const store = await openSqliteStore({ path });
@@ -134,7 +134,7 @@ describe('a new store', () => {
     await store.close();
   });
 
-  it('is made once, however many make it', async () => {
+  it('is created once by concurrent callers', async () => {
     const path = await aDatabasePath();
     const stores = await Promise.all(Array.from({ length: 4 }, () => openSqliteStore({ path })));
     await Promise.all(stores.map((store, each) => store.jobs.add([{ id: `job-${each}`, queue: 'mail', data: '{}' }])));

@@ -1,8 +1,9 @@
 /**
- * Opening the database file, or making a new one.
+ * Opens the database file, or creates a new one.
  *
- * A new one is made under another name and put in place whole. Invariant: a file that stands under the store's
- * name was whole once, so an empty or damaged one is a loss to be told and never a store to be started.
+ * A new file is written under another name and linked into place when it is complete.
+ * Invariant: a file under the store's name was complete once. An empty or damaged one is data loss, reported as an error,
+ * and never treated as a new store.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,20 +28,20 @@ import { explain, isUnreadable } from './sqlite-problem.ts';
 
 export type Durability = 'full' | 'relaxed';
 
-/** Older ones can damage a log that several connections write. */
+/** Older versions can corrupt a write-ahead log that several connections write. */
 export const OLDEST_SQLITE = '3.51.3';
-/** Long enough for another process that opens, upgrades or recovers the file at this moment. */
+/** Long enough for another process to open, upgrade or recover the file. */
 export const OPENING_TIMEOUT_MS = 5_000;
 const BUSY_TIMEOUT_MS = 10;
 const CACHE_KB = 32_768;
-/** After so many pages the log is put into the database. The ballast must hold them: see there. */
+/** Size of the write-ahead log that triggers a checkpoint. The ballast must have room for these pages (ballast.ts). */
 const CHECKPOINT_PAGES = 1_000;
 const MAX_IDLE_LOG_BYTES = 32 * 1024 * 1024;
 
 export interface OpeningOptions {
   readonly path: string;
   readonly durability: Durability;
-  /** False: a folder without a store is refused and nothing is created. */
+  /** False: opening fails for a folder without a store, and nothing is created. */
   readonly create?: boolean;
 }
 
@@ -51,7 +52,7 @@ export function openConnection({ path, durability, create = true }: OpeningOptio
     else throw noStore(path);
     return openExisting(path, durability);
   } catch (error) {
-    throw whyNotOpened(error, path);
+    throw toOpenError(error, path);
   }
 }
 
@@ -59,7 +60,7 @@ function openExisting(path: string, durability: Durability): Database {
   const db = openDatabase(path, OPENING_TIMEOUT_MS);
   try {
     checkVersion(db);
-    // Before the write-ahead log is turned on, which changes the file.
+    // Before the write-ahead log is enabled, which changes the file.
     refuseSchema(db, path);
     setUp(db, durability);
     upgradeSchema(db);
@@ -70,11 +71,12 @@ function openExisting(path: string, durability: Durability): Database {
   }
 }
 
+/** Makes a writer wait inside SQLite for the lock of another process. */
 export function waitForOthers(db: Database): void {
   db.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
 }
 
-/** From here on a writer waits for others in the engine, which goes on reading meanwhile. */
+/** From here on a writer waits for the lock in the engine, which continues to serve reads meanwhile. */
 export function stopWaiting(db: Database): void {
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
 }
@@ -85,7 +87,7 @@ function createIn(folder: string, path: string): void {
   create(path);
 }
 
-/** With `recursive`, Node says ENOENT for a read-only file system: the reason is asked for at the nearest folder that exists. */
+/** With `recursive`, Node reports ENOENT for a read-only file system: the nearest existing folder gives the real reason. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -113,13 +115,13 @@ function noStore(path: string): LonghaulError {
 function logAlone(path: string): LonghaulError {
   return new LonghaulError(
     'store-incompatible',
-    `${path} is gone, but its log ${path}-wal is there; put the file back, or remove the log to start anew`,
+    `${path} is missing, but its log ${path}-wal exists: restore the file, or remove the log to create a new store`,
   );
 }
 
-/** Two that make it at once: the second one's link fails, and both open the first one's. */
+/** When two processes create it at once, the second link fails, and both open the file of the first. */
 function create(path: string): void {
-  // Looked at last: whoever has made the file in the meantime may have begun a log.
+  // The file is checked last: a process that created it in the meantime may have started a log.
   if (existsSync(`${path}-wal`) && !existsSync(path)) throw logAlone(path);
   const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
   closeSync(openSync(draft, 'wx', 0o600));
@@ -134,11 +136,11 @@ function create(path: string): void {
   sync(dirname(path));
 }
 
-/** Without any care until the end: nobody sees the draft before it is whole and on the disk. */
+/** Writes without a journal: no process opens the draft before it is complete and on the disk. */
 function fill(draft: string): void {
   const db = openDatabase(draft, OPENING_TIMEOUT_MS);
   try {
-    // So that a disk that was full can have back what the database no longer needs: shrink() of a session.
+    // Lets `Session.shrink` return unused pages to a disk that was full.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     applySchema(db);
@@ -149,7 +151,7 @@ function fill(draft: string): void {
   sync(draft);
 }
 
-/** Throws when a file is not a store that can be opened. SQLite would put a log and an index beside it first. */
+/** Throws when a file is not a store that can be opened. SQLite itself would create a log and an index beside it first. */
 export function checkHeader(path: string): void {
   const header = readHeader(path);
   if (header === null) refuseEmpty(path);
@@ -160,7 +162,7 @@ function refuseEmpty(path: string): void {
   if (statSync(path).size > 0) return;
   throw new LonghaulError(
     'store-incompatible',
-    `${path} is empty: it was a store, or something else, that lost its content; restore it, or remove it to start anew`,
+    `${path} is empty: it lost its content; restore it, or remove it to create a new store`,
   );
 }
 
@@ -169,7 +171,7 @@ function setUp(db: Database, durability: Durability): void {
   if (mode !== 'wal')
     throw new LonghaulError(
       'store-incompatible',
-      `the folder's file system does not allow a write-ahead log (${mode})`,
+      `the file system of the folder does not support a write-ahead log (${mode})`,
     );
   db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
   db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
@@ -183,21 +185,21 @@ function checkVersion(db: Database): void {
   if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) >= 0) return;
   throw new LonghaulError(
     'store-incompatible',
-    `SQLite ${version} is too old: ${OLDEST_SQLITE} is the first that is safe here; install a newer @photostructure/sqlite`,
+    `SQLite ${version} is too old: ${OLDEST_SQLITE} or newer is needed; install a newer @photostructure/sqlite`,
   );
 }
 
-function whyNotOpened(error: unknown, path: string): unknown {
+function toOpenError(error: unknown, path: string): unknown {
   if (!isUnreadable(error)) return explain(error, path);
-  const words = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   return new LonghaulError(
     'store-incompatible',
-    `${path} is damaged, is no database, or cannot be read (${words}); check the disk, restore a backup, or move the file away to start anew`,
+    `${path} is damaged, is not a database, or cannot be read (${message}): check the disk, restore a backup, or move the file away to create a new store`,
     { cause: error },
   );
 }
 
-/** A file, or what a folder lists. */
+/** Syncs a file, or the entries of a folder. */
 function sync(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -1,6 +1,4 @@
-/**
- * The thread of a store's engine: opens the file, serves its users until it is told to close, and ends by itself.
- */
+/** The thread of a store's engine: opens the file, serves its clients until one sends `close`, and exits. */
 import type { MessagePort } from 'node:worker_threads';
 import { workerData } from 'node:worker_threads';
 import type { FromEngine } from './messages.ts';
@@ -10,12 +8,12 @@ import { openEngine } from './open-engine.ts';
 import { explain } from './sqlite-problem.ts';
 
 const { options, port } = workerData as { readonly options: EngineOptions; readonly port: MessagePort };
-const say = (message: FromEngine): void => port.postMessage(message);
+const post = (message: FromEngine): void => port.postMessage(message);
 
 try {
   openEngine(options).join(port);
-  say({ kind: 'opened' });
+  post({ kind: 'opened' });
 } catch (error) {
-  say({ kind: 'refused', problem: toThrown(explain(error, options.path)) });
+  post({ kind: 'failed', problem: toThrown(explain(error, options.path)) });
   port.close();
 }

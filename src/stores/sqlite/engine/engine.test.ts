@@ -1,4 +1,4 @@
-/** An engine in the thread of the test, asked through a port. */
+/** An engine in the thread of the test, called through a port. */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
@@ -16,11 +16,11 @@ async function anEngine() {
   const path = await aDatabasePath();
   const ignore = (): void => undefined;
   const clock = new StoreClock('store');
-  const session = new Session({ path, durability: 'full', clock, isAnyoneListening: () => false, heard: ignore });
-  session.enter();
+  const session = new Session({ path, durability: 'full', clock, hasListeners: () => false, onEvents: ignore });
+  session.register();
   const health = new FileHealth({ path, probe: () => session.probe() });
   const writer = new GroupWriter(session, new Ballast(path, ignore), health);
-  const engine = new Engine({ session, writer, health, wake: ignore, closed: ignore });
+  const engine = new Engine({ session, writer, health, wake: ignore, onClosed: ignore });
   const { port1, port2 } = new MessageChannel();
   engine.join(port2);
   const client = new PortClient(port1);
@@ -32,7 +32,7 @@ async function anEngine() {
   return { client, health };
 }
 
-it('An engine whose file was given up answers no call any more, reads included.', async () => {
+it('An engine with a broken file rejects every call, reads included.', async () => {
   const { client, health } = await anEngine();
   expect(await client.call('count', undefined, undefined)).toEqual([]);
   const sync = Object.assign(new Error('disk I/O error'), { errcode: 1034, sqliteCodeName: 'SQLITE_IOERR' });

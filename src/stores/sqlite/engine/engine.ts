@@ -1,79 +1,79 @@
 /**
- * The engine: takes the calls of all its users, answers those that only look, and writes the others in groups.
+ * The engine: receives the calls of all its clients, answers reads, and writes the other calls in groups.
  *
- *     message ──▶ queued ──drain──▶ looks answered ──▶ one group written ──▶ replies and events ──▶ drain …
+ *     message ──▶ queued ──drain──▶ reads answered ──▶ one group written ──▶ replies and events ──▶ drain …
  *
- * What comes while a group is being written is the next group. Chores wait for a moment in which nobody else wants to
- * write. While another process holds the write lock, the group waits and looks go on; when that takes too long its
- * callers hear who holds it (lock-patience.ts).
+ * Calls that arrive while a group is written form the next group. Maintenance waits until no other call wants to write.
+ * While another process holds the write lock, the group waits and reads continue. When that takes too long, the callers
+ * get an error that names the process (lock-timeout.ts).
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
-import type { Call, User } from './engine-users.ts';
-import { EngineUsers } from './engine-users.ts';
+import type { Call, EngineClient } from './engine-clients.ts';
+import { EngineClients } from './engine-clients.ts';
 import type { FileHealth } from './file-health.ts';
 import { lockedError } from './file-holders.ts';
-import type { GroupWriter, Outcome } from './group-writer.ts';
-import { LockPatience } from './lock-timeout.ts';
+import type { CallResult, GroupWriter } from './group-writer.ts';
+import { LockTimeout } from './lock-timeout.ts';
 import type { ToEngine } from './messages.ts';
-import { isLook } from './messages.ts';
+import { isRead } from './messages.ts';
 import { unpackArgument } from './packing.ts';
 import type { Session } from './session.ts';
 import { isBusy } from './sqlite-problem.ts';
 
-/** Where somebody always wants to write, chores go along with a group after so long. */
-const MAX_PUT_OFF_MS = 25;
+/** Under constant writes, maintenance joins a group after this time. */
+const MAX_DEFER_MS = 25;
 
 export interface EngineParts {
   readonly session: Session;
   readonly writer: GroupWriter;
   readonly health: FileHealth;
-  /** Others must look: something was written. */
+  /** Wakes the other engines after a write. */
   readonly wake: () => void;
-  /** All calls have their answers and no more will be taken. */
-  readonly closed: () => void;
+  /** Called when all calls are answered and no more are accepted. */
+  readonly onClosed: () => void;
 }
 
 export class Engine {
   readonly #parts: EngineParts;
-  readonly #users = new EngineUsers();
-  #looks: Call[] = [];
+  readonly #clients = new EngineClients();
+  #reads: Call[] = [];
   #writes: Call[] = [];
-  #chores: Call[] = [];
-  #choresDueAt = 0;
+  #maintenance: Call[] = [];
+  #maintenanceDueAt = 0;
   #pauseMs = 0;
   #isScheduled = false;
   #isClosing = false;
-  readonly #patience = new LockPatience();
+  readonly #lockTimeout = new LockTimeout();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
   }
 
   join(port: MessagePort): void {
-    this.#users.join(port, (user, message) => this.#receive(user, message));
+    this.#clients.join(port, (client, message) => this.#receive(client, message));
   }
 
-  get isAnyoneListening(): boolean {
-    return this.#users.isAnyoneListening;
+  get hasListeners(): boolean {
+    return this.#clients.hasListeners;
   }
 
-  /** To everybody here who listens. */
-  tell(events: readonly StoreEvent[]): void {
-    this.#users.tell(events);
+  /** Sends events to the clients of this engine that listen. */
+  emit(events: readonly StoreEvent[]): void {
+    this.#clients.emit(events);
   }
 
-  #receive(user: User, message: ToEngine): void {
+  #receive(client: EngineClient, message: ToEngine): void {
     switch (message.kind) {
       case 'requests':
         for (const [id, name, packed, now] of message.requests)
-          this.#queue({ user, request: [id, name, unpackArgument(name, packed), now] });
+          this.#queue({ client, request: [id, name, unpackArgument(name, packed), now] });
         break;
       case 'listen':
-        user.isListening = message.isListening;
+        client.isListening = message.isListening;
         return;
-      case 'heard':
-        user.unheard -= message.messages;
+      case 'acknowledge':
+        client.unacknowledged -= message.messages;
         return;
       case 'join':
         this.join(message.port);
@@ -87,22 +87,25 @@ export class Engine {
 
   #queue(call: Call): void {
     const [, name] = call.request;
-    if (isLook(name)) this.#looks.push(call);
-    else if (name === 'maintain') this.#putOff(call);
+    if (isRead(name)) this.#reads.push(call);
+    else if (name === 'maintain') this.#defer(call);
     else this.#writes.push(call);
   }
 
-  #putOff(call: Call): void {
-    if (this.#chores.length === 0) this.#choresDueAt = performance.now() + MAX_PUT_OFF_MS;
-    this.#chores.push(call);
+  #defer(call: Call): void {
+    if (this.#maintenance.length === 0) this.#maintenanceDueAt = performance.now() + MAX_DEFER_MS;
+    this.#maintenance.push(call);
   }
 
-  /** In a group of their own whoever comes in the meantime waits for them and for their way to the disk; in that of others all of those do. */
-  #admitChores(): void {
-    if (this.#chores.length === 0) return;
-    if (this.#writes.length > 0 && performance.now() < this.#choresDueAt) return;
-    this.#writes.push(...this.#chores);
-    this.#chores = [];
+  /**
+   * Maintenance delays other calls: in a group of its own, those that arrive meanwhile; in a shared group, all calls of
+   * the group. So it is admitted when no call waits, or when it is due.
+   */
+  #admitMaintenance(): void {
+    if (this.#maintenance.length === 0) return;
+    if (this.#writes.length > 0 && performance.now() < this.#maintenanceDueAt) return;
+    this.#writes.push(...this.#maintenance);
+    this.#maintenance = [];
   }
 
   #schedule(delayMs = 0): void {
@@ -114,50 +117,50 @@ export class Engine {
 
   #drain(): void {
     this.#isScheduled = false;
-    this.#answerLooks();
-    this.#admitChores();
+    this.#answerReads();
+    this.#admitMaintenance();
     if (this.#writes.length > 0) this.#writeGroup();
-    this.#users.reply();
-    if (this.#writes.length + this.#chores.length > 0) this.#schedule(this.#pauseMs);
+    this.#clients.reply();
+    if (this.#writes.length + this.#maintenance.length > 0) this.#schedule(this.#pauseMs);
     else if (this.#isClosing) this.#end();
   }
 
-  #answerLooks(): void {
-    const calls = this.#looks;
+  #answerReads(): void {
+    const calls = this.#reads;
     if (calls.length === 0) return;
-    this.#looks = [];
+    this.#reads = [];
     const { broken } = this.#parts.health;
     if (broken !== undefined) return this.#refuse(calls, broken);
     try {
-      const outcomes = this.#parts.session.look(() => calls.map((call) => this.#look(call)));
-      for (const [place, outcome] of outcomes.entries())
-        this.#users.answer(calls[place] as Call, this.#explained(outcome));
+      const results = this.#parts.session.read(() => calls.map((call) => this.#read(call)));
+      for (const [place, result] of results.entries())
+        this.#clients.answer(calls[place] as Call, this.#explained(result));
     } catch (error) {
-      // The file could not be read at all.
+      // The whole read transaction failed.
       this.#refuse(calls, this.#parts.health.explain(error));
     }
   }
 
-  #look({ request }: Call): Outcome {
+  #read({ request }: Call): CallResult {
     const { session } = this.#parts;
     try {
-      return { answer: session.perform(request, session.lookMoment(request)) };
+      return { answer: session.perform(request, session.readMoment(request)) };
     } catch (error) {
       return { error };
     }
   }
 
-  #explained(outcome: Outcome): Outcome {
-    return 'error' in outcome ? { error: this.#parts.health.explain(outcome.error) } : outcome;
+  #explained(result: CallResult): CallResult {
+    return 'error' in result ? { error: this.#parts.health.explain(result.error) } : result;
   }
 
   #writeGroup(): void {
     const calls = this.#writes;
     try {
-      const { outcomes, events } = this.#parts.writer.write(calls.map(({ request }) => request));
-      this.#writes = calls.slice(outcomes.length);
+      const { results, events } = this.#parts.writer.write(calls.map(({ request }) => request));
+      this.#writes = calls.slice(results.length);
       this.#goOn();
-      for (const [place, outcome] of outcomes.entries()) this.#users.answer(calls[place] as Call, outcome);
+      for (const [place, result] of results.entries()) this.#clients.answer(calls[place] as Call, result);
       if (events.length > 0) this.#publish(events);
     } catch (error) {
       if (!isBusy(error)) throw error;
@@ -166,13 +169,13 @@ export class Engine {
   }
 
   #publish(events: readonly StoreEvent[]): void {
-    if (this.#parts.session.others.areThere) this.#parts.wake();
-    this.tell(events);
+    if (this.#parts.session.others.exist) this.#parts.wake();
+    this.emit(events);
   }
 
   #wait(): void {
     const { path, others } = this.#parts.session;
-    const next = this.#patience.refused(performance.now(), others.progress);
+    const next = this.#lockTimeout.onBusy(performance.now(), others.progress);
     if ('pauseMs' in next) {
       this.#pauseMs = next.pauseMs;
       return;
@@ -183,16 +186,16 @@ export class Engine {
   }
 
   #goOn(): void {
-    this.#patience.end();
+    this.#lockTimeout.reset();
     this.#pauseMs = 0;
   }
 
   #refuse(calls: readonly Call[], error: unknown): void {
-    for (const call of calls) this.#users.answer(call, { error });
+    for (const call of calls) this.#clients.answer(call, { error });
   }
 
   #end(): void {
-    this.#parts.closed();
-    this.#users.close();
+    this.#parts.onClosed();
+    this.#clients.close();
   }
 }

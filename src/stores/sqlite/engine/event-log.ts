@@ -1,13 +1,13 @@
 /**
- * What changed, for the other engines: one row for each transaction that changed something while others were
- * there. Each engine reads on from where it was; the rows are few, since whoever is late has the slow poll.
+ * Events for the other engines on the same file: one row for each transaction that changed something while others had the
+ * file open. Each engine continues from the last row it read. Few rows are kept: an engine that is late has the slow poll.
  */
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { allRows, firstRow } from './sqlite-database.ts';
 
 const MAX_ROWS = 1_000;
-/** Old rows go once in so many. */
+/** Old rows are deleted once in this many rows. */
 const TRIM_EVERY = 100;
 
 type Packed = readonly [type: StoreEvent['type'], id: string, queue: string, state: StoreEvent['state']];
@@ -18,20 +18,20 @@ export class EventLog {
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #trim: Statement;
-  #heard = 0;
+  #lastId = 0;
 
   constructor(db: Database, peer: string) {
     this.#peer = peer;
     this.#last = db.prepare('SELECT max(id) FROM events');
     this.#read = db.prepare('SELECT id, peer, events FROM events WHERE id > ? ORDER BY id');
     this.#write = db.prepare('INSERT INTO events (peer, events) VALUES (?, ?)');
-    // Never all of them: the newest row is what keeps the numbers growing.
+    // Never deletes the newest row: it keeps the row ids growing.
     this.#trim = db.prepare('DELETE FROM events WHERE id <= ?');
   }
 
-  /** Goes on from here: what was before is known by looking at the jobs. */
+  /** Skips to the end of the log: earlier changes are visible in the jobs themselves. */
   skip(): readonly StoreEvent[] {
-    this.#heard = firstRow<readonly [number | null]>(this.#last)?.[0] ?? 0;
+    this.#lastId = firstRow<readonly [number | null]>(this.#last)?.[0] ?? 0;
     return [];
   }
 
@@ -41,10 +41,10 @@ export class EventLog {
     if (row % TRIM_EVERY === 0) this.#trim.run(row - MAX_ROWS);
   }
 
-  /** What others did since the last time. */
-  hear(): readonly StoreEvent[] {
-    const rows = allRows<readonly [number, string, string]>(this.#read, this.#heard);
-    this.#heard = rows.at(-1)?.[0] ?? this.#heard;
+  /** Returns the events of other engines since the last call. */
+  read(): readonly StoreEvent[] {
+    const rows = allRows<readonly [number, string, string]>(this.#read, this.#lastId);
+    this.#lastId = rows.at(-1)?.[0] ?? this.#lastId;
     return rows.filter(([, peer]) => peer !== this.#peer).flatMap(([, , events]) => unpack(events));
   }
 }

@@ -1,4 +1,4 @@
-/** The first bytes of a SQLite file: whose it is and which schema it has, read without opening it as a database. */
+/** Reads application id and schema version from the header of a SQLite file, without opening it as a database. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export interface FileHeader {
@@ -14,7 +14,8 @@ const [USER_VERSION_AT, APPLICATION_ID_AT] = [60, 68];
 /**
  * Returns null for a file that is not a SQLite database.
  *
- * A write-ahead log may hold a newer header, so only a refusal may follow from this one: what passes is checked again.
+ * A write-ahead log may contain a newer header. So this one can only prove that a file is unusable; a file that passes is
+ * checked again after opening.
  */
 export function readHeader(path: string): FileHeader | null {
   const bytes = Buffer.alloc(HEADER_BYTES);

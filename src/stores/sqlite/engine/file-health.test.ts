@@ -1,11 +1,11 @@
-/** When a file is given up: the clock is virtual, and the probe fails as a disk would. */
+/** When a file counts as broken. The clock is virtual, and the probe fails as a disk would. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileHealth, MAX_FAILING_MS, PROBE_EVERY_MS } from './file-health.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** As the SQLite package throws it. */
+/** An error like those of the SQLite package. */
 const sqliteError = (message: string, code: number): Error =>
   Object.assign(new Error(message), { errcode: code, sqliteExtendedCode: code, sqliteCodeName: 'SQLITE_X' });
 const WRITE = sqliteError('disk I/O error', 778);
@@ -24,7 +24,7 @@ function aFile() {
 }
 
 describe('the health of a database file', () => {
-  it('breaks when no probe succeeds for the whole time, and says which file, which error and what to do', () => {
+  it('breaks when no probe succeeds in time, with an error that names the file, the fault and the remedy', () => {
     const { disk, health } = aFile();
     disk.error = WRITE;
     health.failed(WRITE);
@@ -37,7 +37,7 @@ describe('the health of a database file', () => {
     );
   });
 
-  it('stays sound when a probe succeeds in time, and counts from anew at the next fault', () => {
+  it('stays sound when a probe succeeds in time, and restarts the time limit at the next fault', () => {
     const { disk, health } = aFile();
     disk.error = WRITE;
     health.failed(WRITE);
@@ -50,7 +50,7 @@ describe('the health of a database file', () => {
     expect(health.broken).toBeUndefined();
   });
 
-  it('breaks at once when a sync fails, and probes no more', () => {
+  it('breaks at once when a sync fails, and stops probing', () => {
     const { disk, health } = aFile();
     health.failed(SYNC);
     expect(health.broken).toMatchObject({ code: 'store-closed' });
@@ -66,7 +66,7 @@ describe('the health of a database file', () => {
     expect(health.broken).toMatchObject({ code: 'store-closed' });
   });
 
-  it('does not break while another process only holds the lock, nor on a full disk', () => {
+  it('does not break while another process holds the lock, nor on a full disk', () => {
     const { disk, health } = aFile();
     health.failed(FULL);
     health.failed(BUSY);
@@ -78,7 +78,7 @@ describe('the health of a database file', () => {
     expect(health.broken).toBeUndefined();
   });
 
-  it('takes a page that cannot be read for damage where the rest can be read, else for a failing disk', () => {
+  it('reports an unreadable page as damage if the rest can be read, else as a failing disk', () => {
     const { disk, health } = aFile();
     expect(health.explain(CORRUPT)).toMatchObject({ code: 'data-corrupt' });
     vi.advanceTimersByTime(MAX_FAILING_MS);

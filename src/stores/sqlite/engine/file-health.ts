@@ -1,33 +1,33 @@
 /**
- * Whether the database file can still be used after a call met a fault of its disk.
+ * Tracks whether the database file can still be used after a disk fault.
  *
  *     sound ──a call fails──▶ failing ──a probe succeeds──▶ sound
  *                                └──no probe succeeds for MAX_FAILING_MS, or a sync fails──▶ broken, for good
  *
- * Calls alone would not do: most of them find what they need in memory, and an idle store makes none.
+ * The probe is needed because most calls find their pages in memory, and an idle store makes none.
  *
- * SQLite reports a read that failed with EIO as a damaged database. The probe tells them apart: on a disk that does not
- * read it fails as well, and in a file with a damaged page it does not.
+ * SQLite reports a read that failed with EIO as a damaged database. The probe distinguishes the two: it fails too on a disk
+ * that cannot be read, and succeeds in a file with a damaged page.
  *
- * Invariant: a broken file is used no more. After a failed sync the disk may have dropped what it was given, and a second
+ * Invariant: a broken file is not used any more. After a failed sync the disk may have dropped written pages, and a second
  * sync would report success.
  */
 import { LonghaulError } from '../../../core/ports/errors.ts';
 import { describeFault, explain, isBusy, isDiskFault, isSync, isUnreadable, unreadable } from './sqlite-problem.ts';
 
-/** A disk that fails for less is given time to recover. */
+/** A disk may fail for less than this time and recover. */
 export const MAX_FAILING_MS = 2_000;
 export const PROBE_EVERY_MS = 250;
 
 export interface FileHealthOptions {
   readonly path: string;
-  /** Reads and writes the file, and commits. Throws what a call would; outside of a transaction. */
+  /** Reads and writes the file, and commits. Throws what a call would. Called outside of a transaction. */
   readonly probe: () => void;
 }
 
 interface Fault {
   readonly since: number;
-  /** The first one says most: later ones may follow from it. */
+  /** The first error: later ones may be its consequences. */
   readonly error: unknown;
 }
 
@@ -47,7 +47,7 @@ export class FileHealth {
     return this.#broken;
   }
 
-  /** Takes notice of an error of a call; one that is not the disk's is ignored. */
+  /** Records the error of a call. Errors that are not caused by the disk are ignored. */
   failed(error: unknown): void {
     if (this.#broken !== undefined || !(isDiskFault(error) || isUnreadable(error))) return;
     this.#fault ??= { since: performance.now(), error };
@@ -55,7 +55,7 @@ export class FileHealth {
     else this.#schedule();
   }
 
-  /** The same, and returns what the caller gets. Outside of a transaction. */
+  /** Records the error like `failed`, and returns the error for the caller. Called outside of a transaction. */
   explain(error: unknown): unknown {
     this.failed(error);
     if (isUnreadable(error) && !this.#isSound()) return unreadable(error, this.#options.path);
@@ -85,7 +85,7 @@ export class FileHealth {
       this.#options.probe();
       this.#fault = null;
     } catch (error) {
-      // A lock of another process says nothing of the disk: the next probe does.
+      // The lock of another process is no evidence of a disk fault: the next probe decides.
       const isOver = performance.now() - fault.since >= MAX_FAILING_MS && !isBusy(error);
       if (isSync(error) || isOver) this.#break();
       else this.#schedule();

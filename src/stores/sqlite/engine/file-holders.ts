@@ -1,18 +1,18 @@
-/** Who has a file open, so that somebody who waits for it can be told. */
+/** Finds the processes that have a file open, for the error of a caller that waited for its lock. */
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { LonghaulError } from '../../../core/ports/errors.ts';
 
-/** `known`: processes that said so themselves. */
+/** `known`: pids that registered themselves in the file. */
 export function lockedError(path: string, known: readonly number[], waitedMs: number): LonghaulError {
   const pids = [...new Set([...holdersOf(path), ...known])].filter((pid) => pid !== process.pid);
-  const who = pids.length === 0 ? 'another connection of this process' : `process ${pids.join(' or ')}`;
+  const holder = pids.length === 0 ? 'another connection of this process' : `process ${pids.join(' or ')}`;
   return new LonghaulError(
     'store-unavailable',
-    `${path} has been locked for ${waitedMs / 1000} s by ${who}, which has it open; nothing was done`,
+    `${path} has been locked for ${waitedMs / 1000} s by ${holder}, which has it open; nothing was done`,
   );
 }
 
-/** As /proc tells, of the processes that we may look into. Empty where there is no /proc. */
+/** Reads /proc, as far as its entries are readable. Empty where there is no /proc. */
 function holdersOf(path: string): readonly number[] {
   const file = realpathSync(path);
   return entries('/proc')
@@ -35,6 +35,6 @@ function entries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // gone, or somebody else's
+    return []; // ended, or owned by another user
   }
 }

@@ -1,13 +1,12 @@
 /**
- * A group of calls in one transaction, with one fsync for all of them.
+ * Writes a group of calls in one transaction, with one fsync for all of them.
  *
- * First they run together, with nothing between them. If one of them throws, the whole group is undone and runs
- * again with a savepoint around each call, so that only the one that throws is not done. Savepoints are dear,
- * and throwing is rare.
+ * The calls first run without savepoints. If one throws, the whole group is rolled back and runs again with a savepoint
+ * around each call, so that only the call that throws is undone. Savepoints are expensive, and throwing is rare.
  *
- * Invariant: an answer is given only for what is committed. When the disk refuses the commit itself, a restart may find
- * it or not. The group is undone here and tried once more; if that fails too, the callers get `outcome-unknown`.
- * After a failed sync there is no second try (file-health.ts).
+ * Invariant: only committed calls are answered with success. When the disk fails during the commit itself, a restart may
+ * find the group or not. The group is rolled back and tried once more; if that fails too, the callers get
+ * `outcome-unknown`. After a failed sync there is no second try (file-health.ts).
  */
 
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -18,15 +17,15 @@ import type { Request } from './messages.ts';
 import type { Session } from './session.ts';
 import { describeProblem, isBusy, isFull, isInputOutput } from './sqlite-problem.ts';
 
-export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
+export type CallResult = { readonly answer: unknown } | { readonly error: unknown };
 
 export interface Group {
-  /** In the order of the requests; shorter than they are when time was up. */
-  readonly outcomes: readonly Outcome[];
+  /** In the order of the requests; fewer than the requests if the time limit was reached. */
+  readonly results: readonly CallResult[];
   readonly events: readonly StoreEvent[];
 }
 
-/** Nobody shall wait much longer than this for those before him. */
+/** A call waits little longer than this for the group before it. */
 const MAX_GROUP_MS = 20;
 
 export class GroupWriter {
@@ -40,58 +39,58 @@ export class GroupWriter {
     this.#health = health;
   }
 
-  /** Throws only when another process is writing; then nothing was done. */
+  /** Throws only when another process holds the write lock; then nothing was done. */
   write(requests: readonly Request[]): Group {
     if (this.#health.broken !== undefined) return this.#refuse(requests, this.#health.broken);
     try {
-      return this.#transact(requests, (request) => this.#together(request));
+      return this.#transact(requests, (request) => this.#perform(request));
     } catch (error) {
       this.#health.failed(error);
       if (isBusy(error) || this.#health.broken !== undefined) return this.#refuseUnlessBusy(requests, error);
       if (isFull(error)) this.#makeRoom();
     }
     try {
-      return this.#explained(this.#transact(requests, (request) => this.#apart(request)));
+      return this.#explained(this.#transact(requests, (request) => this.#performInSavepoint(request)));
     } catch (error) {
       return this.#refuseUnlessBusy(requests, error);
     }
   }
 
-  #transact(requests: readonly Request[], run: (request: Request) => Outcome): Group {
-    const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.isThere();
+  #transact(requests: readonly Request[], run: (request: Request) => CallResult): Group {
+    const mayAdd = requests.some(([, name]) => name === 'add') && this.#ballast.ensure();
     this.#session.begin();
     try {
       const endAt = performance.now() + MAX_GROUP_MS;
-      const outcomes: Outcome[] = [];
+      const results: CallResult[] = [];
       for (const request of requests) {
-        outcomes.push(request[1] === 'add' && !mayAdd ? this.#full() : run(request));
+        results.push(request[1] === 'add' && !mayAdd ? this.#full() : run(request));
         if (performance.now() > endAt) break;
       }
-      return { outcomes, events: this.#commit() };
+      return { results, events: this.#commit() };
     } catch (error) {
       this.#session.rollback();
       throw error;
     }
   }
 
-  #together(request: Request): Outcome {
+  #perform(request: Request): CallResult {
     return { answer: this.#session.perform(request, this.#session.moment(request)) };
   }
 
-  #apart(request: Request): Outcome {
+  #performInSavepoint(request: Request): CallResult {
     const moment = this.#session.moment(request);
     try {
-      return { answer: this.#session.performApart(request, moment) };
+      return { answer: this.#session.performInSavepoint(request, moment) };
     } catch (error) {
       if (isFull(error) || isInputOutput(error)) throw error;
       return { error };
     }
   }
 
-  /** After the transaction: what an error means may need a look at the disk. */
-  #explained({ outcomes, events }: Group): Group {
-    const each = (outcome: Outcome) => ('error' in outcome ? { error: this.#health.explain(outcome.error) } : outcome);
-    return { outcomes: outcomes.map(each), events };
+  /** Runs after the transaction: to explain an error, the health check may have to probe the disk. */
+  #explained({ results, events }: Group): Group {
+    const each = (result: CallResult) => ('error' in result ? { error: this.#health.explain(result.error) } : result);
+    return { results: results.map(each), events };
   }
 
   #commit(): readonly StoreEvent[] {
@@ -108,13 +107,13 @@ export class GroupWriter {
     }
   }
 
-  /** What is running must be able to end. */
+  /** Frees the ballast so that running jobs can be settled. */
   #makeRoom(): void {
-    this.#ballast.giveUp();
+    this.#ballast.release();
     try {
       this.#session.emptyLog();
     } catch {
-      // Then the room of the ballast must do.
+      // Then the space of the ballast must be enough.
     }
   }
 
@@ -124,10 +123,10 @@ export class GroupWriter {
   }
 
   #refuse(requests: readonly Request[], error: unknown): Group {
-    return { outcomes: requests.map(() => ({ error })), events: [] };
+    return { results: requests.map(() => ({ error })), events: [] };
   }
 
-  #full(): Outcome {
+  #full(): CallResult {
     return { error: new LonghaulError('store-full', `no space left for new jobs in ${this.#session.path}`) };
   }
 }

@@ -1,16 +1,17 @@
 /**
- * How long a writer waits for the lock of the file. As long as others get on it is only not its turn yet, and with many
- * processes that may take a while; one that holds the lock and writes nothing is stuck, and somebody must be told.
+ * How long a writer waits for the write lock of the file. While other processes make progress, the writer waits for its
+ * turn, which can take long with many processes. A process that holds the lock and writes nothing is stuck: that is an
+ * error for the caller.
  *
- * SQLite gives the lock to whoever asks at the right moment and keeps no line, so the pauses are drawn: nobody who asks
- * less often than the others is left out, and nobody keeps the machine busy with asking.
+ * SQLite has no queue for the lock: the process that tries at the right moment gets it. So the pauses are random: no
+ * process starves because it tries less often than others, and none keeps the CPU busy with retries.
  */
 
-/** Nobody wrote for so long. */
-export const MOST_STUCK_MS = 5_000;
-/** Others wrote all the time, and it never came to its turn. */
-export const MOST_PATIENCE_MS = 60_000;
-const MOST_PAUSE_MS = 20;
+/** Limit of a wait in which no process writes. */
+export const MAX_STUCK_MS = 5_000;
+/** Limit of a wait in which other processes write all the time. */
+export const MAX_WAIT_MS = 60_000;
+const MAX_PAUSE_MS = 20;
 
 interface Wait {
   readonly since: number;
@@ -18,7 +19,7 @@ interface Wait {
   readonly progress: unknown;
 }
 
-export class LockPatience {
+export class LockTimeout {
   readonly #random: () => number;
   #wait: Wait | null = null;
 
@@ -27,22 +28,22 @@ export class LockPatience {
   }
 
   /**
-   * The lock was not to be had at this time. `progress` is another one whenever somebody wrote. Answers how long to pause
-   * before the next try, or for how long there was nothing to be had when it is over.
+   * Called when the lock was not available. `progress` differs from the last call if another process wrote meanwhile.
+   * Returns how long to pause before the next try, or, at the limit, for how long the file was locked.
    */
-  refused(now: number, progress: unknown): { readonly pauseMs: number } | { readonly lockedMs: number } {
-    const { since, movedAt } = this.#look(now, progress);
-    if (now - movedAt >= MOST_STUCK_MS) return { lockedMs: MOST_STUCK_MS };
-    if (now - since >= MOST_PATIENCE_MS) return { lockedMs: MOST_PATIENCE_MS };
-    return { pauseMs: 1 + this.#random() * Math.min(MOST_PAUSE_MS, (now - since) / 4) };
+  onBusy(now: number, progress: unknown): { readonly pauseMs: number } | { readonly lockedMs: number } {
+    const { since, movedAt } = this.#update(now, progress);
+    if (now - movedAt >= MAX_STUCK_MS) return { lockedMs: MAX_STUCK_MS };
+    if (now - since >= MAX_WAIT_MS) return { lockedMs: MAX_WAIT_MS };
+    return { pauseMs: 1 + this.#random() * Math.min(MAX_PAUSE_MS, (now - since) / 4) };
   }
 
-  /** It was had, or is no longer waited for. */
-  end(): void {
+  /** Ends the wait: the lock was acquired, or the callers got an error. */
+  reset(): void {
     this.#wait = null;
   }
 
-  #look(now: number, progress: unknown): Wait {
+  #update(now: number, progress: unknown): Wait {
     const { since = now, movedAt = now, progress: seen = progress } = this.#wait ?? {};
     this.#wait = { since, movedAt: seen === progress ? movedAt : now, progress };
     return this.#wait;

@@ -1,6 +1,6 @@
 /**
- * What travels between a store's users and its engine: calls in batches one way, replies and events the other.
- * Tuples and not objects where there are many, since every key is copied with every message.
+ * The messages between the clients of a store and its engine: calls in batches one way, replies and events the other.
+ * Frequent parts are tuples and not objects, since every key is copied with every message.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { isMigrationRead, type MigrationCall } from '../../../core/operations/migrate.ts';
@@ -11,46 +11,47 @@ import { LonghaulError } from '../../../core/ports/errors.ts';
 import type { PackedEvents } from './packing.ts';
 
 export type RecordCallName = 'records.get' | 'records.put' | 'records.list' | 'records.delete';
-export type MovingCallName = `moving.${MigrationCall}`;
-export type RequestName = CallName | RecordCallName | MovingCallName;
+export type MigrationCallName = `migration.${MigrationCall}`;
+export type RequestName = CallName | RecordCallName | MigrationCallName;
 
 export function isRecordCall(name: RequestName): name is RecordCallName {
   return name.startsWith('records.');
 }
 
-export function isMovingCall(name: RequestName): name is MovingCallName {
-  return name.startsWith('moving.');
+export function isMigrationCall(name: RequestName): name is MigrationCallName {
+  return name.startsWith('migration.');
 }
 
-export const migrationCall = (name: MovingCallName): MigrationCall => name.slice('moving.'.length) as MigrationCall;
+export const migrationCall = (name: MigrationCallName): MigrationCall =>
+  name.slice('migration.'.length) as MigrationCall;
 
-/** Calls that leave no trace: they need no write lock and wait for no disk. */
-export function isLook(name: RequestName): boolean {
-  if (isMovingCall(name)) return isMigrationRead(migrationCall(name));
+/** Returns whether a call changes nothing: it needs no write lock and waits for no fsync. */
+export function isRead(name: RequestName): boolean {
+  if (isMigrationCall(name)) return isMigrationRead(migrationCall(name));
   return isRecordCall(name) ? name === 'records.get' || name === 'records.list' : isReadOnly(name);
 }
 
 export type Request = readonly [id: number, name: RequestName, argument: unknown, now: number | undefined];
-/** With `problem` the call threw; without, `answer` is its answer, packed as the argument was: see packing.ts. */
+/** With `problem` the call threw; without it, `answer` is the packed answer (packing.ts). */
 export type Reply = readonly [id: number, answer: unknown, problem?: Thrown];
 
 export type ToEngine =
   | { readonly kind: 'requests'; readonly requests: readonly Request[] }
-  /** Whether this user wants to hear of events from now on. */
+  /** Whether this client wants events from now on. */
   | { readonly kind: 'listen'; readonly isListening: boolean }
-  /** That many messages with events were taken in. */
-  | { readonly kind: 'heard'; readonly messages: number }
-  /** Another user, who speaks through a port of its own. */
+  /** The client has received that many messages with events. */
+  | { readonly kind: 'acknowledge'; readonly messages: number }
+  /** Adds another client, with a port of its own. */
   | { readonly kind: 'join'; readonly port: MessagePort }
   | { readonly kind: 'close' };
 
 export type FromEngine =
   | { readonly kind: 'opened' }
-  | { readonly kind: 'refused'; readonly problem: Thrown }
+  | { readonly kind: 'failed'; readonly problem: Thrown }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] }
   | { readonly kind: 'events'; readonly events: readonly PackedEvents[] };
 
-/** An error as data: classes do not survive the way between threads. */
+/** An error as data: classes are lost when a message is copied between threads. */
 export interface Thrown {
   readonly code: ErrorCode | null;
   readonly message: string;

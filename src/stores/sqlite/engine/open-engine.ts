@@ -1,4 +1,4 @@
-/** Puts an engine together: the session with the file, the writer of groups, and the ways to hear of others. */
+/** Assembles an engine: the session with the file, the group writer, and the notifications of other engines. */
 import type { ClockSource } from '../../../core/lifecycle/clock.ts';
 import { Ballast } from './ballast.ts';
 import type { Durability } from './connection.ts';
@@ -6,7 +6,7 @@ import { Engine } from './engine.ts';
 import { FileHealth } from './file-health.ts';
 import { lockedError } from './file-holders.ts';
 import { GroupWriter } from './group-writer.ts';
-import { LockPatience } from './lock-timeout.ts';
+import { LockTimeout } from './lock-timeout.ts';
 import { Session } from './session.ts';
 import { explain, isBusy, isFull } from './sqlite-problem.ts';
 import { StoreClock } from './store-clock.ts';
@@ -19,44 +19,44 @@ export interface EngineOptions {
   readonly create?: boolean;
 }
 
-/** The net under the wake file: how often the file is asked whether somebody wrote. */
+/** How often the engine checks for writes of other engines, in case a notification of the wake file is lost. */
 const POLL_MS = 1_000;
 
 export function openEngine({ clock, ...opening }: EngineOptions): Engine {
   const session = new Session({
     ...opening,
     clock: new StoreClock(clock),
-    isAnyoneListening: () => engine.isAnyoneListening,
-    heard: (events) => engine.tell(events),
+    hasListeners: () => engine.hasListeners,
+    onEvents: (events) => engine.emit(events),
   });
   const ballast = new Ballast(session.path, () => session.shrink());
-  enter(session, ballast);
+  register(session, ballast);
   const health = new FileHealth({ path: session.path, probe: () => session.probe() });
-  const listen = () => hear(session, health);
-  const wakeFile = new WakeFile(session.path, listen);
+  const readEvents = () => readOtherEvents(session, health);
+  const wakeFile = new WakeFile(session.path, readEvents);
   const poll = setInterval(() => {
-    listen();
+    readEvents();
     session.others.checkAlive();
   }, POLL_MS);
-  const closed = (): void => {
+  const onClosed = (): void => {
     clearInterval(poll);
     health.close();
     wakeFile.close();
-    leave(session);
+    unregister(session);
   };
   const wake = () => wakeFile.touch();
-  const engine = new Engine({ session, writer: new GroupWriter(session, ballast, health), health, wake, closed });
-  ballast.isThere();
+  const engine = new Engine({ session, writer: new GroupWriter(session, ballast, health), health, wake, onClosed });
+  ballast.ensure();
   wake();
   return engine;
 }
 
-/** Where many processes write, whoever is new may have to wait for his turn as they do. */
-function enter(session: Session, ballast: Ballast): void {
-  const patience = new LockPatience();
+/** Registers this engine in the file. Where many processes write, it may have to wait for the lock. */
+function register(session: Session, ballast: Ballast): void {
+  const lockTimeout = new LockTimeout();
   try {
-    while (!hasEntered(session, ballast)) {
-      const next = patience.refused(performance.now(), session.others.progress);
+    while (!hasRegistered(session, ballast)) {
+      const next = lockTimeout.onBusy(performance.now(), session.others.progress);
       if ('lockedMs' in next) throw lockedError(session.path, [], next.lockedMs);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, next.pauseMs);
     }
@@ -66,9 +66,9 @@ function enter(session: Session, ballast: Ballast): void {
   }
 }
 
-function hasEntered(session: Session, ballast: Ballast): boolean {
+function hasRegistered(session: Session, ballast: Ballast): boolean {
   try {
-    enterEvenWhenFull(session, ballast);
+    registerEvenWhenFull(session, ballast);
     return true;
   } catch (error) {
     if (!isBusy(error)) throw error;
@@ -76,32 +76,32 @@ function hasEntered(session: Session, ballast: Ballast): boolean {
   }
 }
 
-function enterEvenWhenFull(session: Session, ballast: Ballast): void {
+function registerEvenWhenFull(session: Session, ballast: Ballast): void {
   try {
-    session.enter();
+    session.register();
   } catch (error) {
     if (!isFull(error)) throw error;
-    ballast.giveUp();
-    session.enter();
+    ballast.release();
+    session.register();
   }
 }
 
-/** Another engine may have written: reading finds its events. */
-function hear(session: Session, health: FileHealth): void {
+/** Starts a read transaction, which collects the events of other engines. */
+function readOtherEvents(session: Session, health: FileHealth): void {
   if (health.broken !== undefined) return;
   try {
-    session.look(() => undefined);
+    session.read(() => undefined);
   } catch (error) {
     health.failed(error);
   }
 }
 
-function leave(session: Session): void {
+function unregister(session: Session): void {
   try {
-    session.leave();
+    session.unregister();
     session.emptyLog();
   } catch {
-    // Somebody holds the file: he will find our row without a process, and the log is put away by the next one.
+    // Another process holds the lock. It will find this engine's row without a process, and a later engine empties the log.
   } finally {
     session.close();
   }

@@ -1,6 +1,6 @@
 /**
- * The other engines on the same file, seen from this one: whether they wrote, what they did, and what all of them
- * saw of the clock. Without others nothing of this costs anything but a question at the begin of a transaction.
+ * The other engines on the same file, seen from this one: whether they wrote, their events, and the common clock.
+ * Without others, the only cost is one query at the start of a transaction.
  */
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
 import { ClockFile } from './clock-file.ts';
@@ -10,23 +10,23 @@ import type { Database, Statement } from './sqlite-database.ts';
 import { firstRow } from './sqlite-database.ts';
 import type { StoreClock } from './store-clock.ts';
 
-export interface OthersOptions {
+export interface OtherEnginesOptions {
   readonly path: string;
   readonly clock: StoreClock;
-  /** Whether anybody wants to hear what others did. */
-  readonly isAnyoneListening: () => boolean;
-  readonly heard: (events: readonly StoreEvent[]) => void;
+  /** Whether a client wants the events of other engines. */
+  readonly hasListeners: () => boolean;
+  readonly onEvents: (events: readonly StoreEvent[]) => void;
 }
 
-export class Others {
-  readonly #options: OthersOptions;
+export class OtherEngines {
+  readonly #options: OtherEnginesOptions;
   readonly #peers: Peers;
   readonly #log: EventLog;
   readonly #clockFile: ClockFile;
   readonly #dataVersion: Statement;
   #seenVersion: number | undefined;
 
-  constructor(db: Database, options: OthersOptions) {
+  constructor(db: Database, options: OtherEnginesOptions) {
     this.#options = options;
     this.#peers = new Peers(db);
     this.#log = new EventLog(db, this.#peers.id);
@@ -34,7 +34,8 @@ export class Others {
     this.#dataVersion = db.prepare('PRAGMA data_version');
   }
 
-  get areThere(): boolean {
+  /** Whether another engine has the file open. */
+  get exist(): boolean {
     return this.#peers.hasOthers;
   }
 
@@ -42,18 +43,18 @@ export class Others {
     return this.#peers.pids;
   }
 
-  /** In a transaction. What they do from here on is heard. */
-  enter(): void {
-    this.#peers.enter();
+  /** Registers this engine, in a transaction. Events of others are read from here on. */
+  register(): void {
+    this.#peers.register();
     this.#log.skip();
-    if (this.areThere) this.#options.clock.arriveLate();
+    if (this.exist) this.#options.clock.joinLate();
   }
 
-  leave(): void {
-    this.#peers.leave();
+  unregister(): void {
+    this.#peers.unregister();
   }
 
-  /** Writes the row of this engine anew. */
+  /** Writes the row of this engine again. */
   renew(): void {
     this.#peers.renew();
   }
@@ -66,7 +67,7 @@ export class Others {
     this.#clockFile.close();
   }
 
-  /** Another one whenever one of them wrote; undefined while the log is being recovered, which is getting on too. */
+  /** A number that changes when another engine writes; undefined during recovery of the log, which is progress too. */
   get progress(): number | undefined {
     try {
       return this.#version();
@@ -75,37 +76,38 @@ export class Others {
     }
   }
 
-  /** Whether one of them wrote since the last `hear`. */
+  /** Whether another engine wrote since the last `catchUp`. */
   haveWritten(): boolean {
     return this.#version() !== this.#seenVersion;
   }
 
-  hear(): void {
+  /** Reads what the other engines did since the last call, and passes their events on. */
+  catchUp(): void {
     const version = this.#version();
     this.#peers.reload();
-    const events = this.#options.isAnyoneListening() ? this.#log.hear() : this.#log.skip();
+    const events = this.#options.hasListeners() ? this.#log.read() : this.#log.skip();
     this.#seenVersion = version;
-    if (events.length > 0) this.#options.heard(events);
+    if (events.length > 0) this.#options.onEvents(events);
   }
 
-  /** What is known of them is read again the next time. */
+  /** Makes the next transaction read everything again. */
   forget(): void {
     this.#seenVersion = undefined;
   }
 
-  /** At the begin of a transaction that may write. */
+  /** Called at the start of a transaction that may write. */
   readClock(): void {
-    if (this.areThere) this.#options.clock.agree(this.#clockFile.read());
+    if (this.exist) this.#options.clock.applyShared(this.#clockFile.read());
   }
 
-  /** At its end, also when it changed nothing: that somebody called is worth telling. */
+  /** Called at the end of such a transaction, even if it changed nothing: every call is a reading of the clock. */
   writeClock(): void {
-    if (this.areThere) this.#clockFile.write(this.#options.clock.memory);
+    if (this.exist) this.#clockFile.write(this.#options.clock.memory);
   }
 
-  /** At the end of one that changed something. */
-  tell(events: readonly StoreEvent[]): void {
-    if (this.areThere && events.length > 0) this.#log.write(events);
+  /** Called at the end of a transaction that changed something. */
+  publish(events: readonly StoreEvent[]): void {
+    if (this.exist && events.length > 0) this.#log.write(events);
     this.#peers.sweep();
   }
 

@@ -1,4 +1,4 @@
-/** What travels between the threads arrives as it was sent, packed or not. */
+/** Messages between threads arrive as they were sent, packed or not. */
 import { describe, expect, it } from 'vitest';
 import { born, claimed } from '../../../core/lifecycle/lifecycle.ts';
 import type { NewJob, Settlement, StoreEvent } from '../../../core/ports/job-store.ts';
@@ -17,7 +17,7 @@ const back = (name: RequestName, answer: unknown, argument?: unknown) =>
 describe('an argument', () => {
   it.each<{ what: string; jobs: readonly NewJob[] }>([
     { what: 'none', jobs: [] },
-    { what: 'usual ones', jobs: [job('a'), job('b')] },
+    { what: 'plain ones', jobs: [job('a'), job('b')] },
     { what: 'of several queues', jobs: [job('a'), job('b', { queue: 'film' })] },
     { what: 'one with a name', jobs: [job('a'), job('b', { name: 'n' })] },
     { what: 'one with tags', jobs: [job('a', { tags: [] })] },
@@ -30,17 +30,17 @@ describe('an argument', () => {
     expect(there('add', jobs)).toEqual(jobs);
   });
 
-  it.each<{ what: string; said: readonly Settlement[] }>([
-    { what: 'none', said: [] },
-    { what: 'plain completions', said: [done('a', { result: 'null' }), done('b')] },
-    { what: 'with data', said: [done('a', { data: '1' })] },
-    { what: 'with a next queue', said: [done('a'), done('b', { next: { queue: 'q', delayMs: 0 } })] },
-    { what: 'a release', said: [done('a'), { id: 'b', token: 4, kind: 'release', reason: 'r' }] },
-  ])('of settlements arrives: $what', ({ said }) => {
-    expect(there('settle', said)).toEqual(said);
+  it.each<{ what: string; settlements: readonly Settlement[] }>([
+    { what: 'none', settlements: [] },
+    { what: 'plain completions', settlements: [done('a', { result: 'null' }), done('b')] },
+    { what: 'with data', settlements: [done('a', { data: '1' })] },
+    { what: 'with a next queue', settlements: [done('a'), done('b', { next: { queue: 'q', delayMs: 0 } })] },
+    { what: 'a release', settlements: [done('a'), { id: 'b', token: 4, kind: 'release', reason: 'r' }] },
+  ])('of settlements arrives: $what', ({ settlements }) => {
+    expect(there('settle', settlements)).toEqual(settlements);
   });
 
-  it('is packed into one list where it is as usual', () => {
+  it('is packed into one list if it is plain', () => {
     expect(packArgument('add', [job('a'), job('b')])).toEqual(['mail', 'a', '{"a":1}', 'b', '{"a":1}']);
     expect(packArgument('settle', [done('a', { result: '1' })])).toEqual(['a', 3, '1']);
   });
@@ -58,7 +58,7 @@ describe('an answer', () => {
     expect(back('claim', answer)).toEqual(answer);
   });
 
-  it('about jobs and settlements arrives, whatever became of them', () => {
+  it('of adds and settlements arrives, whatever the result', () => {
     const added = { ok: true, outcome: 'added', id: 'a', queue: 'mail', state: 'waiting' };
     const exists = { ...added, outcome: 'exists' };
     const draft = { ...added, state: 'draft' };

@@ -1,8 +1,8 @@
 /**
- * The hot calls and their answers in as few objects as possible, for the way between two threads: what is copied
- * there costs by its keys and objects more than by its bytes.
+ * Packs the arguments and answers of the hot calls into as few objects as possible for messages between threads: the cost
+ * of a copy depends on keys and objects more than on bytes.
  *
- * Invariant: unpacking what was packed gives an equal argument or answer. What is not as usual travels as it is.
+ * Invariant: unpacking what was packed gives an equal argument or answer. Values that are not plain are sent unpacked.
  */
 import type { Job } from '../../../core/job/job.ts';
 import type {
@@ -33,7 +33,7 @@ export function packAnswer(name: RequestName, answer: unknown): unknown {
   return name === 'add' && (answer as readonly AddResult[]).every(isAdded) ? 'added' : answer;
 }
 
-/** `argument`: of the call that is answered. */
+/** `argument`: the argument of the answered call. */
 export function unpackAnswer(name: RequestName, packed: unknown, argument: unknown): unknown {
   if (name === 'claim') return unpackClaim(packed as PackedClaim);
   if (name === 'settle' && packed === 'done') return (argument as readonly Settlement[]).map(done);
@@ -48,13 +48,13 @@ function packJobs(jobs: readonly NewJob[]): PackedJobs | readonly NewJob[] {
   if (typeof queue !== 'string') return jobs;
   const packed: [string, ...string[]] = [queue];
   for (const job of jobs) {
-    if (job.queue !== queue || !isUsual(job)) return jobs;
+    if (job.queue !== queue || !isPlain(job)) return jobs;
     packed.push(job.id, job.data);
   }
   return packed;
 }
 
-function isUsual(job: NewJob): boolean {
+function isPlain(job: NewJob): boolean {
   const isUnnamed =
     job.name === undefined && job.tags === undefined && job.unique === undefined && job.onTaken === undefined;
   const isForNow = job.runAt === undefined && job.delayMs === undefined && job.draft === undefined;
@@ -71,15 +71,16 @@ function unpackJobs(packed: PackedJobs | readonly NewJob[]): readonly NewJob[] {
   return jobs;
 }
 
-/** Id, token and result of each; all of them completions. */
+/** Id, token and result of each settlement; all are completions. */
 type PackedSettlements = readonly (string | number | undefined)[];
 
 function packSettlements(settlements: readonly Settlement[]): PackedSettlements | readonly Settlement[] {
   const packed: (string | number | undefined)[] = [];
-  for (const said of settlements) {
-    const isUsual = said.kind === 'complete' && said.data === undefined && said.next === undefined;
-    if (!isUsual || typeof said.id !== 'string') return settlements;
-    packed.push(said.id, said.token, said.result);
+  for (const settlement of settlements) {
+    const { id, token, kind } = settlement;
+    if (kind !== 'complete' || typeof id !== 'string') return settlements;
+    if (settlement.data !== undefined || settlement.next !== undefined) return settlements;
+    packed.push(id, token, settlement.result);
   }
   return packed;
 }
@@ -121,7 +122,7 @@ function added({ id, queue }: NewJob): AddResult {
   return { ok: true, outcome: 'added', id, queue, state: 'waiting' };
 }
 
-/** Events that differ in nothing but the job stand together. */
+/** Consecutive events that differ only in the job are grouped. */
 export type PackedEvents = readonly [
   type: StoreEvent['type'],
   queue: string,

@@ -1,4 +1,4 @@
-/** Several engines on one file: what one does the others hear, and nobody writes for nobody. */
+/** Several engines on one file: each receives the events of the others, which are written only while others exist. */
 import { expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { StoreEvent } from '../../../core/ports/job-store.ts';
@@ -26,24 +26,24 @@ function nextEvents(store: Store): Promise<readonly StoreEvent[]> {
   });
 }
 
-it('tells each of them what another did, also about the settings of a queue', async () => {
+it('delivers the events of one engine to the others, including changes of queue settings', async () => {
   const path = await aDatabasePath();
   const [one, two] = [await openSqliteStore({ path }), await openSqliteStore({ path })];
-  const heard = nextEvents(two);
+  const events = nextEvents(two);
   await two.jobs.count();
   await one.jobs.add([aJob('a'), aJob('b')]);
-  expect(await heard).toMatchObject([
+  expect(await events).toMatchObject([
     { type: 'added', id: 'a' },
     { type: 'added', id: 'b' },
   ]);
-  const heardQueue = nextEvents(two);
+  const queueEvents = nextEvents(two);
   await one.records.put({ kind: 'queue', key: 'mail', value: '{"state":"down"}' });
-  expect(await heardQueue).toEqual([{ type: 'queue', id: '', queue: 'mail', state: null }]);
+  expect(await queueEvents).toEqual([{ type: 'queue', id: '', queue: 'mail', state: null }]);
   expect(await two.jobs.add([aJob('c')])).toMatchObject([{ ok: false, refusal: { code: 'queue-down' } }]);
   await Promise.all([one.close(), two.close()]);
 });
 
-it('writes events down only while somebody else is there', async () => {
+it('logs events only while another engine has the file open', async () => {
   const path = await aDatabasePath();
   const one = await openSqliteStore({ path });
   await one.jobs.add([aJob('a')]);
@@ -57,7 +57,7 @@ it('writes events down only while somebody else is there', async () => {
   await one.close();
 });
 
-it('forgets one that ended without a word', async () => {
+it('removes an engine whose process is gone', async () => {
   const path = await aDatabasePath();
   const first = await openSqliteStore({ path });
   await first.close();

@@ -1,8 +1,8 @@
 /**
- * The other engines that have the same file open, in this process or another. Each writes its name into the
- * file when it opens it, so that everybody who writes afterwards knows that somebody listens.
+ * The other engines that have the same file open, in this process or another. Each engine adds a row when it opens the
+ * file, so that later writers know that another engine wants their events.
  *
- * A pid alone may be another process by now: with its start and the machine's boot it is unmistakable.
+ * A pid alone may belong to another process by now: start time and boot id make it unique.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -34,30 +34,30 @@ export class Peers {
     return this.#others.map(([, pid]) => pid);
   }
 
-  /** In a transaction, as `renew`, `leave` and `sweep`. */
-  enter(): void {
+  /** Runs in a transaction, like `renew`, `unregister` and `sweep`. */
+  register(): void {
     this.#addOwn();
     this.reload();
     this.checkAlive();
     this.sweep();
   }
 
-  leave(): void {
+  unregister(): void {
     this.#remove.run(this.id);
   }
 
   renew(): void {
-    this.leave();
+    this.unregister();
     this.#addOwn();
   }
 
-  /** After somebody else wrote. */
+  /** Called after another engine wrote. */
   reload(): void {
     const gone = new Set(this.#gone.map(([id]) => id));
     this.#others = allRows<PeerRow>(this.#all).filter(([id]) => id !== this.id && !gone.has(id));
   }
 
-  /** Those that ended without a word are no longer counted; their rows go with the next transaction that writes. */
+  /** Stops counting engines whose process is gone. The next transaction that writes deletes their rows. */
   checkAlive(): void {
     const gone = this.#others.filter((peer) => !this.#isAlive(peer));
     if (gone.length === 0) return;
@@ -89,10 +89,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** When a process began, in the machine's own words; empty where the machine does not tell or it is over. */
+/** Returns the start time of a process as /proc reports it; empty without /proc or if the process is gone. */
 function startOf(pid: number): string {
   const stat = read(`/proc/${pid}/stat`);
-  // The name in brackets may contain anything, so the fields are counted after the last bracket.
+  // The process name in brackets may contain anything, so the fields are counted after the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   return state === 'Z' || state === 'X' ? 'ended' : (fields[19] ?? '');

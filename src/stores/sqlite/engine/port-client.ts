@@ -1,9 +1,8 @@
 /**
- * A user's side of the way to the engine: calls go out in batches, replies come back by number.
+ * The client of an engine: sends calls in batches and matches replies by number.
  *
- * Everything that is called in one turn of the event loop travels in one message, so a settlement and the claim
- * that follows it end in one commit. When the engine is gone, what was under way is unknown and nothing more
- * is taken.
+ * All calls of one turn of the event loop are sent in one message, so a settlement and the claim that follows it share a
+ * commit. When the engine ends, pending calls get `outcome-unknown` and new ones `store-closed`.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { badInput, LonghaulError } from '../../../core/ports/errors.ts';
@@ -14,7 +13,7 @@ import { packArgument, unpackAnswer, unpackEvents } from './packing.ts';
 
 const ACKNOWLEDGE_EVERY = 50;
 
-/** What gathers in one turn is sent at the latest when there are so many: then the engine begins while the rest is made. */
+/** A batch of this size is sent before the turn ends: the engine starts while the caller makes the rest. */
 const MAX_OUTBOX = 100;
 
 interface Waiter {
@@ -46,7 +45,7 @@ export class PortClient {
       this.#lastId += 1;
       this.#waiters.set(this.#lastId, { name, argument, resolve, reject });
       this.#outbox.push([this.#lastId, name, packArgument(name, argument), now]);
-      // After everything that is still to run in this turn.
+      // Runs after all other work of this turn.
       if (this.#outbox.length === 1) queueMicrotask(() => process.nextTick(() => this.#flush()));
       else if (this.#outbox.length >= MAX_OUTBOX) this.#flush();
     });
@@ -64,7 +63,7 @@ export class PortClient {
     this.#port.postMessage(message, transfer);
   }
 
-  /** Takes no more calls; resolved when those under way have their answers. */
+  /** Rejects new calls; resolves when the pending ones are answered. */
   async drain(): Promise<void> {
     this.#over ??= new LonghaulError('store-closed', 'the store is closed');
     this.#listeners.clear();
@@ -75,15 +74,15 @@ export class PortClient {
     this.#port.close();
   }
 
-  /** The engine is gone. */
+  /** Called when the engine has ended. */
   lose(cause?: unknown): void {
-    this.#over ??= new LonghaulError('store-closed', 'the engine of the store ended; open the store again', {
+    this.#over ??= new LonghaulError('store-closed', 'the store engine ended: open the store again', {
       cause,
     });
     const waiters = [...this.#waiters.values()];
     this.#waiters.clear();
     for (const { reject } of waiters)
-      reject(new LonghaulError('outcome-unknown', 'the engine of the store ended before it answered', { cause }));
+      reject(new LonghaulError('outcome-unknown', 'the store engine ended before it answered', { cause }));
     this.#drained?.();
   }
 
@@ -103,7 +102,7 @@ export class PortClient {
     }
   }
 
-  /** One of a batch could not be copied: it must not take the others with it. */
+  /** A call of the batch could not be copied: the others must still be sent. */
   #flushOne(request: Request): void {
     try {
       this.send({ kind: 'requests', requests: [request] });
@@ -127,11 +126,11 @@ export class PortClient {
     }
   }
 
-  /** Now and then, so that the engine knows that somebody still takes in what it sends. */
+  /** Acknowledges every few messages, so that the engine knows that this client is not blocked. */
   #acknowledge(): void {
     this.#unacknowledged += 1;
     if (this.#unacknowledged < ACKNOWLEDGE_EVERY || this.#over !== undefined) return;
-    this.send({ kind: 'heard', messages: this.#unacknowledged });
+    this.send({ kind: 'acknowledge', messages: this.#unacknowledged });
     this.#unacknowledged = 0;
   }
 

@@ -1,6 +1,6 @@
 /**
- * A store over a port to its engine. A keeper thread opens one through `openStore`: it speaks to the very engine
- * that its process has, whatever its main thread is doing.
+ * A store over a port to its engine. The lease renewer thread opens one with `openStore`: it uses the engine of its
+ * process even while the main thread is blocked.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { MessageChannel } from 'node:worker_threads';
@@ -24,7 +24,7 @@ export async function openStore({ port }: PortStoreOptions): Promise<Store> {
   });
 }
 
-/** The store of whoever has opened the engine: its close ends the engine as well, of which `ended` tells. */
+/** The store of the caller that opened the engine: closing it also ends the engine, and `ended` resolves then. */
 export function ownStore(client: PortClient, ended: Promise<unknown>): Store {
   return storeOver(client, async () => {
     await client.drain();
@@ -38,7 +38,7 @@ function storeOver(client: PortClient, close: () => Promise<void>): Store {
   return {
     jobs: jobsOver(client),
     records: recordsOver(client),
-    migration: migrationOver((name, argument) => client.call(`moving.${name}`, argument, undefined)),
+    migration: migrationOver((name, argument) => client.call(`migration.${name}`, argument, undefined)),
     isShared: false,
     describe: () => describe(client),
     close: () => (closing ??= close()),
@@ -46,18 +46,18 @@ function storeOver(client: PortClient, close: () => Promise<void>): Store {
 }
 
 function jobsOver(client: PortClient): JobStore {
-  const carry = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
+  const send = <Name extends CallName>(name: Name, argument: CallArgument<Name>, options?: { now?: number }) =>
     client.call(name, argument, options?.now) as Promise<CallAnswer<Name>>;
-  return portOver(carry, (listener) => client.subscribe(listener));
+  return portOver(send, (listener) => client.subscribe(listener));
 }
 
 function recordsOver(client: PortClient): Records {
-  const carry = <Answer>(...call: Parameters<PortClient['call']>) => client.call(...call) as Promise<Answer>;
+  const send = <Answer>(...call: Parameters<PortClient['call']>) => client.call(...call) as Promise<Answer>;
   return {
-    get: (kind, key, options) => carry('records.get', { kind, key }, options?.now),
-    put: (record, options) => carry('records.put', record, options?.now),
-    list: (query, options) => carry('records.list', query, options?.now),
-    delete: (kind, key, { now, ...condition } = {}) => carry('records.delete', { kind, key, ...condition }, now),
+    get: (kind, key, options) => send('records.get', { kind, key }, options?.now),
+    put: (record, options) => send('records.put', record, options?.now),
+    list: (query, options) => send('records.list', query, options?.now),
+    delete: (kind, key, { now, ...condition } = {}) => send('records.delete', { kind, key, ...condition }, now),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The steps of the schema, applied to a file that an earlier version wrote. */
+/** Schema steps, applied to a file that an earlier version wrote. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import { openSqliteStore } from '../open-sqlite-store.ts';

@@ -1,7 +1,7 @@
 /**
- * The schema of the database: numbered files that only ever go forward, applied in one transaction.
+ * The schema of the database: numbered, forward-only schema steps, applied in one transaction.
  *
- * Invariant: a database that is not ours, or of a newer schema, is left as it is.
+ * Invariant: a database of another program, or of a newer schema, is not changed.
  */
 import { readFileSync } from 'node:fs';
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -9,7 +9,7 @@ import type { FileHeader } from './file-header.ts';
 import type { Database } from './sqlite-database.ts';
 import { firstRow } from './sqlite-database.ts';
 
-/** "LONG", by which a file says whose it is. */
+/** "LONG": the application id of a Longhaul store. */
 const APPLICATION_ID = 0x4c4f4e47;
 
 /** Each step upgrades the schema by one version. */
@@ -23,13 +23,13 @@ export function applySchema(db: Database): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-/** Upgrades a database of Longhaul to the newest schema, or throws why it cannot be used. */
+/** Upgrades a Longhaul store to the newest schema, or throws why it cannot be used. */
 export function checkSchema(db: Database, path: string): void {
   refuseSchema(db, path);
   upgradeSchema(db);
 }
 
-/** Throws when the database is not a store of Longhaul, or has a schema that this version does not know. */
+/** Throws when the database is not a Longhaul store, or has a schema that this version does not know. */
 export function refuseSchema(db: Database, path: string): void {
   refuseHeader({ applicationId: number(db, 'application_id'), userVersion: number(db, 'user_version') }, path);
 }
@@ -38,7 +38,7 @@ export function refuseHeader({ applicationId, userVersion: version }: FileHeader
   if (applicationId !== APPLICATION_ID)
     throw new LonghaulError(
       'store-incompatible',
-      `${path} is a database, but none of Longhaul; name another folder for the store`,
+      `${path} is a SQLite database, but not a Longhaul store: name another folder for the store`,
     );
   if (version > SCHEMA_VERSION || version < OLDEST_VERSION)
     throw new LonghaulError(
@@ -53,7 +53,7 @@ export function upgradeSchema(db: Database): void {
   if (version < SCHEMA_VERSION) upgrade(db, version);
 }
 
-/** Whether the file says that it is a store of Longhaul. */
+/** Returns whether the application id is that of a Longhaul store. */
 export function isOurs(db: Database): boolean {
   return number(db, 'application_id') === APPLICATION_ID;
 }

@@ -1,9 +1,8 @@
 /**
- * One connection to the file with everything that is known by heart about it: transactions, and the calls inside
- * them.
+ * One connection to the file with its caches: transactions, and the calls inside them.
  *
- * Invariant: nothing is known by heart that was not true when the open transaction began. At its begin the
- * file is asked whether somebody else wrote; after an undone one everything is read again.
+ * Invariant: a cache holds nothing that was not true when the open transaction began. At its start the session checks
+ * whether another engine wrote; after a rollback it reads everything again.
  */
 import { realpathSync } from 'node:fs';
 import { markEvent } from '../../../core/job/tracked-jobs.ts';
@@ -25,13 +24,13 @@ import { StoreNumbers } from '../tables/store-numbers.ts';
 import type { Durability } from './connection.ts';
 import { openConnection, stopWaiting, waitForOthers } from './connection.ts';
 import type { Request } from './messages.ts';
-import { isMovingCall, isRecordCall, migrationCall } from './messages.ts';
-import { Others } from './other-engines.ts';
+import { isMigrationCall, isRecordCall, migrationCall } from './messages.ts';
+import { OtherEngines } from './other-engines.ts';
 import type { Database, Statement } from './sqlite-database.ts';
 import { firstRow } from './sqlite-database.ts';
 import type { StoreClock } from './store-clock.ts';
 
-/** 8 MB: a moment's work. */
+/** 8 MB, which takes milliseconds. */
 const SHRINK_PAGES = 2_048;
 
 export interface SessionOptions {
@@ -39,15 +38,15 @@ export interface SessionOptions {
   readonly durability: Durability;
   readonly create?: boolean;
   readonly clock: StoreClock;
-  /** Whether anybody wants to hear what other engines did. */
-  readonly isAnyoneListening: () => boolean;
-  readonly heard: (events: readonly StoreEvent[]) => void;
+  /** Whether a client wants the events of other engines. */
+  readonly hasListeners: () => boolean;
+  readonly onEvents: (events: readonly StoreEvent[]) => void;
 }
 
 export class Session {
-  /** Where the file really is, whatever links lead to it: what stands beside it is shared with others. */
+  /** The real path, with links resolved: the files beside it are shared with other engines. */
   readonly path: string;
-  readonly others: Others;
+  readonly others: OtherEngines;
   readonly #clock: StoreClock;
   readonly #db: Database;
   readonly #numbers: StoreNumbers;
@@ -80,28 +79,28 @@ export class Session {
       records: this.#records,
       table: this.#table,
     });
-    this.others = new Others(db, { ...options, path: this.path });
+    this.others = new OtherEngines(db, { ...options, path: this.path });
     this.#totalChanges = db.prepare('SELECT total_changes()');
   }
 
-  /** Becomes one of those that have the file open. Throws when another one writes; then nothing was done. */
-  enter(): void {
+  /** Adds this engine to those that have the file open. Throws when another process holds the lock; then nothing was done. */
+  register(): void {
     stopWaiting(this.#db);
-    this.#transact(() => this.others.enter());
+    this.#transact(() => this.others.register());
   }
 
-  /** The opposite. Waits for a moment: a row that stays makes others write for nobody. */
-  leave(): void {
+  /** Removes this engine's row. Waits for the lock: a row that stays makes others log events without a reader. */
+  unregister(): void {
     waitForOthers(this.#db);
-    this.#transact(() => this.others.leave());
+    this.#transact(() => this.others.unregister());
   }
 
-  /** Throws with no transaction open. */
+  /** Starts a write transaction. If it throws, no transaction is open. */
   begin(): void {
     this.#rollBack();
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      this.#noticeOthers();
+      this.#catchUp();
       this.others.readClock();
       this.#events = [];
       this.#changesBefore = this.#changes();
@@ -111,38 +110,39 @@ export class Session {
     }
   }
 
-  /** When a call that may write happens. After the clock was set back, leases and delays begin anew. */
+  /** Returns the time of a call that may write. After the clock was set back, leases and delays start again. */
   moment([, name, , now]: Request): Moment {
-    if (isRecordCall(name)) return this.#clock.look(now);
+    if (isRecordCall(name)) return this.#clock.peek(now);
     const reading = this.#clock.read(now);
     followClock(this.#table, reading);
     return reading;
   }
 
-  lookMoment([, , , now]: Request): Moment {
-    return this.#clock.look(now);
+  /** Returns the time of a call that only reads. */
+  readMoment([, , , now]: Request): Moment {
+    return this.#clock.peek(now);
   }
 
   perform([, name, argument]: Request, moment: Moment): unknown {
-    if (isMovingCall(name))
+    if (isMigrationCall(name))
       return performMove(this.#migrationRows, { name: migrationCall(name), argument }, moment.now);
     if (isRecordCall(name)) return performOnRecords(this.#records, name, argument, moment.now);
-    if (name === 'maintain') this.#table.forgetStrangers(moment.now - STRANGER_MEMORY_MS);
+    if (name === 'maintain') this.#table.forgetUnregisteredWorkers(moment.now - STRANGER_MEMORY_MS);
     const answer = perform(this.#table, name, argument as never, moment);
     if (name === 'claim') return withoutDamaged(this.#table, answer as ClaimResult, moment);
     refuseDamaged(name, answer);
     return answer;
   }
 
-  /** One call whose failure undoes nothing but itself. */
-  performApart(request: Request, moment: Moment): unknown {
-    const restore = this.#table.mark();
+  /** Performs one call in a savepoint: its failure undoes nothing but itself. */
+  performInSavepoint(request: Request, moment: Moment): unknown {
+    const restore = this.#table.snapshot();
     const { length } = this.#events;
     this.#db.exec('SAVEPOINT call');
     try {
       return this.perform(request, moment);
     } catch (error) {
-      // A full disk or a broken one has ended the transaction already; then there is nothing to go back to.
+      // A full or failing disk has already ended the transaction: there is no savepoint to return to.
       if (!this.#db.isTransaction) throw error;
       this.#db.exec('ROLLBACK TO call');
       restore();
@@ -154,33 +154,33 @@ export class Session {
     }
   }
 
-  /** Answers what changed. */
+  /** Commits, and returns the events of the transaction. */
   commit(): readonly StoreEvent[] {
     const events = this.#events;
     if (this.#changes() !== this.#changesBefore) {
       this.#table.save(this.#clock.memory);
-      this.others.tell(events);
+      this.others.publish(events);
     }
     this.others.writeClock();
     this.#db.exec('COMMIT');
-    this.#clock.keep();
+    this.#clock.commit();
     return events;
   }
 
-  /** Never throws: what a failing disk keeps open is rolled back by the next transaction, before it begins. */
+  /** Never throws: a transaction that a failing disk keeps open is rolled back before the next one begins. */
   rollback(): void {
     this.#tryRollBack();
-    this.#clock.undo();
+    this.#clock.rollback();
     this.#forget();
     this.others.forget();
   }
 
-  /** Calls that only look, all of them at the same state of the file. */
-  look<T>(body: () => T): T {
+  /** Runs reads in one transaction, so that all see the same state of the file. */
+  read<T>(body: () => T): T {
     this.#rollBack();
     this.#db.exec('BEGIN');
     try {
-      this.#noticeOthers();
+      this.#catchUp();
       const answer = body();
       this.#db.exec('COMMIT');
       return answer;
@@ -190,7 +190,7 @@ export class Session {
     }
   }
 
-  /** Reads and writes the file, past what is held in memory, and changes nothing that means anything. */
+  /** Reads and writes the file, bypassing the page cache, without a change of meaning. */
   probe(): void {
     this.#db.exec('PRAGMA shrink_memory');
     this.begin();
@@ -203,12 +203,12 @@ export class Session {
     }
   }
 
-  /** Puts what stands in the log into the database, so that the log begins anew in the room that it has. */
+  /** Runs a checkpoint, so that the write-ahead log restarts in the space that it has. */
   emptyLog(): void {
     this.#db.exec('PRAGMA wal_checkpoint(RESTART)');
   }
 
-  /** Gives back to the disk what the database holds and does not need, some of it at a time, and what the log holds. */
+  /** Returns unused pages of the database, a limited number at a time, and the log's space to the file system. */
   shrink(): void {
     this.#db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -246,11 +246,12 @@ export class Session {
     settingsChanged(this.#table, key, now);
   }
 
-  #noticeOthers(): void {
+  /** Drops the caches if another engine wrote, and reads its events. */
+  #catchUp(): void {
     if (!this.others.haveWritten()) return;
     this.#forget();
-    this.#clock.join(this.#numbers.load());
-    this.others.hear();
+    this.#clock.merge(this.#numbers.load());
+    this.others.catchUp();
   }
 
   #forget(): void {

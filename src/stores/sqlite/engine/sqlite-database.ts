@@ -1,4 +1,4 @@
-/** The few words of the SQLite package that this store uses, with what they are here: rows are arrays. */
+/** The part of the SQLite package that this store uses, with rows as arrays. */
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { DatabaseSync } from '@photostructure/sqlite';
 
@@ -9,12 +9,12 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   return new DatabaseSync(path, { returnArrays: true, timeout: busyTimeoutMs, enableForeignKeyConstraints: false });
 }
 
-/** For whoever only looks: it tidies nothing up, also not when it is the last to close the file. */
-export function openToLook(path: string, busyTimeoutMs: number): Database {
+/** Opens the database read-only; closing it does not run a checkpoint. */
+export function openReadOnly(path: string, busyTimeoutMs: number): Database {
   return new DatabaseSync(path, { returnArrays: true, timeout: busyTimeoutMs, readOnly: true });
 }
 
-/** Runs a statement of whose changes nobody asks the number: `run` makes an object of it, which takes half the time. */
+/** Runs a statement without counting its changes: `run` returns them as an object, which takes half the time. */
 export function execute(statement: Statement, ...values: readonly unknown[]): void {
   statement.get(...values);
 }

@@ -1,4 +1,4 @@
-/** Every error of SQLite that is not a bug of ours has a code of ours, and says which file, what and what to do. */
+/** Every SQLite error that is not a bug of Longhaul gets an error code and a message with file, fault and remedy. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LonghaulError } from '../../../core/ports/errors.ts';
@@ -6,9 +6,9 @@ import { openDatabase } from './sqlite-database.ts';
 import { explain } from './sqlite-problem.ts';
 
 const sqliteError = (name: string, code: number, systemErrno?: number): Error =>
-  Object.assign(new Error('words of SQLite'), { sqliteExtendedCode: code, sqliteCodeName: name, systemErrno });
+  Object.assign(new Error('text of SQLite'), { sqliteExtendedCode: code, sqliteCodeName: name, systemErrno });
 
-describe('an error of SQLite', () => {
+describe('a SQLite error', () => {
   it.each([
     ['SQLITE_ERROR', 1, 'data-corrupt'],
     ['SQLITE_PERM', 3, 'store-unavailable'],
@@ -30,18 +30,18 @@ describe('an error of SQLite', () => {
     const explained = explain(sqliteError(name, number), '/data/store.db') as LonghaulError;
     expect(explained).toBeInstanceOf(LonghaulError);
     expect(explained).toMatchObject({ code, message: expect.stringContaining('/data/store.db') as string });
-    if (code !== 'store-full') expect(explained.message).toContain(`words of SQLite (${name}`);
+    if (code !== 'store-full') expect(explained.message).toContain(`text of SQLite (${name}`);
   });
 
-  it('names the error of the system behind it', () => {
+  it('names the system error behind it', () => {
     const explained = explain(sqliteError('SQLITE_IOERR', 266, 5), '/data/store.db') as LonghaulError;
     expect(explained.message).toBe(
-      '/data/store.db cannot be read or written: words of SQLite (SQLITE_IOERR 266, EIO); ' +
+      '/data/store.db cannot be read or written: text of SQLite (SQLITE_IOERR 266, EIO); ' +
         'check the disk and the rights of the folder',
     );
   });
 
-  it('is told by the code that the package really gives', () => {
+  it('is recognized by the code that the package really sets', () => {
     const folder = '/nonexistent-folder-of-a-test';
     expect(existsSync(folder)).toBe(false);
     let thrown: unknown;
@@ -54,7 +54,7 @@ describe('an error of SQLite', () => {
     expect((thrown as Error).message).toContain('(SQLITE_CANTOPEN, ENOENT)');
   });
 
-  it('is left as it is where only a bug can cause it, and so is an error of anything else', () => {
+  it('is returned unchanged if only a bug can cause it, like errors of other code', () => {
     const misuse = sqliteError('SQLITE_MISUSE', 21);
     const other = new TypeError('no such method');
     expect([explain(misuse, 'x'), explain(other, 'x')]).toEqual([misuse, other]);

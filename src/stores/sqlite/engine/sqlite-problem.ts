@@ -1,7 +1,7 @@
 /**
- * What an error of SQLite or of the file system means for a caller. Decided by its code, never by its words.
+ * Translates errors of SQLite and the file system into errors for callers, by their code and never by their text.
  *
- * Invariant: no error of SQLite reaches a caller without a code of ours, except one that only a bug of ours can cause.
+ * Invariant: no SQLite error reaches a caller without a Longhaul error code, except one that only a bug can cause.
  */
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -30,10 +30,10 @@ const NOTADB = 26;
 const CONSTRAINT_CHECK = 275;
 const IOERR_FSYNC = 1034;
 const IOERR_DIR_FSYNC = 1290;
-/** The shared memory beside the database could not grow: this is how a full disk shows there. */
+/** The shared memory file beside the database could not grow: the disk is full. */
 const IOERR_SHMSIZE = 4874;
 
-/** What the message says before and after the words of SQLite. */
+/** The error code, and the parts of the message before and after the text of SQLite. */
 interface Meaning {
   readonly code: ErrorCode;
   readonly what: string;
@@ -61,12 +61,15 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
   [LOCKED, TAKEN],
   [PROTOCOL, TAKEN],
   [NOMEM, { code: 'store-unavailable', what: 'cannot be used', remedy: 'give the process more memory' }],
-  [TOOBIG, { code: 'bad-input', what: 'takes no text of this length', remedy: 'keep large data in an attachment' }],
+  [
+    TOOBIG,
+    { code: 'bad-input', what: 'cannot store a text of this length', remedy: 'keep large data in an attachment' },
+  ],
 ]);
-/** A statement of ours is wrong, or was ended: that is no matter of the file. */
+/** A statement is wrong or was interrupted: not a fault of the file. */
 const OURS: ReadonlySet<number> = new Set([ABORT, INTERRUPT, MISUSE, RANGE]);
 
-/** The number without its details, or undefined where the error is not SQLite's. */
+/** Returns the primary result code, or undefined if the error is not from SQLite. */
 function codeOf(error: unknown): number | undefined {
   const code = extendedCodeOf(error);
   return code === undefined ? undefined : code & 0xff;
@@ -82,7 +85,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === BUSY;
 }
 
-/** A row would break a condition of its table: nothing was done. */
+/** A row would violate a CHECK constraint: nothing was done. */
 export function isForbidden(error: unknown): boolean {
   return extendedCodeOf(error) === CONSTRAINT_CHECK;
 }
@@ -92,37 +95,37 @@ export function isFull(error: unknown): boolean {
   return codeOf(error) === FULL || extendedCodeOf(error) === IOERR_SHMSIZE || errno === 'ENOSPC' || errno === 'EDQUOT';
 }
 
-/** `EACCES` and the like, where the file system itself said no. */
+/** Returns `EACCES` and the like if the error is from the file system. */
 function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The disk failed in the middle of something. */
+/** The disk failed during an operation. */
 export function isInputOutput(error: unknown): boolean {
   return codeOf(error) === IOERR && !isFull(error);
 }
 
-/** What was written may be on the disk or not, and asking once more does not tell. */
+/** A sync failed: written pages may be on the disk or not, and a second sync cannot show which. */
 export function isSync(error: unknown): boolean {
   const code = extendedCodeOf(error);
   return code === IOERR_FSYNC || code === IOERR_DIR_FSYNC;
 }
 
-/** The disk, or what the file system allows, keeps the file from being used; a full disk and a lock are other matters. */
+/** The disk or its permissions make the file unusable. A full disk and a lock do not count. */
 export function isDiskFault(error: unknown): boolean {
   if (isFull(error)) return false;
   const code = codeOf(error);
   return errnoOf(error) !== undefined || (code !== undefined && MEANINGS.get(code) === DISK);
 }
 
-/** The file is damaged, is no database, or its disk failed to read: SQLite has one error for all of them. */
+/** The file is damaged, is not a database, or could not be read: SQLite has one error for all of them. */
 export function isUnreadable(error: unknown): boolean {
   const code = codeOf(error);
   return code === NOTADB || code === CORRUPT;
 }
 
-/** Why the folder of the file may not be written, or null. SQLite does not say which it is, so the system is asked. */
+/** Returns why the folder cannot be written, or null. SQLite does not report the reason, so access is checked here. */
 function noAccessTo(error: unknown, path: string): string | null {
   const code = codeOf(error);
   const isOfFile = code === READONLY || code === CANTOPEN;
@@ -141,32 +144,32 @@ function errnoOfAccess(path: string): string | undefined {
   return undefined;
 }
 
-/** For one that is known to be the disk's. */
+/** The error for the caller when an unreadable file is known to be a disk fault. */
 export function unreadable(error: unknown, path: string): LonghaulError {
   return new LonghaulError(DISK.code, `${path} ${DISK.what}: ${describeFault(error)}; ${DISK.remedy}`, {
     cause: error,
   });
 }
 
-/** In words, with the names by which SQLite and the system know it: `disk I/O error (SQLITE_IOERR 266, EIO)`. */
+/** Describes an error with its SQLite and system names: `disk I/O error (SQLITE_IOERR 266, EIO)`. */
 export function describeProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { sqliteCodeName, systemErrno } = error as { sqliteCodeName?: string; systemErrno?: number };
   if (sqliteCodeName === undefined) return error.message;
   const extended = extendedCodeOf(error) ?? 0;
   const names = [extended > 0xff ? `${sqliteCodeName} ${extended}` : sqliteCodeName];
-  // Of other errors it is a number that an earlier one left behind.
+  // For other errors the number is a leftover of an earlier error.
   const isSystem = codeOf(error) === IOERR || codeOf(error) === CANTOPEN;
   if (isSystem && systemErrno !== undefined && systemErrno > 0) names.push(getSystemErrorName(-systemErrno));
   return `${error.message} (${names.join(', ')})`;
 }
 
-/** Of a fault of the disk. The words of SQLite for a read that failed speak of damage, which may not be there. */
+/** Describes a disk fault. The text of SQLite for a failed read claims damage, which may not exist. */
 export function describeFault(error: unknown): string {
   return isUnreadable(error) ? 'reads fail, or find damage (SQLITE_CORRUPT)' : describeProblem(error);
 }
 
-/** What is thrown to the caller; what is neither ours nor SQLite's stays as it is. */
+/** Returns the error for the caller. Errors from neither Longhaul, SQLite nor the file system are returned unchanged. */
 export function explain(error: unknown, path: string): unknown {
   if (error instanceof LonghaulError) return error;
   if (isFull(error)) return new LonghaulError('store-full', `no space left for ${path}`, { cause: error });
@@ -178,10 +181,10 @@ export function explain(error: unknown, path: string): unknown {
   return new LonghaulError(code, `${path} ${what}: ${describeProblem(error)}; ${remedy}`, { cause: error });
 }
 
-/** A statement that fails in any other way found what no statement wrote. */
+/** A statement that fails in any other way read something that no statement wrote: the file is damaged. */
 function meaningOf(error: unknown): Meaning | undefined {
   if (errnoOf(error) !== undefined) return DISK;
-  // Texts of the store are JSON that was checked before it was written.
+  // The store checks JSON before it writes it.
   if (error instanceof SyntaxError) return DAMAGED;
   const code = codeOf(error);
   if (code === undefined || OURS.has(code)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The clock of one engine: what core/lifecycle/clock.ts makes of each reading, together with what other engines and earlier
- * runs saw. A look leaves no trace; a transaction that is undone takes its readings back.
+ * The clock of one engine: applies core/lifecycle/clock.ts to each reading, with the memory shared by other engines and
+ * earlier runs. `peek` changes nothing; a rollback discards the readings of the transaction.
  */
 import type { ClockMemory, ClockSource, Moment, Reading } from '../../../core/lifecycle/clock.ts';
 import { NEVER_SEEN, NO_GAP, readClock } from '../../../core/lifecycle/clock.ts';
@@ -8,9 +8,9 @@ import { NEVER_SEEN, NO_GAP, readClock } from '../../../core/lifecycle/clock.ts'
 export class StoreClock {
   readonly #source: ClockSource;
   #memory: ClockMemory = NEVER_SEEN;
-  #kept: ClockMemory = NEVER_SEEN;
-  #isInCompany = false;
-  #isNew = false;
+  #committed: ClockMemory = NEVER_SEEN;
+  #isShared = false;
+  #hasJustJoined = false;
 
   constructor(source: ClockSource) {
     this.#source = source;
@@ -20,29 +20,29 @@ export class StoreClock {
     return this.#memory;
   }
 
-  /** What the file remembers of earlier runs, and of others. */
-  join(stored: ClockMemory): void {
+  /** Merges what the file remembers of earlier runs and of other engines. */
+  merge(stored: ClockMemory): void {
     this.#remember(later(this.#memory, stored));
   }
 
-  /** Others are there and have not said yet what they saw: the time until the first call is taken for no gap. */
-  arriveLate(): void {
-    this.#isNew = true;
+  /** Other engines run but have not shared their memory yet: the time until the first call does not count as a gap. */
+  joinLate(): void {
+    this.#hasJustJoined = true;
   }
 
   /**
-   * What the others last agreed on holds for this engine too. Only what it saw while it was alone must not be
-   * lost: it told nobody.
+   * Takes over the memory that the other engines share. What this engine saw while it was alone must not be lost: it was
+   * not shared yet.
    */
-  agree(others: ClockMemory | undefined): void {
-    if (others !== undefined) {
-      this.#remember(this.#isInCompany ? others : later(this.#memory, others));
-      this.#isNew = false;
+  applyShared(shared: ClockMemory | undefined): void {
+    if (shared !== undefined) {
+      this.#remember(this.#isShared ? shared : later(this.#memory, shared));
+      this.#hasJustJoined = false;
     }
-    this.#isInCompany = true;
+    this.#isShared = true;
   }
 
-  look(now: number | undefined): Moment {
+  peek(now: number | undefined): Moment {
     const time = this.#time(now);
     return this.#source === 'caller' ? { now: time, gap: NO_GAP } : readClock(this.#memory, time);
   }
@@ -50,24 +50,24 @@ export class StoreClock {
   read(now: number | undefined): Reading {
     const time = this.#time(now);
     if (this.#source === 'caller') return { now: time, gap: NO_GAP, memory: this.#memory, hasSteppedBack: false };
-    if (this.#isNew) this.#memory = { ...this.#memory, seenAt: Math.max(this.#memory.seenAt, time) };
-    this.#isNew = false;
+    if (this.#hasJustJoined) this.#memory = { ...this.#memory, seenAt: Math.max(this.#memory.seenAt, time) };
+    this.#hasJustJoined = false;
     const reading = readClock(this.#memory, time);
     this.#memory = reading.memory;
     return reading;
   }
 
-  keep(): void {
-    this.#kept = this.#memory;
+  commit(): void {
+    this.#committed = this.#memory;
   }
 
-  undo(): void {
-    this.#memory = this.#kept;
+  rollback(): void {
+    this.#memory = this.#committed;
   }
 
   #remember(memory: ClockMemory): void {
     this.#memory = memory;
-    this.#kept = memory;
+    this.#committed = memory;
   }
 
   #time(now: number | undefined): number {

@@ -1,6 +1,6 @@
 /**
- * The file `wake` beside the database: touched after a commit, watched by the other engines. Watching the
- * database itself would not do: its change is seen before the row is.
+ * The file `wake` beside the database: touched after a commit, watched by the other engines. They do not watch the database
+ * itself, because its change is visible before the commit.
  */
 import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ export class WakeFile {
     try {
       writeSync(this.#file, '.', 0);
     } catch {
-      // A disk too full for one byte: the others look by themselves before long.
+      // The disk is too full for one byte: the other engines poll.
     }
   }
 
@@ -29,7 +29,7 @@ export class WakeFile {
   }
 }
 
-/** A machine that can watch no more files leaves the slow poll. */
+/** Returns undefined if the system can watch no more files: then the slow poll remains. */
 function watchFile(path: string, woken: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, woken);

@@ -1,14 +1,14 @@
--- Schema 1. One row per job. Every fast search has an index of its own, mostly a partial one, so that a job is only in the
--- indexes of its state. Writing a column of an index, or of its condition, costs time; so the rare indexes (drafts,
--- failures) use columns that are written for them alone.
+-- Schema 1. One row per job. Every fast query has an index of its own, mostly a partial one, so that a job is only in the
+-- indexes of its state. Writing a column of an index, or of its condition, costs time. So the rare indexes (drafts,
+-- failures) use columns that are written only for them.
 
--- The store's own numbers. Written at most once a transaction.
+-- The store's own numbers. Written at most once per transaction.
 CREATE TABLE meta (
   id          INTEGER PRIMARY KEY CHECK (id = 1),
   seq         INTEGER NOT NULL DEFAULT 0, -- the last insertion number given
   token       INTEGER NOT NULL DEFAULT 0, -- the last token given
   version     INTEGER NOT NULL DEFAULT 0, -- the last version of a record given
-  seen_at     INTEGER NOT NULL DEFAULT 0, -- the clock, when the store last wrote
+  seen_at     INTEGER NOT NULL DEFAULT 0, -- the clock at the last write
   gap_from    INTEGER NOT NULL DEFAULT 0,
   gap_to      INTEGER NOT NULL DEFAULT 0,
   ready_until INTEGER NOT NULL DEFAULT 0, -- every job marked ready was due at this time
@@ -17,7 +17,7 @@ CREATE TABLE meta (
 );
 INSERT INTO meta (id) VALUES (1);
 
--- Every queue that has or had a job, with how many there are.
+-- Every queue that has or had a job, with its counts.
 CREATE TABLE queues (
   name      TEXT PRIMARY KEY,
   draft     INTEGER NOT NULL,
@@ -57,12 +57,12 @@ CREATE TABLE jobs (
   cancel_asked_at INTEGER,
   pause_asked_at  INTEGER,
   ended_at        INTEGER,
-  draft_at        INTEGER,        -- when a draft was made; null for every other job
-  failed_at       INTEGER,        -- when it failed, and of which group; null for every job that is not failed
+  draft_at        INTEGER,        -- when a draft was created; null for every other job
+  failed_at       INTEGER,        -- when it failed, and its failure group; null for every job that is not failed
   failure_group   TEXT,
   name            TEXT,
   history_rows    INTEGER NOT NULL DEFAULT 1 CHECK (history_rows <= 100), -- MAX_HISTORY
-  rest            TEXT,           -- JSON object of the parts that few jobs have; null when there are none
+  rest            TEXT,           -- JSON object of the fields that few jobs have; null when there are none
   result          TEXT,
   checkpoint      TEXT,
   data            TEXT NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE jobs (
 );
 
 CREATE UNIQUE INDEX jobs_id ON jobs (id);
--- Each ends in the insertion number, as every index of SQLite does.
+-- Every index ends with `seq`, the rowid, as all indexes of SQLite do.
 CREATE INDEX jobs_ready ON jobs (queue, priority, turn, run_at) WHERE ready = 1 AND returned_at IS NULL;
 CREATE INDEX jobs_returned ON jobs (queue, returned_at) WHERE ready = 1 AND returned_at IS NOT NULL;
 CREATE INDEX jobs_later ON jobs (queue, run_at) WHERE ready = 0;
@@ -83,7 +83,7 @@ CREATE INDEX jobs_draft ON jobs (draft_at) WHERE draft_at IS NOT NULL;
 CREATE INDEX jobs_named ON jobs (name) WHERE name IS NOT NULL;
 CREATE INDEX jobs_blocked ON jobs (queue) WHERE blocked IS NOT NULL;
 CREATE INDEX jobs_parked ON jobs (queue, returned_at, priority, turn, run_at) WHERE ready = 2;
--- For lists of ended jobs: the newest of a queue and state, with the time at hand.
+-- For lists of ended jobs: the newest of a queue and state; a covering index for `created_at`.
 CREATE INDEX jobs_newest ON jobs (queue, state, seq, created_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE tags (
@@ -92,14 +92,14 @@ CREATE TABLE tags (
   PRIMARY KEY (tag, seq)
 ) WITHOUT ROWID;
 
--- Who holds a unique key; `until` is null where no period ends it.
+-- The job that holds each unique key; `until` is null without a period.
 CREATE TABLE keys (
   address TEXT PRIMARY KEY,
   job     TEXT NOT NULL,
   until   INTEGER
 ) WITHOUT ROWID;
 
--- The latest claim of each worker. One claim takes its tokens in a row, so the first and the last name them all.
+-- The latest claim of each worker. The tokens of a claim are consecutive, so the first and the last identify them all.
 CREATE TABLE claims (
   worker      TEXT PRIMARY KEY,
   request     TEXT NOT NULL,
@@ -130,15 +130,15 @@ CREATE TABLE records (
 ) WITHOUT ROWID;
 CREATE INDEX records_expiring ON records (expires_at) WHERE expires_at IS NOT NULL;
 
--- The engines that have this file open. A row whose process is gone is removed by the next one that looks.
+-- The engines that have this file open. Another engine removes a row whose process is gone.
 CREATE TABLE peers (
   id         TEXT PRIMARY KEY,
   pid        INTEGER NOT NULL,
-  started_at TEXT NOT NULL,         -- as the machine tells it; with the boot it makes a pid unmistakable
+  started_at TEXT NOT NULL,         -- from /proc; with the boot id it makes a pid unique
   boot       TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- What changed, for the other engines: a row a transaction, written only while there are others.
+-- Events for the other engines: one row per transaction, written only while there are others.
 CREATE TABLE events (
   id     INTEGER PRIMARY KEY,
   peer   TEXT NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE statistics (
   PRIMARY KEY (queue, day, kind, name)
 ) WITHOUT ROWID;
 
--- By insertion numbers. An edge goes with its child; one whose parent is gone is closed.
+-- Dependencies, by `seq`. An edge is deleted with its child; one whose parent is deleted is closed.
 CREATE TABLE edges (
   parent INTEGER NOT NULL,
   child  INTEGER NOT NULL,
@@ -164,12 +164,12 @@ CREATE TABLE edges (
 ) WITHOUT ROWID;
 CREATE INDEX edges_child ON edges (child, parent, open);
 
--- Who is parked under which throttle, in the order of claims. A row counts while its job has `ready` 2: what left
--- otherwise leaves it behind, and whoever comes upon it removes it.
+-- Jobs parked under a throttle, in claim order. A row is valid while its job has `ready` 2. A job that leaves in another
+-- way leaves a stale row behind, which the next reader deletes.
 CREATE TABLE parked (
   address     TEXT NOT NULL,
   queue       TEXT NOT NULL,
-  is_fresh    INTEGER NOT NULL, -- 0: returned work, by returned_at alone; 1: by priority, turn and time
+  is_fresh    INTEGER NOT NULL, -- 0: returned jobs, ordered by returned_at only; 1: ordered by priority, turn and time
   returned_at INTEGER NOT NULL,
   priority    INTEGER NOT NULL,
   turn        INTEGER NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE slots (
   PRIMARY KEY (address, seq)
 ) WITHOUT ROWID;
 
--- The last turn that each key was given, as long as it was not served.
+-- The last turn that each key was given, until it is served.
 CREATE TABLE turns (
   queue TEXT NOT NULL,
   key   TEXT NOT NULL,
@@ -194,14 +194,14 @@ CREATE TABLE turns (
 ) WITHOUT ROWID;
 CREATE INDEX turns_served ON turns (queue, turn);
 
--- What a queue has come to: the turn that was served, and what core/limits/rate.ts remembers.
+-- Per queue: the turn that was served, and the state of its rate limit (core/limits/rate.ts).
 CREATE TABLE paces (
   queue   TEXT PRIMARY KEY,
   turn    INTEGER NOT NULL,
   rate_at REAL NOT NULL
 ) WITHOUT ROWID;
 
--- Coalescing: waiting jobs by the key that makes them equal, and jobs that are coalesced into another. Also in `rest` of the job.
+-- Coalescing: waiting jobs by their coalesce key, and jobs that are coalesced into another. Also in `rest` of the job.
 
 CREATE TABLE equals (
   queue  TEXT NOT NULL,
@@ -211,14 +211,14 @@ CREATE TABLE equals (
   PRIMARY KEY (queue, key, run_at, seq)
 ) WITHOUT ROWID;
 
--- Only while the job waits for the end of the one it is folded into.
+-- Only while the coalesced job waits for its leader to end.
 CREATE TABLE folds (
   leader TEXT NOT NULL,
   seq    INTEGER NOT NULL,
   PRIMARY KEY (leader, seq)
 ) WITHOUT ROWID;
 
--- Throughput by minute and by hour: pages of cells in slots that later pages take over (core/statistics/series.ts).
+-- Throughput by minute and by hour: pages of cells in a ring of slots that later pages overwrite (core/statistics/series.ts).
 
 CREATE TABLE series (
   queue  TEXT NOT NULL,

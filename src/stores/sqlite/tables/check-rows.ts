@@ -1,5 +1,5 @@
-/** Reads every job of a database and compares it with its checksums: for `doctor --deep`. Changes nothing. */
-import { looking } from '../check-database.ts';
+/** Compares every job of a database with its checksums, for `doctor --deep`. Changes nothing. */
+import { readDatabase } from '../check-database.ts';
 import { allRows } from '../engine/sqlite-database.ts';
 import { unpackRows } from './history-text.ts';
 import type { JobRow, Part } from './job-row.ts';
@@ -15,13 +15,13 @@ export interface DamagedRow {
 export interface RowCheck {
   readonly jobs: number;
   readonly damaged: readonly DamagedRow[];
-  /** What SQLite finds when it compares every index with its table; empty when all is well. */
+  /** Problems that SQLite finds when it compares every index with its table; empty if there are none. */
   readonly problems: readonly string[];
 }
 
 export function checkRows(path: string): RowCheck {
-  return looking(path, (db) => {
-    const problems = allRows<readonly [string]>(db.prepare('PRAGMA integrity_check(20)')).map(([words]) => words);
+  return readDatabase(path, (db) => {
+    const problems = allRows<readonly [string]>(db.prepare('PRAGMA integrity_check(20)')).map(([problem]) => problem);
     const page = db.prepare(`SELECT jobs.history, ${JOB_COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT ?`);
     const damaged: DamagedRow[] = [];
     let jobs = 0;

@@ -1,4 +1,4 @@
-/** Jobs in line by what makes them equal, and those that are folded into others. The rows follow the jobs' records. */
+/** Waiting jobs by coalesce key, and jobs that are coalesced into others. The rows follow the job records. */
 import type { Job } from '../../../core/job/job.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute } from '../engine/sqlite-database.ts';
@@ -8,32 +8,32 @@ import { readJob, WAITING_COLUMNS } from './job-row.ts';
 export class CoalescedRows {
   readonly #enter: Statement;
   readonly #leave: Statement;
-  readonly #fold: Statement;
-  readonly #unfold: Statement;
+  readonly #coalesce: Statement;
+  readonly #separate: Statement;
   readonly #equals: Statement;
-  readonly #folded: Statement;
+  readonly #coalesced: Statement;
 
   constructor(db: Database) {
     this.#enter = db.prepare('INSERT OR IGNORE INTO equals (queue, key, run_at, seq) VALUES (?, ?, ?, ?)');
     this.#leave = db.prepare('DELETE FROM equals WHERE queue = ? AND key = ? AND run_at = ? AND seq = ?');
-    this.#fold = db.prepare('INSERT OR IGNORE INTO folds (leader, seq) VALUES (?, ?)');
-    this.#unfold = db.prepare('DELETE FROM folds WHERE leader = ? AND seq = ?');
+    this.#coalesce = db.prepare('INSERT OR IGNORE INTO folds (leader, seq) VALUES (?, ?)');
+    this.#separate = db.prepare('DELETE FROM folds WHERE leader = ? AND seq = ?');
     this.#equals = db.prepare(`SELECT ${WAITING_COLUMNS} FROM equals CROSS JOIN jobs ON jobs.seq = equals.seq
       WHERE equals.queue = ? AND equals.key = ? AND equals.run_at <= ? ORDER BY equals.run_at, equals.seq LIMIT +?`);
-    this.#folded = db.prepare(`SELECT ${WAITING_COLUMNS} FROM folds CROSS JOIN jobs ON jobs.seq = folds.seq
+    this.#coalesced = db.prepare(`SELECT ${WAITING_COLUMNS} FROM folds CROSS JOIN jobs ON jobs.seq = folds.seq
       WHERE folds.leader = ? ORDER BY folds.seq`);
   }
 
-  /** Null: it is not there yet, or no longer. */
-  follow(before: Job | null, after: Job | null): void {
-    if (isElsewhere(before, after)) {
+  /** Updates the rows of a job. `before` is null for a new job, `after` for a deleted one. */
+  update(before: Job | null, after: Job | null): void {
+    if (hasMoved(before, after)) {
       if (before !== null && before.coalesceKey !== null) execute(this.#leave, ...equalRow(before));
       if (after !== null && after.coalesceKey !== null) execute(this.#enter, ...equalRow(after));
     }
     const [left, entered] = [leaderOf(before), leaderOf(after)];
     if (left === entered) return;
-    if (left !== null) execute(this.#unfold, left, before?.seq ?? 0);
-    if (entered !== null) execute(this.#fold, entered, after?.seq ?? 0);
+    if (left !== null) execute(this.#separate, left, before?.seq ?? 0);
+    if (entered !== null) execute(this.#coalesce, entered, after?.seq ?? 0);
   }
 
   equals(queue: string, key: string, { now, limit }: { now: number; limit: number }): readonly Job[] {
@@ -41,12 +41,12 @@ export class CoalescedRows {
   }
 
   into(leader: string): readonly Job[] {
-    return allRows<JobRow>(this.#folded, leader).map(readJob);
+    return allRows<JobRow>(this.#coalesced, leader).map(readJob);
   }
 }
 
-/** Spelled out so that jobs without keys, which are nearly all, cost two looks. */
-function isElsewhere(before: Job | null, after: Job | null): boolean {
+/** Spelled out so that a job without a key, which is the usual case, costs two comparisons. */
+function hasMoved(before: Job | null, after: Job | null): boolean {
   const [was, is] = [before?.coalesceKey ?? null, after?.coalesceKey ?? null];
   if (was === null && is === null) return false;
   return was !== is || before?.runAt !== after?.runAt || before?.queue !== after?.queue;

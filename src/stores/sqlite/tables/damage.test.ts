@@ -1,4 +1,4 @@
-/** Rows that were changed behind the store's back, as a disk would do it: noticed, and never handed out. */
+/** Rows that were changed outside of the store, as a faulty disk would do: detected, and never returned. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { Store } from '../../../core/ports/store.ts';
@@ -17,7 +17,7 @@ async function aStore(): Promise<{ store: Store; path: string }> {
   return { store, path };
 }
 
-/** One bit of one character: an x becomes a y. SQLite finds nothing wrong with such a file. */
+/** Changes one bit of one character: an x becomes a y. SQLite does not detect such damage. */
 function flip(path: string, id: string, column: 'data' | 'result'): void {
   const db = openDatabase(path, 5_000);
   const flipped = `${column} = replace(${column}, 'xx', 'yx')`;
@@ -37,7 +37,7 @@ describe('a job whose row is damaged', () => {
   it.each([
     ['short', '"xx"'],
     ['long', LONG],
-  ])('%s data: find and list name it, and its claim fails it without holding back the others', async (_, data) => {
+  ])('%s data: find and list report it, and its claim fails it without blocking the others', async (_, data) => {
     const { store, path } = await aStore();
     await store.jobs.add([
       { id: 'bad', queue: 'q', data },
@@ -50,7 +50,7 @@ describe('a job whose row is damaged', () => {
     await expect(store.jobs.list({ order: 'newest', limit: 10 })).rejects.toMatchObject(named('named', 'data'));
     const first = await claim(store, 1);
     expect(first.jobs).toEqual([]);
-    // There is more to claim, so the worker must not sleep.
+    // More jobs are waiting, so the worker must not sleep.
     expect(first.nextAt).toBeLessThanOrEqual(first.now + 1);
     const { jobs } = await claim(store, 10);
     expect(jobs).toMatchObject([{ id: 'good', data }]);
@@ -61,7 +61,7 @@ describe('a job whose row is damaged', () => {
     expect(await store.jobs.find(['bad', 'good'])).toMatchObject([null, { id: 'good' }]);
   });
 
-  it('a result: find names it, and other calls go on', async () => {
+  it('a result: find reports it, and other calls succeed', async () => {
     const { store, path } = await aStore();
     await store.jobs.add([{ id: 'bad', queue: 'q', data: '1' }]);
     const { jobs } = await claim(store, 1);
@@ -73,7 +73,7 @@ describe('a job whose row is damaged', () => {
     expect(await store.jobs.count()).toMatchObject([{ done: 1 }]);
   });
 
-  it('data that is changed later, and a result that is replaced, have a checksum of their own', async () => {
+  it('changed data gets a new checksum', async () => {
     const { store, path } = await aStore();
     await store.jobs.add([{ id: 'a', queue: 'q', data: '"old"' }]);
     expect(await store.jobs.change([{ id: 'a', data: '"xx"' }])).toMatchObject([{ ok: true }]);
@@ -82,7 +82,7 @@ describe('a job whose row is damaged', () => {
     await expect(store.jobs.find(['a'])).rejects.toMatchObject(named('a', 'data'));
   });
 
-  it('parts that are no JSON any more: the job fails at its claim, and its history is reported', async () => {
+  it('fields that are not JSON: the claim fails the job, and its history is reported', async () => {
     const { store, path } = await aStore();
     await store.jobs.add([{ id: 'bad', queue: 'q', data: '1', tags: ['t'] }]);
     await store.jobs.add([{ id: 'good', queue: 'q', data: '1', tags: ['t'] }]);
@@ -109,7 +109,7 @@ describe('a job whose row is damaged', () => {
     });
   });
 
-  it('is not suspected where the row is older than checksums', async () => {
+  it('is not detected in a row that is older than checksums', async () => {
     const { store, path } = await aStore();
     await store.jobs.add([{ id: 'a', queue: 'q', data: '"xx"' }]);
     const db = openDatabase(path, 5_000);

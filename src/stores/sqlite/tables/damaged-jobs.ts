@@ -1,7 +1,7 @@
 /**
- * Jobs whose row is not what was written: an answer that contains one names it, and a claim fails it.
+ * Jobs whose row is not what was written: a read that would return one throws, and a claim fails the job.
  *
- * Invariant: damaged data reaches no worker and no reader. Calls that do not hand a job out (cancel, delete, retention) work
+ * Invariant: damaged data reaches no worker and no reader. Calls that do not return a job (cancel, delete, retention) work
  * on damaged jobs as on any other, so that they can be removed.
  */
 
@@ -17,7 +17,7 @@ import { damageOf, type Part } from './job-row.ts';
 /** The same failure group as on Redis. */
 const GROUP = 'data-corrupt';
 
-/** Throws for the first job of an answer that is damaged. */
+/** Throws for the first damaged job of an answer. */
 export function refuseDamaged(name: RequestName, answer: unknown): void {
   if (name === 'find') for (const job of answer as readonly (Job | null)[]) if (job !== null) refuse(job);
   if (name === 'list') for (const job of (answer as JobPage).jobs) refuse(job);
@@ -40,7 +40,7 @@ export function withoutDamaged(table: Table, result: ClaimResult, moment: Moment
   if (damaged.length === 0) return result;
   perform(table, 'settle', damaged.map(failureOf), moment);
   const jobs = result.jobs.filter((job) => damageOf(job) === null);
-  // The worker asked for as many as it can run: there may be others behind those that failed.
+  // The worker has free slots for the failed jobs: more jobs may be waiting behind them.
   return { ...result, jobs, nextAt: moment.now + 1 };
 }
 

@@ -1,4 +1,4 @@
-/** Jobs whose time is over: ended ones by their end, drafts by their age, failed ones by their group. */
+/** Queries for retention and failure groups: ended jobs by end time, drafts by age, failed jobs by group. */
 
 import type { EndedState, Job, JobState } from '../../../core/job/job.ts';
 import type { LivingGroup } from '../../../core/statistics/failure-trend.ts';
@@ -16,8 +16,8 @@ export class EndedJobs {
   readonly #oldest: Statement;
   readonly #from: Statement;
   readonly #results: Statement;
-  readonly #mark: Statement;
-  readonly #setMark: Statement;
+  readonly #resultsFrom: Statement;
+  readonly #setResultsFrom: Statement;
   readonly #drafts: Statement;
   readonly #countEnded: Statement;
   readonly #countDrafts: Statement;
@@ -32,8 +32,8 @@ export class EndedJobs {
     this.#oldest = db.prepare(`${ended} ORDER BY ended_at, seq LIMIT +?`);
     this.#from = db.prepare(`${ended} AND ended_at >= ? ORDER BY ended_at, seq LIMIT +?`);
     this.#results = db.prepare(`${ended} AND ended_at >= ? AND result IS NOT NULL ORDER BY ended_at, seq LIMIT +?`);
-    this.#mark = db.prepare('SELECT results_from FROM queues WHERE name = ?');
-    this.#setMark = db.prepare('UPDATE queues SET results_from = ? WHERE name = ?');
+    this.#resultsFrom = db.prepare('SELECT results_from FROM queues WHERE name = ?');
+    this.#setResultsFrom = db.prepare('UPDATE queues SET results_from = ? WHERE name = ?');
     this.#drafts = db.prepare(`${select} INDEXED BY jobs_draft
       WHERE draft_at IS NOT NULL AND draft_at < ? ORDER BY draft_at, seq LIMIT +?`);
     this.#countEnded = db.prepare(`SELECT count(*) FROM jobs INDEXED BY jobs_ended
@@ -55,7 +55,7 @@ export class EndedJobs {
     return firstRow<readonly [number]>(statement, queue, state, time)?.[0] ?? 0;
   }
 
-  /** Those beyond the `count` that ended last; the oldest first. */
+  /** Returns the jobs beyond the `count` that ended last, oldest first. */
   beyond(queue: string, state: JobState, { count, limit }: { count: number; limit: number }): readonly Job[] {
     const surplus = Math.min(limit, this.#counters.of(queue)[state] - count);
     return surplus <= 0 ? [] : allRows<JobRow>(this.#oldest, queue, state, surplus).map(readJob);
@@ -65,17 +65,17 @@ export class EndedJobs {
     return allRows<JobRow>(this.#from, queue, state, from, limit).map(readJob);
   }
 
-  /** Of done jobs. */
+  /** Returns done jobs that have a result. */
   results(queue: string, { from, limit }: { from: number; limit: number }): readonly Job[] {
     return allRows<JobRow>(this.#results, queue, 'done', from, limit).map(readJob);
   }
 
   resultsFrom(queue: string): number {
-    return firstRow<readonly [number]>(this.#mark, queue)?.[0] ?? 0;
+    return firstRow<readonly [number]>(this.#resultsFrom, queue)?.[0] ?? 0;
   }
 
   setResultsFrom(queue: string, endedAt: number): void {
-    execute(this.#setMark, endedAt, queue);
+    execute(this.#setResultsFrom, endedAt, queue);
   }
 
   draftsBefore(time: number, limit: number): readonly Job[] {

@@ -1,11 +1,10 @@
 /**
- * A history as one text: a JSON array a row, with a comma before each. So a row is appended without reading the
- * others, and the whole becomes JSON by two brackets.
+ * The encoding of a history as one text: one JSON array per row, with a comma before each. So a row is appended without
+ * reading the others, and two brackets make the whole valid JSON.
  *
- * It is short because it is written with every transition: times count from the job's creation, and words are
- * places in their lists, which therefore may only grow at their ends. The first row of nearly every job says that
- * it was added, waiting, when it was created. That one is not written: a text that begins with a comma, or is
- * empty, has it before all others.
+ * The text is short because it is written with every transition: times are relative to the job's creation, and events and
+ * states are indexes into their lists, which may therefore only grow at the end. The first row of nearly every job is
+ * "added, waiting" at the creation time. That row is implied: a text that is empty or begins with a comma starts with it.
  */
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { HISTORY_EVENTS } from '../../../core/job/history.ts';
@@ -22,28 +21,28 @@ type Packed = readonly [
   note: string | null,
 ];
 
-/** Written out, which is faster than JSON.stringify over the whole. */
+/** Builds the text by hand, which is faster than JSON.stringify of the whole row. */
 export function packRow({ at, event, state, attempt, token, by, note }: HistoryRow, createdAt: number): string {
-  const [what, how] = [HISTORY_EVENTS.indexOf(event), JOB_STATES.indexOf(state)];
-  const [who, why] = [by === null ? null : JSON.stringify(by), note === null ? null : JSON.stringify(note)];
-  return `[${at - createdAt},${what},${how},${attempt},${token},${who},${why}]`;
+  const [eventIndex, stateIndex] = [HISTORY_EVENTS.indexOf(event), JOB_STATES.indexOf(state)];
+  const [byText, noteText] = [by === null ? null : JSON.stringify(by), note === null ? null : JSON.stringify(note)];
+  return `[${at - createdAt},${eventIndex},${stateIndex},${attempt},${token},${byText},${noteText}]`;
 }
 
-/** The text of a history that begins with this row. */
+/** Returns the text of a history that begins with this row. */
 export function packFirstRow(row: HistoryRow, createdAt: number): string {
-  return isUnwritten(row, createdAt) ? '' : packRow(row, createdAt);
+  return isImplied(row, createdAt) ? '' : packRow(row, createdAt);
 }
 
 export function packRows(rows: readonly HistoryRow[], createdAt: number): string {
   return rows.map((row) => packRow(row, createdAt)).join(',');
 }
 
-/** Throws `data-corrupt` for a text that no history has. */
+/** Throws `data-corrupt` for a text that is not a history. */
 export function unpackRows(text: string, createdAt: number): readonly HistoryRow[] {
   const hasFirst = text.startsWith('[');
   const packed = parse(`[${hasFirst ? text : text.slice(1)}]`);
   const rows = packed.map((row) => unpack(row, createdAt));
-  return hasFirst ? rows : [unwrittenRow(createdAt), ...rows];
+  return hasFirst ? rows : [impliedRow(createdAt), ...rows];
 }
 
 function parse(text: string): readonly Packed[] {
@@ -54,21 +53,22 @@ function parse(text: string): readonly Packed[] {
   }
 }
 
-function damaged(words: string, cause?: unknown): LonghaulError {
-  return new LonghaulError('data-corrupt', `the history of a job cannot be read: ${words}`, { cause });
+function damaged(reason: string, cause?: unknown): LonghaulError {
+  return new LonghaulError('data-corrupt', `the history of a job cannot be read: ${reason}`, { cause });
 }
 
-function unpack([after, what, how, attempt, token, by, note]: Packed, createdAt: number): HistoryRow {
-  const [event, state] = [HISTORY_EVENTS[what], JOB_STATES[how]];
-  if (event === undefined || state === undefined) throw damaged(`it has the unknown event ${what} or state ${how}`);
+function unpack([after, eventIndex, stateIndex, attempt, token, by, note]: Packed, createdAt: number): HistoryRow {
+  const [event, state] = [HISTORY_EVENTS[eventIndex], JOB_STATES[stateIndex]];
+  if (event === undefined || state === undefined)
+    throw damaged(`it has the unknown event ${eventIndex} or state ${stateIndex}`);
   return { at: createdAt + after, event, state, attempt, token, by, note };
 }
 
-function unwrittenRow(at: number): HistoryRow {
+function impliedRow(at: number): HistoryRow {
   return { at, event: 'added', state: 'waiting', attempt: 0, token: null, by: null, note: null };
 }
 
-function isUnwritten({ at, event, state, attempt, token, by, note }: HistoryRow, createdAt: number): boolean {
+function isImplied({ at, event, state, attempt, token, by, note }: HistoryRow, createdAt: number): boolean {
   const isBare = attempt === 0 && token === null && by === null && note === null;
   return at === createdAt && event === 'added' && state === 'waiting' && isBare;
 }

@@ -1,4 +1,4 @@
-/** Every part of a job survives the way into its row and back. */
+/** Every field of a job can be written to its row and read back. */
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import { appendRow, type HistoryRow, MAX_HISTORY } from '../../../core/job/history.ts';
@@ -57,7 +57,7 @@ const FULL: Job = {
   forwardedTo: 'http://there',
   endedAt: 1_700_000_000_008,
 };
-/** As it was born. */
+/** A job as it is added. */
 const BARE: Job = born(
   { id: 'b', queue: 'mail', data: '{}' },
   { now: 1_700_000_000_000, seq: 8, settings: DEFAULT_SETTINGS },
@@ -83,14 +83,14 @@ async function openRows(): Promise<JobRows> {
 }
 
 describe('a job in its row', () => {
-  it.each(Object.entries(JOBS))('is what it was before: %s', async (_, job) => {
+  it.each(Object.entries(JOBS))('is read back equal: %s', async (_, job) => {
     const rows = await openRows();
     rows.insert(job, row(1));
     rows.forget();
     expect(rows.get(job.id)).toEqual(job);
   });
 
-  it.each(PAIRS)('becomes any other job by what differs: $from, $to', async ({ before, after }) => {
+  it.each(PAIRS)('is updated to any other job by writing the difference: $from, $to', async ({ before, after }) => {
     const rows = await openRows();
     const { id, seq, createdAt } = before;
     rows.insert(before, row(1));
@@ -100,13 +100,13 @@ describe('a job in its row', () => {
     expect(rows.history(id)).toEqual([row(1), row(2)]);
   });
 
-  it('is written only where it differs', () => {
+  it('is written only in the columns that differ', () => {
     const { key, values } = difference(FULL, { ...FULL, attempt: 5, failure: null }, null);
     expect(assignmentsOf(key)).toEqual(['attempt = ?', 'rest = ?']);
     expect(values).toEqual([5, expect.not.stringContaining('failure"')]);
   });
 
-  it('writes words and nulls without values', () => {
+  it('puts states and nulls into the statement instead of binding them', () => {
     const before = { ...FULL, foldedInto: null };
     const { key, values } = difference(before, { ...before, state: 'waiting', lease: null }, FULL.runAt);
     expect(assignmentsOf(key)).toEqual(
@@ -115,7 +115,7 @@ describe('a job in its row', () => {
     expect(values).toEqual([]);
   });
 
-  it('has the row of its birth without writing it', async () => {
+  it('has its implied first history row without storing it', async () => {
     const rows = await openRows();
     const { row: birth } = born(
       { id: 'b', queue: 'mail', data: '{}' },

@@ -1,9 +1,9 @@
 /**
- * A job as a row, written: which column holds which part of it.
+ * Writes a job as a row: which column holds which field.
  *
- * Every value that is handed to SQLite costs about as much as what SQLite does with it. So a change writes only
- * the columns that differ, what is a word or null stands in the statement itself, and what few jobs have is one text.
- * Invariant: reading what was written gives an equal job. Nothing here knows which transition it is.
+ * Binding a value costs about as much as what SQLite does with it. So an update writes only the columns that differ, states
+ * and nulls are part of the statement, and the fields that few jobs have share one text column.
+ * Invariant: reading what was written gives an equal job. This file does not depend on the kind of transition.
  */
 import type { Job, Lease } from '../../../core/job/job.ts';
 import { isBlocked, JOB_STATES } from '../../../core/job/job.ts';
@@ -23,35 +23,35 @@ const PLAIN = [
   'checkpoint',
   'data',
 ] as const;
-/** In the order of the columns above: a bit says that the column is written. */
+/** One bit per column, in the order of PLAIN: set if the column is written. */
 const [QUEUE, PRIORITY, RUN_AT, RETURNED_AT, ATTEMPT, ENDED_AT, NAME, RESULT, CHECKPOINT, DATA] = [
   1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
 ] as const;
 const LEASE = 1 << 10;
-const LEASE_MARKS = 1 << 11;
+const LEASE_STATUS = 1 << 11;
 const NO_LEASE = 1 << 12;
 const REST = 1 << 13;
 const FAILED = 1 << 14;
 const DRAFT = 1 << 15;
 const TURN = 1 << 22;
-/** From here on three bits: 0 as it was, else the place of the new state and one. */
+/** Three bits from here: 0 for unchanged, else the index of the new state plus one. */
 const STATE_SHIFT = 16;
-/** And two: 0 as it was, else the place of what it becomes and one. */
+/** Two bits from here: 0 for unchanged, else the index of the new value plus one. */
 const READY_SHIFT = 19;
 const READINESS = [null, 0, 1] as const;
 const BLOCKED = 1 << 21;
 
 const LEASE_COLUMNS = ['token', 'worker', 'lease_ms', 'lease_until', 'claimed_at'];
-/** Null until somebody says something of them. */
-const MARK_COLUMNS = ['started_at', 'pid', 'cancel_asked_at', 'pause_asked_at'];
+/** Null until a heartbeat or an operator sets them. */
+const LEASE_STATUS_COLUMNS = ['started_at', 'pid', 'cancel_asked_at', 'pause_asked_at'];
 
-/** What differs: a number that names the columns, and the words among what they become; and the values. */
+/** The difference of two records: a key for the columns and the values that are part of the statement, and the bound values. */
 export interface Difference {
   readonly key: number;
   readonly values: SqlValue[];
 }
 
-/** `at`: when it happens; null where nothing can become due by it. */
+/** `at`: the time of the transition; null if the job cannot become due by it. */
 export function difference(before: Job, after: Job, at: number | null): Difference {
   const values: SqlValue[] = [];
   let key = plainDifference(before, after, values);
@@ -82,7 +82,7 @@ function plainDifference(before: Job, after: Job, values: SqlValue[]): number {
   return key;
 }
 
-/** `more`: what stands beside the value, in the order of its columns. */
+/** `more`: values of further columns that belong to the value, in their order. */
 function put(values: SqlValue[], value: SqlValue, bit: number, ...more: readonly SqlValue[]): number {
   values.push(value, ...more);
   return bit;
@@ -93,19 +93,19 @@ export const resultSum = (result: string | null): number | null => (result === n
 function leaseDifference(before: Lease | null, after: Lease | null, values: SqlValue[]): number {
   if (after === null) return NO_LEASE;
   values.push(...leaseColumns(after));
-  // A lease that follows upon none finds them null.
-  if (before === null && markColumns(after).every((mark) => mark === null)) return LEASE;
-  values.push(...markColumns(after));
-  return LEASE | LEASE_MARKS;
+  // They are null already if there was no lease before.
+  if (before === null && leaseStatusColumns(after).every((value) => value === null)) return LEASE;
+  values.push(...leaseStatusColumns(after));
+  return LEASE | LEASE_STATUS;
 }
 
-/** As LEASE_COLUMNS. */
+/** The values of LEASE_COLUMNS. */
 export function leaseColumns({ token, worker, ms, until, claimedAt }: Lease): readonly SqlValue[] {
   return [token, worker, ms, until, claimedAt];
 }
 
-/** As MARK_COLUMNS. */
-export function markColumns({ startedAt, pid, cancelAskedAt, pauseAskedAt }: Lease): readonly SqlValue[] {
+/** The values of LEASE_STATUS_COLUMNS. */
+export function leaseStatusColumns({ startedAt, pid, cancelAskedAt, pauseAskedAt }: Lease): readonly SqlValue[] {
   return [startedAt, pid, cancelAskedAt, pauseAskedAt];
 }
 
@@ -131,7 +131,7 @@ export function blockedColumn(job: Job): SqlValue {
   return isBlocked(job) ? 1 : null;
 }
 
-/** Null: does not wait, or for other jobs. 0: waits for its time. 1: waits for a worker. (2 is for throttle-rows.ts: waits for a slot.) */
+/** Null: not waiting, or blocked. 0: scheduled. 1: waits for a worker. (2 is set by throttle-rows.ts: waits for a slot.) */
 export function readyColumn(job: Job, at: number): 0 | 1 | null {
   if (job.state !== 'waiting' || isBlocked(job)) return null;
   return job.runAt <= at ? 1 : 0;
@@ -140,15 +140,15 @@ export function readyColumn(job: Job, at: number): 0 | 1 | null {
 const assigned = (name: (typeof PLAIN)[number]): string =>
   name === 'data' || name === 'result' ? `${name} = ?, ${name}_sum = ?` : `${name} = ?`;
 
-/** What stands between SET and WHERE, with a question mark for each value, in their order. */
+/** Returns the assignments after SET, with a question mark for each bound value, in their order. */
 export function assignmentsOf(key: number): readonly string[] {
   const sets: string[] = PLAIN.filter((_, place) => key & (1 << place)).map(assigned);
   const set = (bit: number, columns: readonly string[], value = '?') => {
     if (key & bit) sets.push(...columns.map((name) => `${name} = ${value}`));
   };
   set(LEASE, LEASE_COLUMNS);
-  set(LEASE_MARKS, MARK_COLUMNS);
-  set(NO_LEASE, [...LEASE_COLUMNS, ...MARK_COLUMNS], 'NULL');
+  set(LEASE_STATUS, LEASE_STATUS_COLUMNS);
+  set(NO_LEASE, [...LEASE_COLUMNS, ...LEASE_STATUS_COLUMNS], 'NULL');
   set(REST, ['rest']);
   set(FAILED, ['failed_at', 'failure_group']);
   set(DRAFT, ['draft_at']);

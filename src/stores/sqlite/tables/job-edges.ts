@@ -1,4 +1,4 @@
-/** Who waits for whom. An edge belongs to its child: it goes when the child does, and until then may outlive its parent. */
+/** Dependencies between jobs. An edge belongs to its child: it is deleted with the child, and may outlive its parent. */
 import type { Job } from '../../../core/job/job.ts';
 import type { Edge } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';

@@ -1,7 +1,8 @@
 /**
- * A job as a row, read; and the rest: the parts that few jobs have, as one text. Parses only what is there.
+ * Reads a job from its row, and encodes `rest`: the fields that few jobs have, as one text.
  *
- * Invariant: a job whose data or result does not fit its checksum, or whose rest is no JSON, is read and marked: `damageOf`.
+ * Invariant: a job whose data or result does not match its checksum, or whose rest is not JSON, is read and marked as
+ * damaged (`damageOf`).
  */
 import { crc32 } from 'node:zlib';
 import type { Job, JobPolicy, JobState, Lease } from '../../../core/job/job.ts';
@@ -23,7 +24,7 @@ export type JobRow = readonly [
   result: string | null,
   checkpoint: string | null,
   data: string,
-  /** Null where there is none to compare with. */
+  /** Null for a row without a checksum. */
   dataSum: number | null,
   ...end: EndOfRow | readonly [],
 ];
@@ -43,7 +44,7 @@ type EndOfRow = readonly [
 ];
 
 const selected = (names: string): string => names.replaceAll(/\w+/g, 'jobs.$&');
-/** For rows that are known to have no lease and no end; fewer columns are read faster. */
+/** For rows that are known to have no lease and no end time: fewer columns are read faster. */
 export const WAITING_COLUMNS = selected(
   'seq, id, queue, state, priority, run_at, returned_at, created_at, attempt, name, rest, result, checkpoint, data, data_sum',
 );
@@ -95,18 +96,18 @@ const NO_REST: Rest = Object.freeze({
   forwardedTo: null,
 });
 
-/** `record`: the parts beside data and result. */
+/** `record`: the fields other than data and result. */
 export type Part = 'data' | 'result' | 'record';
 
-/** A symbol, so that it stays on a job through every change of it, is no part of the job, and never leaves the engine. */
+/** A symbol: it survives copies of the job, is not one of its fields, and never leaves the engine. */
 const DAMAGED = Symbol('damaged');
 
-/** Which part of a job is not what was written; null when it is sound. */
+/** Returns which part of a job is not what was written; null if it is sound. */
 export function damageOf(job: Job): Part | null {
   return (job as { readonly [DAMAGED]?: Part })[DAMAGED] ?? null;
 }
 
-/** The checksum of a text, as it stands beside it. With a sign: such a number is bound faster and takes four bytes. */
+/** Returns the checksum of a text. Signed: such a number is bound faster and takes four bytes. */
 export const sumOf = (text: string): number => crc32(text) | 0;
 
 // biome-ignore format: one line a thought
@@ -128,16 +129,16 @@ export function readJob(row: JobRow): Job {
       : { token, worker, ms, until, claimedAt, startedAt, pid, cancelAskedAt, pauseAskedAt } as Lease,
     progress, checkpoint, result, failure, forwardedTo, endedAt,
   };
-  const part = !fits(data, dataSum) ? 'data' : !fits(result, resultSum) ? 'result' : rest === null ? 'record' : null;
+  const part = !isIntact(data, dataSum) ? 'data' : !isIntact(result, resultSum) ? 'result' : rest === null ? 'record' : null;
   return part === null ? job : Object.assign(job, { [DAMAGED]: part });
 }
 
-/** Damage may also leave a sum without its text, or a value that is no text. */
-function fits(text: string | null, sum: number | null): boolean {
+/** Damage may also leave a checksum without its text, or a value that is not a text. */
+function isIntact(text: string | null, sum: number | null): boolean {
   return sum === null || (typeof text === 'string' && sumOf(text) === sum);
 }
 
-/** The same the other way, for a job that is to be read elsewhere. */
+/** The inverse of `readJob`, for a job that is sent to another thread. */
 export function rowOf(job: Job): JobRow {
   const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, name, result, checkpoint } = job;
   const { token = null, worker = null, ms = null, until = null, claimedAt = null } = job.lease ?? {};
@@ -150,7 +151,7 @@ export function rowOf(job: Job): JobRow {
   ];
 }
 
-/** Null when the text is no JSON. */
+/** Returns null if the text is not JSON. */
 function readRest(text: string): Rest | null {
   try {
     return { ...NO_REST, ...(JSON.parse(text) as Partial<Rest>) };
@@ -159,7 +160,7 @@ function readRest(text: string): Rest | null {
   }
 }
 
-/** Spelled out, as all that runs for every transition. */
+/** Spelled out because it runs for every transition. */
 export function hasSameRest(a: Rest, b: Rest): boolean {
   return (
     a.tags === b.tags &&
@@ -184,7 +185,7 @@ export function hasSameRest(a: Rest, b: Rest): boolean {
   );
 }
 
-/** Only what is not as in most jobs; null when everything is. */
+/** Returns only the fields that differ from their default; null if none do. */
 export function restText(job: Job): string | null {
   const tags = job.tags.length === 0 ? NO_REST.tags : job.tags;
   const policy = isEmpty(job.policy) ? NO_REST.policy : job.policy;

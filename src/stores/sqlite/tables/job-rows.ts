@@ -1,9 +1,9 @@
 /**
- * The rows of jobs and their histories: found by id, inserted, updated, removed.
+ * The rows of jobs and their histories: finds, inserts, updates and deletes them.
  *
- * Jobs that run are remembered, since their worker will speak of them again: most heartbeats and settlements
- * need no reading. Invariant: what is remembered is what the open transaction sees; `forget` is called whenever
- * somebody else wrote or a transaction was undone.
+ * Running jobs are cached, since heartbeats and settlements will follow: most of these calls need no query.
+ * Invariant: the cache equals what the open transaction sees. `forget` is called whenever another engine wrote or a
+ * transaction was rolled back.
  */
 import type { HistoryRow } from '../../../core/job/history.ts';
 import { MAX_HISTORY } from '../../../core/job/history.ts';
@@ -20,18 +20,18 @@ import {
   draftColumn,
   failedColumns,
   leaseColumns,
-  markColumns,
+  leaseStatusColumns,
   readyColumn,
   resultSum,
 } from './job-columns.ts';
 import type { JobRow } from './job-row.ts';
 import { JOB_COLUMNS, readJob, restText, sumOf } from './job-row.ts';
 
-const MAX_REMEMBERED = 20_000;
-/** What is longer is read again, so that what is remembered stays small. */
-const MAX_REMEMBERED_DATA = 4_096;
+const MAX_CACHED = 20_000;
+/** Jobs with longer data are not cached, to limit the memory. */
+const MAX_CACHED_DATA = 4_096;
 
-/** Beyond the bits of a job's own columns. */
+/** The bit after those of job-columns.ts. */
 const HISTORY = 1 << 24;
 
 const COLUMNS = `seq, id, queue, state, ready, priority, run_at, returned_at, created_at, attempt, turn,
@@ -89,10 +89,10 @@ export class JobRows {
       execute(this.#insertPlain, seq, id, queue, priority, createdAt, data, sumOf(data));
     else execute(this.#insert, ...allColumns(job, row.at), rest, ...textColumns(job), history);
     for (const tag of job.tags) this.#tag.run(tag, seq);
-    this.#remember(job);
+    this.#cache(job);
   }
 
-  /** With all its history; whatever there was of it must be gone. */
+  /** Inserts a job with its whole history. An earlier row of the job must be deleted before. */
   restore(job: Job, history: readonly HistoryRow[], at: number): void {
     const text = packRows(history, job.createdAt);
     execute(this.#insert, ...allColumns(job, at), restText(job), ...textColumns(job), '');
@@ -105,7 +105,7 @@ export class JobRows {
     if (row !== null) values.push(`,${packRow(row, after.createdAt)}`);
     if (key !== 0 || row !== null) this.#run(row === null ? key : key | HISTORY, after, values);
     if (before.tags !== after.tags) this.#retag(before, after);
-    this.#remember(after);
+    this.#cache(after);
   }
 
   append(job: Job, row: HistoryRow): void {
@@ -118,7 +118,7 @@ export class JobRows {
     this.#running.delete(job.id);
   }
 
-  /** An update with a history row is forbidden while the history is full: then it is cut and tried again. */
+  /** A CHECK constraint rejects an update with a history row while the history is full: it is cut, and the update retried. */
   #run(key: number, job: Job, values: SqlValue[]): void {
     const statement = this.#updateFor(key);
     values.push(job.seq);
@@ -151,14 +151,14 @@ export class JobRows {
     for (const tag of after.tags) this.#tag.run(tag, after.seq);
   }
 
-  #remember(job: Job): void {
-    const isWorthwhile = job.lease !== null && job.data.length <= MAX_REMEMBERED_DATA;
-    if (isWorthwhile && this.#running.size < MAX_REMEMBERED) this.#running.set(job.id, job);
+  #cache(job: Job): void {
+    const isCacheable = job.lease !== null && job.data.length <= MAX_CACHED_DATA;
+    if (isCacheable && this.#running.size < MAX_CACHED) this.#running.set(job.id, job);
     else if (this.#running.size > 0) this.#running.delete(job.id);
   }
 }
 
-/** Waiting for a worker since it was made, and nothing but the usual: as nearly every job is born. */
+/** Returns whether a new job waits for a worker and has only default fields, as nearly every job does. */
 function isPlain(job: Job, at: number): boolean {
   const isNew = job.attempt === 0 && job.lease === null && job.returnedAt === null && job.endedAt === null;
   const isBare = job.name === null && job.result === null && job.checkpoint === null;
@@ -167,15 +167,15 @@ function isPlain(job: Job, at: number): boolean {
 
 const NO_LEASE = Array<null>(9).fill(null);
 
-/** As COLUMNS, up to the rest. */
+/** The values of COLUMNS up to `name`. */
 function allColumns(job: Job, at: number): readonly SqlValue[] {
   const { seq, id, queue, state, priority, runAt, returnedAt, createdAt, attempt, turn, lease, endedAt, name } = job;
-  const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...markColumns(lease)];
-  const whence = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt, turn];
-  return [...whence, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
+  const leased = lease === null ? NO_LEASE : [...leaseColumns(lease), ...leaseStatusColumns(lease)];
+  const first = [seq, id, queue, state, readyColumn(job, at), priority, runAt, returnedAt, createdAt, attempt, turn];
+  return [...first, ...leased, endedAt, draftColumn(job), ...failedColumns(job), blockedColumn(job), name];
 }
 
-/** As COLUMNS, from the result on. */
+/** The values of COLUMNS from `result` to `result_sum`. */
 function textColumns({ result, checkpoint, data }: Job): readonly SqlValue[] {
   return [result, checkpoint, data, sumOf(data), resultSum(result)];
 }

@@ -1,4 +1,4 @@
-/** Lists of a queue with so many jobs that they are no longer sorted, but found among all jobs. */
+/** Lists of a queue with so many jobs that a scan of all jobs replaces the sort. */
 import { describe, expect, it } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import type { Job } from '../../../core/job/job.ts';
@@ -15,7 +15,7 @@ removeFoldersAtTheEnd();
 const MANY = MAX_SORTED + 1;
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** Nearly all are of one queue; every five hundredth is of another. */
+/** Every five hundredth job is in the queue `few`, the others in `many`. */
 async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
   const db = openConnection({ path: await aDatabasePath(), durability: 'relaxed' });
   const [rows, counters, jobs] = [new JobRows(db), new QueueCounters(db), [] as Job[]];
@@ -24,7 +24,7 @@ async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
     const queue = seq % 500 === 0 ? 'few' : 'many';
     const { job, row } = born({ id: `${seq}`, queue, data: '{}' }, { now: seq, seq, settings: DEFAULT_SETTINGS });
     rows.insert(job, row);
-    counters.enter(job);
+    counters.add(job);
     jobs.push(job);
   }
   counters.save();
@@ -33,7 +33,7 @@ async function aSearch(): Promise<{ search: JobSearch; jobs: readonly Job[] }> {
 }
 
 describe('a list of very many waiting jobs', () => {
-  it('has the newest first, whatever it is asked for', async () => {
+  it('has the newest first for every query', async () => {
     const { search, jobs } = await aSearch();
     const expected = (isWanted: (job: Job) => boolean, below = NEWEST) =>
       jobs
@@ -47,7 +47,7 @@ describe('a list of very many waiting jobs', () => {
 
     expect(found({ queue: 'many', state: 'waiting' })).toEqual(expected(isMany));
     expect(found({ queue: 'many' }, 20_000)).toEqual(expected(isMany, 20_000));
-    // Fewer of them are among the newest than are wanted.
+    // The newest jobs of the store contain fewer of them than the limit.
     expect(found({ queue: 'few' })).toEqual(expected((job) => !isMany(job)));
     expect(found({ queue: 'few', state: 'waiting' })).toEqual(expected((job) => !isMany(job)));
     expect(found({ state: 'waiting' })).toEqual(expected(() => true));

@@ -1,11 +1,10 @@
 /**
- * Finding jobs for people: the newest first, by any of a query's conditions, over an index for each of them.
+ * Lists jobs by a query, newest first.
  *
- * Conditions with an index of their own lead (tag, name, group, worker). A queue or a state alone leads through
- * the lanes: those of each queue and state that has jobs, each newest first, from which the newest of all are
- * taken; a lane is read only as far as it can still contribute. Ended jobs have an index for it. The others have
- * not, because it would cost more than all else at every claim: few are sorted, and of many the newest are found
- * soon among all jobs.
+ * A condition with an index of its own selects the jobs (tag, name, group, worker). Without one, the newest jobs of each
+ * queue and state are read from the indexes of that state and merged; an index is read only as far as it can still
+ * contribute. Ended jobs have an index in the right order. Other jobs do not, because it would slow down every claim: few
+ * jobs are sorted, and of many, a scan of all jobs soon finds the newest.
  */
 
 import type { Job, JobState } from '../../../core/job/job.ts';
@@ -23,8 +22,8 @@ interface Condition {
   readonly value: string | number;
 }
 
-/** The indexes in which all jobs of a state stand. */
-const LANES: Record<JobState, readonly string[]> = {
+/** The indexes that together contain all jobs of a state. */
+const STATE_INDEXES: Record<JobState, readonly string[]> = {
   draft: ['jobs_draft WHERE draft_at IS NOT NULL'],
   waiting: [
     'jobs_ready WHERE ready = 1 AND returned_at IS NULL',
@@ -38,9 +37,9 @@ const LANES: Record<JobState, readonly string[]> = {
   failed: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'failed'`],
   cancelled: [`jobs_newest WHERE ended_at IS NOT NULL AND state = 'cancelled'`],
 };
-/** More than that are not sorted. */
+/** More jobs than this are not sorted. */
 export const MAX_SORTED = 50_000;
-/** Up to so many are sorted at once; with more, the newest of all jobs are looked through first. */
+/** Up to this many jobs are sorted directly; with more, the newest jobs of the store are scanned first. */
 export const FEW = 500;
 const PROBED = 1_000;
 
@@ -66,17 +65,17 @@ export class JobSearch {
   }
 
   scan(query: JobQuery, belowSeq: number, limit: number): readonly Job[] {
-    const leader = leaderOf(query);
-    if (leader !== undefined) return this.#led(query, leader, { belowSeq, limit });
+    const source = indexedSourceOf(query);
+    if (source !== undefined) return this.#byIndex(query, source, { belowSeq, limit });
     const { queue, state, since, before } = query;
     const hasNone = [queue, state, since, before].every((condition) => condition === undefined);
     if (hasNone) return allRows<JobRow>(this.#newest, belowSeq, limit).map(readJob);
-    const seqs = this.#amongNewest(query, belowSeq, limit) ?? this.#newestOfLanes(query, belowSeq, limit);
+    const seqs = this.#amongNewest(query, belowSeq, limit) ?? this.#newestOfStates(query, belowSeq, limit);
     return allRows<JobRow>(this.#these, JSON.stringify(seqs)).map(readJob);
   }
 
-  /** Prepared anew each time: there are many combinations, and people ask seldom. */
-  #led(query: JobQuery, from: string, { belowSeq, limit }: { belowSeq: number; limit: number }): readonly Job[] {
+  /** Prepares the statement each time: there are many combinations, and lists are rare. */
+  #byIndex(query: JobQuery, from: string, { belowSeq, limit }: { belowSeq: number; limit: number }): readonly Job[] {
     const conditions = conditionsOf(query);
     const where = ['jobs.seq < ?', ...conditions.map(({ sql }) => sql)].join(' AND ');
     const seqs = `SELECT jobs.seq FROM ${from} WHERE ${where} ORDER BY jobs.seq DESC LIMIT +?`;
@@ -85,8 +84,8 @@ export class JobSearch {
   }
 
   /**
-   * Those of a page that are all among the newest jobs of the store, as they mostly are where many wait: no sorting
-   * of thousands. Null where they are not, or where there is little to sort.
+   * Returns the page if all its jobs are among the newest of the store, as is usual when many jobs wait: it avoids sorting
+   * thousands. Returns null if they are not, or if there is little to sort.
    */
   #amongNewest(query: JobQuery, belowSeq: number, limit: number): readonly number[] | null {
     if (limit > PROBED || !this.#hasManyToSort(query)) return null;
@@ -105,11 +104,11 @@ export class JobSearch {
     return queues.some((each) => states.some((one) => this.#counters.of(each)[one] > FEW));
   }
 
-  #newestOfLanes(query: JobQuery, belowSeq: number, limit: number): readonly number[] {
+  #newestOfStates(query: JobQuery, belowSeq: number, limit: number): readonly number[] {
     const times = timesOf(query);
     const where = ['queue = ?', 'seq > ?', 'seq < ?', ...times.map(({ sql }) => sql)].join(' AND ');
     let newest: number[] = [];
-    for (const { queue, from } of this.#lanes(query)) {
+    for (const { queue, from } of this.#sources(query)) {
       const least = newest.length < limit ? 0 : (newest[limit - 1] ?? 0);
       const statement = this.#db.prepare(`SELECT seq FROM jobs ${from} AND ${where} ORDER BY seq DESC LIMIT +?`);
       const values = [queue, least, belowSeq, ...times.map(({ value }) => value), limit];
@@ -120,25 +119,25 @@ export class JobSearch {
     return newest;
   }
 
-  #lanes(query: JobQuery): readonly { readonly queue: string; readonly from: string }[] {
+  #sources(query: JobQuery): readonly { readonly queue: string; readonly from: string }[] {
     const queues = query.queue === undefined ? this.#counters.queues() : [query.queue];
     const states = query.state === undefined ? JOB_STATES : [query.state];
     return queues.flatMap((queue) => {
       const counts = this.#counters.of(queue);
       const filled = states.filter((state) => counts[state] > 0);
-      return filled.flatMap((state) => lanesOf(state, counts[state]).map((from) => ({ queue, from })));
+      return filled.flatMap((state) => sourcesOf(state, counts[state]).map((from) => ({ queue, from })));
     });
   }
 }
 
-function lanesOf(state: JobState, count: number): readonly string[] {
+function sourcesOf(state: JobState, count: number): readonly string[] {
   if (!isEnded(state) && count > MAX_SORTED) return [`NOT INDEXED WHERE state = '${state}'`];
-  return LANES[state].map((lane) => `INDEXED BY ${lane}`);
+  return STATE_INDEXES[state].map((index) => `INDEXED BY ${index}`);
 }
 
 const TAGGED = 'tags CROSS JOIN jobs ON jobs.seq = tags.seq';
-/** The tables to search where one of the conditions has an index of its own. */
-function leaderOf({ tag, name, worker, group, parent, child }: JobQuery): string | undefined {
+/** Returns the tables to search if a condition has an index of its own. */
+function indexedSourceOf({ tag, name, worker, group, parent, child }: JobQuery): string | undefined {
   if (parent !== undefined || child !== undefined) return tag === undefined ? 'jobs NOT INDEXED' : TAGGED;
   if (tag !== undefined) return TAGGED;
   if (name !== undefined) return 'jobs INDEXED BY jobs_named';

@@ -1,4 +1,4 @@
-/** Running jobs by the end of their lease. */
+/** Running jobs by the end of their leases. */
 import type { RunningJob } from '../../../core/job/job.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, firstRow } from '../engine/sqlite-database.ts';
@@ -19,7 +19,7 @@ export class LeasedJobs {
     );
   }
 
-  /** Earliest end first. */
+  /** Returns jobs whose lease ends by `time`, earliest first. */
   until(queue: string, time: number, limit: number): readonly RunningJob[] {
     return allRows<JobRow>(this.#until, queue, time, limit).map(readRunning);
   }
@@ -33,7 +33,7 @@ export class LeasedJobs {
   }
 }
 
-/** A row that has a lease is a running job: the two are written together. */
+/** A row with a lease is a running job: state and lease are written together. */
 function readRunning(row: JobRow): RunningJob {
   return readJob(row) as RunningJob;
 }

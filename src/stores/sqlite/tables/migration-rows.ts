@@ -1,7 +1,7 @@
 /**
- * What moves house out of the SQLite store, and into it, as plain functions of the open transaction.
+ * Reads and writes the rows of a store migration, as plain functions of the open transaction.
  *
- * Invariant: every table of the schema is named here, or is one of those that belong to processes and not to jobs.
+ * Invariant: every table of the schema is named here, or belongs to processes and not to jobs.
  */
 
 import { byText } from '../../../core/input/text-order.ts';
@@ -32,7 +32,7 @@ import { RECORD_COLUMNS, readRecord } from './sqlite-records.ts';
 import type { SqliteTable } from './sqlite-table.ts';
 import type { StoreNumbers } from './store-numbers.ts';
 
-/** All that is emptied before a store is filled anew; of `records` and `meta` a part stays. */
+/** The tables that are emptied before a store is filled. Of `records` and `meta`, a part stays. */
 export const MOVED_TABLES = [
   'jobs',
   'tags',
@@ -107,7 +107,7 @@ export class SqliteMigrationRows implements MigrationRows {
     this.#options.records.forget();
   }
 
-  /** Prepared when it is first needed: most engines never move. */
+  /** Prepared on first use: most engines never migrate. */
   #sql(text: string): Statement {
     const statement = this.#statements.get(text) ?? this.#db.prepare(text);
     this.#statements.set(text, statement);
@@ -149,7 +149,7 @@ export class SqliteMigrationRows implements MigrationRows {
 
   #putQueue({ name, turn, rateAt, turns, series }: MovedValues['queues']): void {
     const { table } = this.#options;
-    table.knowQueue(name);
+    table.addQueue(name);
     if (turn > 0) table.serveTurn(name, turn);
     if (rateAt > 0) table.setRateAt(name, rateAt);
     for (const [key, given] of turns) table.giveTurn(name, key, given);

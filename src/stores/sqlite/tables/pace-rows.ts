@@ -1,4 +1,4 @@
-/** How far the queues have come: the turns of their keys, and what their rates remember. */
+/** The turns of a queue's keys, and the state of its rate limit. */
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { execute, firstRow } from '../engine/sqlite-database.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How many jobs of each state a queue has, and what the ended ones take up. Changes are summed up in memory and written once a transaction, as
- * sums to be added, so that nobody ever counts rows.
+ * Counts the jobs of each queue by state, and the bytes of its ended jobs. Changes are summed in memory and added to the
+ * stored sums once per transaction, so that no call counts rows.
  */
 import type { EndedState, Job, JobState } from '../../../core/job/job.ts';
 import { isBlocked, isEnded, JOB_STATES } from '../../../core/job/job.ts';
@@ -39,8 +39,8 @@ export class QueueCounters {
     this.#changes.clear();
   }
 
-  /** Answers how to go back to the sums of this moment. */
-  mark(): () => void {
+  /** Returns a function that restores the sums of this moment. */
+  snapshot(): () => void {
     const copy = [...this.#changes].map(([queue, changes]) => ({ queue, changes: [...changes] }));
     return () => {
       this.#changes.clear();
@@ -48,8 +48,8 @@ export class QueueCounters {
     };
   }
 
-  /** A queue that has or had a job, however many it has now. */
-  know(queue: string): void {
+  /** Adds a queue, even without jobs. */
+  addQueue(queue: string): void {
     if (!this.#changes.has(queue))
       this.#changes.set(
         queue,
@@ -57,22 +57,22 @@ export class QueueCounters {
       );
   }
 
-  enter(job: Job): void {
+  add(job: Job): void {
     this.#count(job, 1);
   }
 
-  leave(job: Job): void {
+  remove(job: Job): void {
     this.#count(job, -1);
   }
 
-  move(before: Job, after: Job): void {
+  replace(before: Job, after: Job): void {
     const isAlike =
       isRelayed(before) === isRelayed(after) &&
       isBlocked(before) === isBlocked(after) &&
       before.result === after.result;
     if (isAlike && before.state === after.state && before.queue === after.queue) return;
-    this.leave(before);
-    this.enter(after);
+    this.remove(before);
+    this.add(after);
   }
 
   queues(): readonly string[] {

@@ -1,4 +1,4 @@
-/** The Records port by name, over the records of the open transaction. */
+/** Performs calls of the Records port by name, in the open transaction. */
 import type { PutRecord, RecordQuery } from '../../../core/ports/records.ts';
 import type { RecordCallName } from '../engine/messages.ts';
 import type { SqliteRecords } from './sqlite-records.ts';

@@ -1,6 +1,6 @@
 /**
- * Throughput over time in SQLite: a row a page (core/statistics/series.ts). What ended is gathered in memory and added to the rows once
- * a transaction, however many jobs it was about.
+ * Throughput over time: one row per page (core/statistics/series.ts). Ended attempts are counted in memory and added to the
+ * rows once per transaction, however many jobs it concerns.
  */
 import type { Ends, SeriesPage, Span } from '../../../core/statistics/series.ts';
 import {
@@ -17,13 +17,13 @@ import type { Measurement } from '../../../core/statistics/statistics.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
-type Gathered = Ends & { readonly queue: string; readonly at: number };
+type PendingEnds = Ends & { readonly queue: string; readonly at: number };
 
 export class SeriesRows {
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #pages: Statement;
-  #gathered = new Map<string, Gathered>();
+  #pending = new Map<string, PendingEnds>();
 
   constructor(db: Database) {
     this.#read = db.prepare('SELECT page, counts FROM series WHERE queue = ? AND span = ? AND slot = ?');
@@ -36,8 +36,8 @@ export class SeriesRows {
     if (ends === null) return;
     const { queue, at } = measurement;
     const key = `${queue} ${Math.floor(at / SPANS.minute.ms)}`;
-    const { done = 0, failed = 0 } = this.#gathered.get(key) ?? {};
-    this.#gathered.set(key, { queue, at, done: done + ends.done, failed: failed + ends.failed });
+    const { done = 0, failed = 0 } = this.#pending.get(key) ?? {};
+    this.#pending.set(key, { queue, at, done: done + ends.done, failed: failed + ends.failed });
   }
 
   pages(queue: string, span: Span, first: number): readonly SeriesPage[] {
@@ -50,21 +50,21 @@ export class SeriesRows {
   }
 
   save(): void {
-    for (const { queue, ...ends } of this.#gathered.values())
+    for (const { queue, ...ends } of this.#pending.values())
       for (const span of SPAN_NAMES) this.put(queue, withEnds(this.#page(queue, span, ends.at), span, ends));
     this.forget();
   }
 
-  /** Drops what was gathered: it was written, or the transaction was undone. */
+  /** Drops the pending counts: they were written, or the transaction was rolled back. */
   forget(): void {
-    this.#gathered.clear();
+    this.#pending.clear();
   }
 
-  /** Answers how to go back to what was gathered by this moment. */
-  mark(): () => void {
-    const copy = [...this.#gathered];
+  /** Returns a function that restores the pending counts of this moment. */
+  snapshot(): () => void {
+    const copy = [...this.#pending];
     return () => {
-      this.#gathered = new Map(copy);
+      this.#pending = new Map(copy);
     };
   }
 

@@ -1,7 +1,7 @@
 /**
  * The Records port over the same database, as plain functions of the open transaction.
  *
- * The settings of queues are read from here; each is parsed once and known until somebody writes one.
+ * Queue settings are read from here. Each is parsed once and cached until a record is written.
  */
 
 import { TRACKED_RECORD } from '../../../core/job/tracked-jobs.ts';
@@ -26,14 +26,14 @@ export type RecordRow = readonly [
   updatedAt: number,
 ];
 export const RECORD_COLUMNS = 'kind, key, version, value, expires_at, updated_at';
-/** How many expired records each put clears away at the most. */
+/** How many expired records a put deletes at most. */
 const MAX_CLEARED = 100;
 
 export interface SqliteRecordsOptions {
   readonly numbers: StoreNumbers;
-  /** Settings that the table goes by changed: a queue's, or a throttle's. */
+  /** Called when settings of a queue or a throttle changed. */
   changed(kind: typeof QUEUE_RECORD | typeof THROTTLE_RECORD, key: string, now: number): void;
-  /** A job was marked as tracked, or no longer. */
+  /** Called when a job becomes tracked or untracked. */
   marked(id: string, isMarked: boolean): void;
 }
 
@@ -46,9 +46,9 @@ export class SqliteRecords {
   readonly #list: Statement;
   readonly #settings = new Map<string, QueueSettings>();
   readonly #maxima = new Map<string, number | null>();
-  /** What the global record says; null when that is not known by heart. */
+  /** The settings for all queues; null if they are not cached. */
   #shared: { readonly set: SetSettings | undefined } | null = null;
-  /** Where the store stands in a move; undefined when that is not known by heart. */
+  /** The role of the store in a migration; undefined if it is not cached. */
   #standing: Standing | null | undefined;
 
   constructor(db: Database, options: SqliteRecordsOptions) {
@@ -59,7 +59,7 @@ export class SqliteRecords {
     this.#clear = db.prepare(`DELETE FROM records WHERE (kind, key) IN
       (SELECT kind, key FROM records INDEXED BY records_expiring
        WHERE expires_at IS NOT NULL AND expires_at <= ? AND kind NOT IN ('${QUEUE_RECORD}', '${THROTTLE_RECORD}') LIMIT ${MAX_CLEARED})`);
-    // Bytes decide the order, so the prefix with a byte that no text contains ends the range.
+    // Keys are ordered by bytes, so the prefix followed by a byte that no text contains ends the range.
     this.#list = db.prepare(`SELECT ${RECORD_COLUMNS} FROM records
       WHERE kind = ?1 AND key >= ?2 AND key < CAST(CAST(?2 AS BLOB) || x'FF' AS TEXT) AND (?3 IS NULL OR key > ?3)
         AND (expires_at IS NULL OR expires_at > ?4)
@@ -87,7 +87,7 @@ export class SqliteRecords {
     else this.restore({ kind, key, version: 0, value: JSON.stringify(standing), expiresAt: null, updatedAt: now });
   }
 
-  /** As it is, whatever there was. Nobody is told. */
+  /** Writes a record as it is, without a version check and without an event. */
   restore({ kind, key, version, value, expiresAt, updatedAt }: StoredRecord): void {
     execute(this.#put, kind, key, version, value, expiresAt, updatedAt);
     this.forget();
@@ -117,7 +117,7 @@ export class SqliteRecords {
     return settingsIn(row && readRecord(row));
   }
 
-  /** Null where nobody set one. */
+  /** Returns null if no limit is set. */
   throttleMax(name: string): number | null {
     let max = this.#maxima.get(name);
     if (max === undefined) {

@@ -1,9 +1,9 @@
-// Long because a table is one thing to the operations; most of it hands a question on to the part that knows.
+// Long because the operations use the table as one object; most methods delegate to a part.
 /**
- * The table of the SQLite store: what the operations of the core ask for, put together from its parts.
+ * The table of the SQLite store: implements what the operations of the core need, composed of parts.
  *
- * Invariant: it decides nothing, and it opens no transaction: whoever calls it has one open, and calls `save`
- * before its end or `forget` when it was undone.
+ * Invariant: it decides nothing and opens no transaction. The caller has one open, and calls `save` before the commit or
+ * `forget` after a rollback.
  */
 
 import type { HistoryRow } from '../../../core/job/history.ts';
@@ -59,7 +59,7 @@ export class SqliteTable implements Table {
   readonly #statistics: StatisticsRows;
   readonly #series: SeriesRows;
   readonly #edges: JobEdges;
-  readonly #folds: CoalescedRows;
+  readonly #coalesced: CoalescedRows;
   readonly #keys: UniqueKeys;
   readonly #throttles: ThrottleRows;
   readonly #paces: PaceRows;
@@ -80,14 +80,14 @@ export class SqliteTable implements Table {
     this.#statistics = new StatisticsRows(db);
     this.#series = new SeriesRows(db);
     this.#edges = new JobEdges(db);
-    this.#folds = new CoalescedRows(db);
+    this.#coalesced = new CoalescedRows(db);
     this.#keys = new UniqueKeys(db);
     this.#throttles = new ThrottleRows(db);
     this.#paces = new PaceRows(db);
     this.#workers = new WorkerRows(db);
   }
 
-  /** Writes what was summed up; the last thing before a commit. */
+  /** Writes the pending sums. Called last before a commit. */
   save(clock: ClockMemory): void {
     this.#counters.save();
     this.#statistics.save();
@@ -95,7 +95,7 @@ export class SqliteTable implements Table {
     this.#numbers.save(clock);
   }
 
-  /** Drops what is known by heart: somebody else wrote, or the transaction was undone. */
+  /** Drops the caches: another engine wrote, or the transaction was rolled back. */
   forget(): void {
     this.#jobs.forget();
     this.#counters.forget();
@@ -103,10 +103,10 @@ export class SqliteTable implements Table {
     this.#series.forget();
   }
 
-  /** Before a savepoint: answers what to do when it is undone. */
-  mark(): () => void {
-    const [restoreCounts, restoreStatistics] = [this.#counters.mark(), this.#statistics.mark()];
-    const restoreSeries = this.#series.mark();
+  /** Called before a savepoint. Returns a function that restores the pending sums after a rollback to it. */
+  snapshot(): () => void {
+    const [restoreCounts, restoreStatistics] = [this.#counters.snapshot(), this.#statistics.snapshot()];
+    const restoreSeries = this.#series.snapshot();
     return () => {
       this.#jobs.forget();
       restoreCounts();
@@ -126,16 +126,16 @@ export class SqliteTable implements Table {
   insert(job: Job, row: HistoryRow): void {
     this.#numbers.readyAt(row.at);
     this.#jobs.insert(job, row);
-    this.#folds.follow(null, job);
-    this.#counters.enter(job);
+    this.#coalesced.update(null, job);
+    this.#counters.add(job);
   }
 
   replace(before: Job, after: Job, row: HistoryRow | null): void {
     if (row !== null) this.#numbers.readyAt(row.at);
     this.#jobs.update(before, after, row);
-    this.#folds.follow(before, after);
-    if (before.slots !== after.slots) this.#throttles.follow(before.slots, after.slots, after.seq);
-    this.#counters.move(before, after);
+    this.#coalesced.update(before, after);
+    if (before.slots !== after.slots) this.#throttles.updateSlots(before.slots, after.slots, after.seq);
+    this.#counters.replace(before, after);
   }
 
   append(job: Job, row: HistoryRow): void {
@@ -144,11 +144,11 @@ export class SqliteTable implements Table {
 
   remove(job: Job): void {
     this.#jobs.remove(job);
-    this.#folds.follow(job, null);
-    this.#counters.leave(job);
+    this.#coalesced.update(job, null);
+    this.#counters.remove(job);
   }
 
-  /** A job as another store had it, whatever there was of it here. */
+  /** Writes a job as another store had it, and replaces an earlier version of it. */
   restore({ job, history, parents, holds }: MovedJob, now: number): void {
     const known = this.get(job.id);
     const address = (of: Job) => (of.unique === null ? '' : keyAddress(of.unique, of.queue));
@@ -159,14 +159,14 @@ export class SqliteTable implements Table {
     }
     this.#numbers.readyAt(now);
     this.#jobs.restore(job, history, now);
-    this.#counters.enter(job);
-    this.#folds.follow(null, job);
+    this.#counters.add(job);
+    this.#coalesced.update(null, job);
     for (const { seq, isOpen } of parents) this.#edges.set({ seq }, job, isOpen ? 'open' : 'closed');
     if (holds !== null) this.takeKey(address(job), job.id, holds.until);
   }
 
-  knowQueue(queue: string): void {
-    this.#counters.know(queue);
+  addQueue(queue: string): void {
+    this.#counters.addQueue(queue);
   }
 
   clockStep(): ClockStep | null {
@@ -214,11 +214,11 @@ export class SqliteTable implements Table {
   }
 
   equals(queue: string, key: string, due: { now: number; limit: number }): readonly Job[] {
-    return this.#folds.equals(queue, key, due);
+    return this.#coalesced.equals(queue, key, due);
   }
 
   foldedInto(id: string): readonly Job[] {
-    return this.#folds.into(id);
+    return this.#coalesced.into(id);
   }
 
   running(queue: string): number {
@@ -241,8 +241,8 @@ export class SqliteTable implements Table {
     return this.#throttles.count(address);
   }
 
-  parkedNeeds(queue: string, look: number): readonly string[] {
-    return this.#throttles.needs(queue, look);
+  parkedNeeds(queue: string, claim: number): readonly string[] {
+    return this.#throttles.needs(queue, claim);
   }
 
   firstParked(address: string, queue: string): Job | undefined {
@@ -253,7 +253,7 @@ export class SqliteTable implements Table {
     return this.#throttles.unpark(address, queue, limit);
   }
 
-  /** A queue's settings changed: what its jobs were parked for may no longer be so, and what is not limited is forgotten. */
+  /** Called when a queue's settings changed: its parked jobs may be claimable now, and state of removed limits is dropped. */
   queueChanged(queue: string): void {
     const { keys, rate } = this.settings(queue);
     this.#throttles.unparkAll(queue);
@@ -325,8 +325,8 @@ export class SqliteTable implements Table {
     this.#workers.rememberClaim(worker, claim);
   }
 
-  forgetStrangers(until: number): void {
-    this.#workers.forgetStrangers(until);
+  forgetUnregisteredWorkers(until: number): void {
+    this.#workers.forgetUnregisteredWorkers(until);
   }
 
   worker(id: string): WorkerRow | undefined {

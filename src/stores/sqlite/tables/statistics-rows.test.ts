@@ -28,10 +28,10 @@ function openTable(): { table: SqliteTable; save: () => void; counted: () => num
   return { table, save, counted: () => table.statistics('q', DAY, DAY)[0]?.figures.run.count };
 }
 
-it('counts what is kept of a transaction, and nothing of a call in it that was undone', () => {
+it('counts the committed calls of a transaction, and nothing of a call that was rolled back', () => {
   const { table, save, counted } = openTable();
   table.measure(aRun(1));
-  const restore = table.mark();
+  const restore = table.snapshot();
   table.measure(aRun(2));
   restore();
   table.measure(aRun(3));
@@ -44,7 +44,7 @@ it('counts what is kept of a transaction, and nothing of a call in it that was u
   expect(counted()).toBe(2);
 });
 
-it('writes a cell once a transaction, however much was measured', () => {
+it('writes a cell once per transaction, however many measurements it has', () => {
   const db = openDatabase(':memory:', 0);
   applySchema(db);
   const rows = new StatisticsRows(db);

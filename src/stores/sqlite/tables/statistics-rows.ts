@@ -1,6 +1,6 @@
 /**
- * Statistics in SQLite: a row a cell. What is measured is gathered in memory and added to the rows once a transaction,
- * so that a group of calls writes a few rows however many jobs it is about.
+ * Statistics: one row per cell. Measurements are aggregated in memory and added to the rows once per transaction, so that a
+ * group of calls writes few rows, however many jobs it concerns.
  */
 import type { Figures } from '../../../core/statistics/aggregate.ts';
 import { addFigures, figuresText, newFigures, readFigures } from '../../../core/statistics/aggregate.ts';
@@ -12,8 +12,8 @@ import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
 
 type CellRow = readonly [day: number, kind: CellKind, name: string, figures: string];
 
-/** What was measured of one queue, day, worker, tags and failure group: in most transactions it is all of one heap. */
-interface Heap {
+/** The pending aggregates of one queue, day, worker, tags and failure group. Most transactions have only one bucket. */
+interface Bucket {
   readonly queue: string;
   readonly day: number;
   readonly worker: string;
@@ -30,9 +30,9 @@ export class StatisticsRows {
   readonly #before: Statement;
   readonly #forget: Statement;
   readonly #shed: Statement;
-  #heaps = new Map<string, Heap>();
-  /** The one that was added to last; mostly it is the next one too. */
-  #latest: Heap | undefined;
+  #buckets = new Map<string, Bucket>();
+  /** The bucket of the last measurement, which is usually that of the next one too. */
+  #latest: Bucket | undefined;
 
   constructor(db: Database) {
     const one = 'queue = ? AND day = ? AND kind = ? AND name = ?';
@@ -55,7 +55,7 @@ export class StatisticsRows {
   measure(measurement: Measurement): void {
     const day = dayOf(measurement.at);
     if (this.#latest === undefined || !isOf(this.#latest, measurement, day))
-      this.#latest = this.#heap(measurement, day);
+      this.#latest = this.#bucket(measurement, day);
     measure(this.#latest.figures, measurement);
   }
 
@@ -77,42 +77,45 @@ export class StatisticsRows {
   }
 
   save(): void {
-    if (this.#heaps.size === 0) return;
+    if (this.#buckets.size === 0) return;
     const cells = new Map<string, Cell>();
-    for (const heap of this.#heaps.values()) this.#spread(heap, cells);
+    for (const bucket of this.#buckets.values()) this.#spread(bucket, cells);
     for (const { address, figures } of cells.values()) execute(this.#write, ...address, figuresText(figures));
     this.forget();
   }
 
-  /** Drops what was gathered: it was written, or the transaction was undone. */
+  /** Drops the pending aggregates: they were written, or the transaction was rolled back. */
   forget(): void {
-    this.#heaps.clear();
+    this.#buckets.clear();
     this.#latest = undefined;
   }
 
-  /** Answers how to go back to what was gathered by this moment. */
-  mark(): () => void {
-    const copy = [...this.#heaps].map(([key, heap]): [string, Heap] => [key, { ...heap, figures: copyOf(heap) }]);
+  /** Returns a function that restores the pending aggregates of this moment. */
+  snapshot(): () => void {
+    const copy = [...this.#buckets].map(([key, bucket]): [string, Bucket] => [
+      key,
+      { ...bucket, figures: copyOf(bucket) },
+    ]);
     return () => {
-      this.#heaps = new Map(copy);
+      this.#buckets = new Map(copy);
       this.#latest = undefined;
     };
   }
 
-  /** Adds a heap to every cell that it belongs to. */
-  #spread(heap: Heap, cells: Map<string, Cell>): void {
-    for (const [kind, name] of cellsOf(heap)) {
-      const address: CellAddress = [heap.queue, heap.day, kind, name];
+  /** Adds a bucket to every cell that it belongs to. */
+  #spread(bucket: Bucket, cells: Map<string, Cell>): void {
+    for (const [kind, name] of cellsOf(bucket)) {
+      const address: CellAddress = [bucket.queue, bucket.day, kind, name];
       const key = address.join(' ');
-      const cell = cells.get(key) ?? this.#cell(address, cells, heap);
+      const cell = cells.get(key) ?? this.#cell(address, cells, bucket);
       if (cell === undefined) continue;
-      addFigures(cell.figures, heap.figures);
+      addFigures(cell.figures, bucket.figures);
       cells.set(key, cell);
     }
   }
 
-  /** As it is stored, or empty; nothing when there is no room for another one. */
-  #cell(address: CellAddress, cells: ReadonlyMap<string, Cell>, { figures }: Heap): Cell | undefined {
+  /** Returns the stored cell, or an empty one; undefined if the day has no room for another cell. */
+  #cell(address: CellAddress, cells: ReadonlyMap<string, Cell>, { figures }: Bucket): Cell | undefined {
     const row = firstRow<readonly [string]>(this.#read, ...address);
     if (row !== undefined) return { address, figures: readFigures(row[0]), isNew: false };
     const [queue, day, kind] = address;
@@ -125,11 +128,11 @@ export class StatisticsRows {
     return firstRow<readonly [number]>(this.#size, queue, day)?.[0] ?? 0;
   }
 
-  #heap({ queue, worker, tags, group, at }: Measurement, day: number): Heap {
+  #bucket({ queue, worker, tags, group, at }: Measurement, day: number): Bucket {
     const key = JSON.stringify([queue, day, worker, tags, group]);
-    const heap = this.#heaps.get(key) ?? { queue, day, worker, tags, group, figures: newFigures(at) };
-    this.#heaps.set(key, heap);
-    return heap;
+    const bucket = this.#buckets.get(key) ?? { queue, day, worker, tags, group, figures: newFigures(at) };
+    this.#buckets.set(key, bucket);
+    return bucket;
   }
 }
 
@@ -140,16 +143,16 @@ interface Cell {
 }
 type CellAddress = readonly [queue: string, day: number, kind: CellKind, name: string];
 
-function isOf(heap: Heap, { queue, worker, tags, group }: Measurement, day: number): boolean {
+function isOf(bucket: Bucket, { queue, worker, tags, group }: Measurement, day: number): boolean {
   return (
-    heap.queue === queue &&
-    heap.worker === worker &&
-    heap.day === day &&
-    heap.group === group &&
-    (heap.tags === tags || (heap.tags.length === 0 && tags.length === 0))
+    bucket.queue === queue &&
+    bucket.worker === worker &&
+    bucket.day === day &&
+    bucket.group === group &&
+    (bucket.tags === tags || (bucket.tags.length === 0 && tags.length === 0))
   );
 }
 
-function copyOf({ figures }: Heap): Figures {
+function copyOf({ figures }: Bucket): Figures {
   return readFigures(figuresText(figures));
 }

@@ -1,6 +1,6 @@
 /**
- * The numbers that a store gives out, each only once, and what it must know of its past: kept in memory, written
- * with the transaction that used them. So a token is durable exactly when the lease that carries it is.
+ * The numbers that a store gives out, each only once, and its memory of the clock: kept in memory, and written with the
+ * transaction that used them. So a token is durable exactly when the lease that carries it is.
  */
 import type { ClockMemory, ClockStep } from '../../../core/lifecycle/clock.ts';
 import type { GivenNumbers } from '../../../core/ports/migration.ts';
@@ -34,7 +34,7 @@ export class StoreNumbers {
     this.#write = db.prepare(`UPDATE meta SET (${columns}) = (${columns.replaceAll(/\w+/g, '?')})`);
   }
 
-  /** What the file says; answers the memory of the clock, which others may have moved. */
+  /** Reads the numbers from the file. Returns the memory of the clock, which other engines may have changed. */
   load(): ClockMemory {
     const row = firstRow<NumbersRow>(this.#read);
     if (row === undefined) throw new Error('the table meta has no row');
@@ -78,7 +78,10 @@ export class StoreNumbers {
     this.#version = Math.max(this.#version, version);
   }
 
-  /** Jobs are marked ready at this time. Invariant: no job is marked ready whose time is after `readyUntil`. */
+  /**
+   * Called when jobs are marked ready at this time.
+   * Invariant: no job is marked ready whose time is after `readyUntil`.
+   */
   readyAt(now: number): void {
     if (now > this.#readyUntil) this.#readyUntil = now;
   }
@@ -87,7 +90,7 @@ export class StoreNumbers {
     return this.#readyUntil;
   }
 
-  /** Every mark beyond this time was taken away. */
+  /** Called when no job with a later time is marked ready any more. */
   lowerReadyUntil(now: number): void {
     this.#readyUntil = now;
   }

@@ -1,4 +1,4 @@
-/** What a claim costs while many jobs wait for a slot, counted in what it asks of the table and what the table writes. */
+/** The cost of a claim while many jobs wait for a slot, counted in calls of the table and rows written. */
 import { expect, test } from 'vitest';
 import { testSize } from '../../../../test/support/test-size.ts';
 import { NO_GAP } from '../../../core/lifecycle/clock.ts';
@@ -48,7 +48,7 @@ const request = (): ClaimRequest => {
   return { worker: 'w', queues: ['q'], limit: 1, requestId: `r${requests}`, leaseMs: 10_000 };
 };
 
-/** The work of one claim that finds a plain job, of a settlement that hands a slot on, and of the claim after it. */
+/** The cost of a claim of a plain job, of a settlement that frees a slot, and of the claim after it. */
 function costsWith(throttled: number): readonly number[] {
   const { table, work } = openTable();
   const policy = { throttles: ['t'] };
@@ -57,14 +57,14 @@ function costsWith(throttled: number): readonly number[] {
   for (let n = 0; n < throttled; n += 1) add(table, [{ id: `t${n}`, queue: 'q', data: '1', policy }], moment);
   while (claim(table, request(), moment).nextAt === moment.now + 1);
   add(table, [{ id: 'plain', queue: 'q', data: '1' }], moment);
-  const marks = [work()];
+  const totals = [work()];
   expect(claim(table, request(), moment).jobs.map(({ id }) => id)).toEqual(['plain']);
-  marks.push(work());
+  totals.push(work());
   settle(table, [{ id: 'holder', token: holder?.lease?.token ?? 0, kind: 'complete' }], moment);
-  marks.push(work());
+  totals.push(work());
   expect(claim(table, request(), moment).jobs.map(({ id }) => id)).toEqual(['t0']);
-  marks.push(work());
-  return marks.slice(1).map((mark, place) => mark - (marks[place] ?? 0));
+  totals.push(work());
+  return totals.slice(1).map((total, place) => total - (totals[place] ?? 0));
 }
 
 test(`A claim and a settlement cost the same whether 2 or ${THROTTLED} jobs wait for a slot.`, () => {

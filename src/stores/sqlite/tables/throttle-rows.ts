@@ -1,7 +1,7 @@
 /**
- * Slots of throttles, and the jobs that are parked for want of one.
+ * Slots of throttles, and the jobs that are parked because no slot is free.
  *
- * Invariant: a job's `ready` is the truth about its being parked; a row here that says otherwise is only left over.
+ * Invariant: the column `ready` decides whether a job is parked. A row here that disagrees is stale.
  */
 import type { Job } from '../../../core/job/job.ts';
 import { MOST_NEEDS } from '../../../core/limits/resources.ts';
@@ -13,10 +13,10 @@ import { readJob, WAITING_COLUMNS } from './job-row.ts';
 const COLUMNS = 'address, queue, is_fresh, returned_at, priority, turn, run_at, seq';
 type ParkedRow = readonly (string | number)[];
 
-/** How many parked rows are looked at in one go. */
+/** How many parked rows one query reads. */
 const STEP = 100;
-/** How many rows one look at the needs goes past, those that are left over among them. */
-const MOST_LOOKS = 1_000;
+/** How many rows one scan of the needs reads, stale ones included. */
+const MAX_SCANNED = 1_000;
 
 export class ThrottleRows {
   readonly #held: Statement;
@@ -32,8 +32,8 @@ export class ThrottleRows {
   readonly #showQueue: Statement;
   readonly #nextNeeds: Statement;
   readonly #firstJob: Statement;
-  /** By queue: where the latest look at its needs began and ended. */
-  readonly #lastLook = new Map<string, { readonly look: number; readonly from: string; readonly to: string }>();
+  /** By queue: where the scan of the latest claim began and ended. */
+  readonly #lastScan = new Map<string, { readonly claim: number; readonly from: string; readonly to: string }>();
 
   constructor(db: Database) {
     this.#held = db.prepare('SELECT count(*) FROM slots WHERE address = ?');
@@ -62,8 +62,8 @@ export class ThrottleRows {
     return firstRow<readonly [number]>(this.#held, address)?.[0] ?? 0;
   }
 
-  /** Slots follow the jobs that hold them. */
-  follow(before: readonly string[], after: readonly string[], seq: number): void {
+  /** Updates the slots that a job holds. */
+  updateSlots(before: readonly string[], after: readonly string[], seq: number): void {
     for (const address of before) if (!after.includes(address)) execute(this.#free, address, seq);
     for (const address of after) if (!before.includes(address)) execute(this.#take, address, seq);
   }
@@ -75,7 +75,7 @@ export class ThrottleRows {
     execute(this.#park, address, queue, ...order, seq);
   }
 
-  /** One by one, so that it costs by the queues and not by the jobs. */
+  /** Reads queue by queue, so that the cost depends on queues and not on jobs. */
   queues(address: string): readonly string[] {
     const found: string[] = [];
     for (let queue = this.#queueAfter(address, ''); queue !== null; queue = this.#queueAfter(address, queue))
@@ -87,28 +87,28 @@ export class ThrottleRows {
     return firstRow<readonly [number]>(this.#count, address)?.[0] ?? 0;
   }
 
-  /** Goes on with every look where the one before ended, and from the beginning once it has come to the end. */
-  needs(queue: string, look: number): readonly string[] {
+  /** Each claim continues where the scan of the claim before ended, and wraps around at the end. */
+  needs(queue: string, claim: number): readonly string[] {
     const [start, end] = [`n:${queue}:`, `n:${queue};`];
-    const last = this.#lastLook.get(queue) ?? { look, from: start, to: start };
-    const from = last.look === look ? last.from : last.to;
+    const last = this.#lastScan.get(queue) ?? { claim, from: start, to: start };
+    const from = last.claim === claim ? last.from : last.to;
     const found = this.#needsBetween(from, end);
     const to = found[MOST_NEEDS - 1] ?? start;
-    if (from === start && to === start) this.#lastLook.delete(queue);
-    else this.#lastLook.set(queue, { look, from, to });
-    // The last of them: as many again as there is room for, up to where it began.
+    if (from === start && to === start) this.#lastScan.delete(queue);
+    else this.#lastScan.set(queue, { claim, from, to });
+    // The scan reached the end: it continues from the start, up to where it began.
     const more = to === start && from !== start ? this.#needsBetween(start, `${from} `) : [];
     return [...found, ...more].slice(0, MOST_NEEDS);
   }
 
   /**
-   * After the one, before the other; one by one, so that it costs by the different needs and not by the jobs. What is
-   * only left over goes: nobody else would ever come by.
+   * Returns the needs between two addresses, one by one, so that the cost depends on the different needs and not on the
+   * jobs. Deletes stale rows: no other call would reach them.
    */
   #needsBetween(after: string, before: string): string[] {
     const found: string[] = [];
     let last = after;
-    for (let looks = 0; found.length < MOST_NEEDS && looks < MOST_LOOKS; looks += 1) {
+    for (let scanned = 0; found.length < MOST_NEEDS && scanned < MAX_SCANNED; scanned += 1) {
       const [isParked, ...row] = firstRow<readonly [number, ...ParkedRow]>(this.#nextNeeds, last, before) ?? [];
       const [address] = row;
       if (typeof address !== 'string') break;

@@ -1,4 +1,4 @@
-/** Unique keys and their holders. */
+/** Unique keys and the jobs that hold them. */
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { firstRow } from '../engine/sqlite-database.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Waiting jobs in the order of claims. A job whose time has not come is not marked `ready` and stands in another
- * index; the claim that comes after its time marks it. So a claim never looks at what cannot be claimed.
+ * Waiting jobs in claim order. A scheduled job is not marked `ready` and is in another index; the first claim after its
+ * run time marks it. So a claim never reads jobs that cannot be claimed.
  *
- * The clock of a claim may be behind that of an earlier one (it was set back, or callers bring their own): then
- * marks that are too early are taken away first.
+ * The clock of a claim may be behind that of an earlier one (it was set back, or callers pass their own). Then jobs that
+ * were marked too early are unmarked first.
  */
 import type { Job } from '../../../core/job/job.ts';
 import { claimOrder } from '../../../core/lifecycle/lifecycle.ts';
@@ -59,7 +59,7 @@ export class WaitingJobs {
     this.#later = db.prepare(
       'SELECT count(*) FROM jobs INDEXED BY jobs_later WHERE ready = 0 AND queue = ? AND run_at > ?',
     );
-    // Data, which may be long, is the end of a row: it is not read here.
+    // Data may be long, but is at the end of a row: this query does not read it.
     const isLater = `state = 'waiting' AND run_at > ?1 AND (run_at = created_at OR rest LIKE '%"delayMs":%')`;
     this.#page = db.prepare(
       `SELECT seq, iif(${isLater}, id, NULL) FROM jobs NOT INDEXED WHERE seq > ?2 ORDER BY seq LIMIT +?3`,
@@ -78,7 +78,7 @@ export class WaitingJobs {
     return this.#marked(queue, now, limit);
   }
 
-  /** The same order with those that are parked, but nothing is marked: what is due and not yet marked is sorted in here. */
+  /** Returns the same order, parked jobs included, without marking: due jobs that are not marked yet are sorted in here. */
   peek(queue: string, now: number, { limit, offset }: { limit: number; offset: number }): readonly Job[] {
     const marked = this.#marked(queue, now, offset + limit);
     const others = [this.#due, this.#parked, this.#parkedReturned].flatMap((statement) =>
@@ -100,7 +100,7 @@ export class WaitingJobs {
     return later + tooEarly;
   }
 
-  /** Those whose time the store computed, of a page of all jobs. */
+  /** Returns, of a page of all jobs, the scheduled ones whose run time the store computed. */
   laterAmong({ afterSeq, limit, now }: LaterPage): { ids: readonly string[]; afterSeq: number | null } {
     const rows = allRows<readonly [number, string | null]>(this.#page, now, afterSeq, limit);
     const ids = rows.map(([, id]) => id).filter((id) => id !== null);
@@ -116,7 +116,7 @@ export class WaitingJobs {
 
   #unmarkAfter(now: number): void {
     if (now >= this.#numbers.readyUntil) return;
-    // What stood for others among the ready ones may not be due now: all that are parked come back, and are seen anew.
+    // A ready job that represents parked ones may not be due now: all parked jobs become ready and are evaluated again.
     this.#unpark.run();
     for (const statement of this.#unmark) statement.run(now);
     this.#numbers.lowerReadyUntil(now);

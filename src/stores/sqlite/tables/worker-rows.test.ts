@@ -1,4 +1,4 @@
-/** What is kept of workers does not grow for ever. */
+/** Rows of workers do not accumulate. */
 import { expect, it, onTestFinished } from 'vitest';
 import { aDatabasePath, removeFoldersAtTheEnd } from '../../../../test/contract/open-sqlite.ts';
 import { STRANGER_MEMORY_MS } from '../../../core/settings/settings.ts';
@@ -9,7 +9,7 @@ removeFoldersAtTheEnd();
 
 const NOW = 1_700_000_000_000;
 
-it('forgets what a worker claimed that was never registered, a year later, and of no other', async () => {
+it('deletes the last claim of an unregistered worker after a year, and of no other', async () => {
   const path = await aDatabasePath();
   const store = await openSqliteStore({ path, clock: 'caller' });
   onTestFinished(() => store.close());
@@ -23,11 +23,11 @@ it('forgets what a worker claimed that was never registered, a year later, and o
   );
   await jobs.keepWorker({ ...beat, id: 'known', kind: 'register' }, { now: NOW });
   await claim('known', NOW);
-  await claim('stranger', NOW);
+  await claim('unregistered', NOW);
   await claim('newcomer', NOW + 1);
 
   await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS - 1 });
-  expect(claimers(path)).toEqual(['known', 'newcomer', 'stranger']);
+  expect(claimers(path)).toEqual(['known', 'newcomer', 'unregistered']);
   await jobs.maintain({ limit: 100 }, { now: NOW + STRANGER_MEMORY_MS });
   expect(claimers(path)).toEqual(['known', 'newcomer']);
 });

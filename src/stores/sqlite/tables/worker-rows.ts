@@ -1,4 +1,4 @@
-/** Who works, and what each worker claimed last. Kept and found, nothing more. */
+/** Registered workers, and the last claim of each worker. */
 import type { LastClaim, WorkerRow } from '../../../core/ports/table.ts';
 import type { Database, Statement } from '../engine/sqlite-database.ts';
 import { allRows, execute, firstRow } from '../engine/sqlite-database.ts';
@@ -24,7 +24,7 @@ export class WorkerRows {
   readonly #leases: Statement;
   readonly #remember: Statement;
   readonly #forgetClaim: Statement;
-  readonly #forgetStrangers: Statement;
+  readonly #forgetUnregisteredWorkers: Statement;
 
   constructor(db: Database) {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM workers WHERE id = ?`);
@@ -38,7 +38,9 @@ export class WorkerRows {
       'INSERT OR REPLACE INTO claims (worker, request, at, first_token, last_token) VALUES (?, ?, ?, ?, ?)',
     );
     this.#forgetClaim = db.prepare('DELETE FROM claims WHERE worker = ?');
-    this.#forgetStrangers = db.prepare('DELETE FROM claims WHERE at <= ? AND worker NOT IN (SELECT id FROM workers)');
+    this.#forgetUnregisteredWorkers = db.prepare(
+      'DELETE FROM claims WHERE at <= ? AND worker NOT IN (SELECT id FROM workers)',
+    );
   }
 
   get(id: string): WorkerRow | undefined {
@@ -61,7 +63,7 @@ export class WorkerRows {
     this.#forgetClaim.run(id);
   }
 
-  /** Of its leases only those that are still held: a repeated claim asks for no others. */
+  /** Returns the last claim with the leases that are still held: a repeated claim needs no others. */
   lastClaim(worker: string): LastClaim | undefined {
     const row = firstRow<readonly [string, number, number, number]>(this.#claim, worker);
     if (row === undefined) return undefined;
@@ -70,7 +72,7 @@ export class WorkerRows {
     return {
       requestId,
       at,
-      // Worked out only for the rare claim that is repeated: every claim asks for the request id.
+      // Queried only for the rare repeated claim: every claim reads the request id.
       get leases() {
         return leases().map(([id, token]) => ({ id, token }));
       },
@@ -83,9 +85,9 @@ export class WorkerRows {
     execute(this.#remember, worker, requestId, at, first, last);
   }
 
-  /** The claims up to this time of workers that are not registered: nobody else would ever remove them. */
-  forgetStrangers(until: number): void {
-    execute(this.#forgetStrangers, until);
+  /** Deletes claims of unregistered workers up to this time: no other call would delete them. */
+  forgetUnregisteredWorkers(until: number): void {
+    execute(this.#forgetUnregisteredWorkers, until);
   }
 }
 

@@ -1,0 +1,75 @@
+/**
+ * The clients of an engine, each with a port: replies are sent in batches, events only to clients that listen.
+ *
+ * A client whose thread is blocked receives nothing, and messages to it would pile up without limit. So events for a
+ * client that is far behind are dropped; its slow poll finds the changes later.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { StoreEvent } from '../../../core/ports/job-store.ts';
+import type { CallResult } from './group-writer.ts';
+import type { FromEngine, Reply, Request, ToEngine } from './messages.ts';
+import { toThrown } from './messages.ts';
+import type { PackedEvents } from './packing.ts';
+import { packAnswer, packEvents } from './packing.ts';
+
+/** Messages with events that a client may leave unacknowledged. */
+const MAX_UNACKNOWLEDGED = 1_000;
+
+export interface EngineClient {
+  readonly port: MessagePort;
+  isListening: boolean;
+  unacknowledged: number;
+  replies: Reply[];
+}
+
+export interface Call {
+  readonly client: EngineClient;
+  readonly request: Request;
+}
+
+export class EngineClients {
+  readonly #clients = new Set<EngineClient>();
+
+  join(port: MessagePort, receive: (client: EngineClient, message: ToEngine) => void): void {
+    const client: EngineClient = { port, isListening: false, unacknowledged: 0, replies: [] };
+    this.#clients.add(client);
+    port.on('message', (message: ToEngine) => receive(client, message));
+    port.on('close', () => this.#clients.delete(client));
+  }
+
+  /** Queues the reply of a call until `reply` sends it. */
+  answer({ client, request: [id, name] }: Call, result: CallResult): void {
+    if ('error' in result) client.replies.push([id, undefined, toThrown(result.error)]);
+    else client.replies.push([id, packAnswer(name, result.answer)]);
+  }
+
+  reply(): void {
+    for (const client of this.#clients) {
+      if (client.replies.length === 0) continue;
+      send(client, { kind: 'replies', replies: client.replies });
+      client.replies = [];
+    }
+  }
+
+  get hasListeners(): boolean {
+    return [...this.#clients].some((client) => client.isListening);
+  }
+
+  emit(events: readonly StoreEvent[]): void {
+    let packed: readonly PackedEvents[] | undefined;
+    for (const client of this.#clients) {
+      if (!client.isListening || client.unacknowledged >= MAX_UNACKNOWLEDGED) continue;
+      client.unacknowledged += 1;
+      packed ??= packEvents(events);
+      send(client, { kind: 'events', events: packed });
+    }
+  }
+
+  close(): void {
+    for (const { port } of this.#clients) port.close();
+  }
+}
+
+function send({ port }: EngineClient, message: FromEngine): void {
+  port.postMessage(message);
+}
