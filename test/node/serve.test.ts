@@ -156,7 +156,10 @@ test.runIf(hasRedis)('Weak settings of a Redis are reported, and refused with --
   onTestFinished(() => redis.stop());
   const bench = aNewHome();
   const strict = bench.run('serve', '--port', '0', '--store', redis.url, '--strict');
-  expect(strict).toMatchObject({ code: 2, output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string });
+  expect(strict).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/--strict refuses this store: .*appendfsync is no/) as string,
+  });
   const node = await bench.serve(['--store', redis.url]);
   await node.says(/warning: appendfsync is no/);
   expect((await get(await urlOf(node), '/readyz')).status).toBe(200);
