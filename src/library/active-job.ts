@@ -5,15 +5,23 @@ import type { RunningJob } from '../core/job/job.ts';
 import type { ParentJob } from '../files/attachments/parents.ts';
 import type { Outcome } from './outcome.ts';
 
+/** A running job, as its handler receives it. */
 export interface ActiveJob<Data = unknown> {
+  /** The id of the job. */
   readonly id: string;
+  /** The queue it runs in. */
   readonly queue: string;
+  /** The name that the producer gave it. */
   readonly name: string | null;
+  /** What the producer gave, checked by the schema of the queue. */
   readonly data: Data;
+  /** Its tags. */
   readonly tags: readonly string[];
+  /** Its priority; lower runs first. */
   readonly priority: number;
   /** 1 for the first run; grows with every claim, also after an interruption. */
   readonly attempt: number;
+  /** How many earlier attempts failed. */
   readonly failures: number;
   /** The fence of this attempt: hand it to whatever must refuse a late writer. It only grows. */
   readonly token: number;
@@ -25,6 +33,7 @@ export interface ActiveJob<Data = unknown> {
   parents(): Promise<readonly ParentJob[]>;
   /** How far it is, 0 to 100 (null when unknown), and in words. */
   progress(percent: number | null, text?: string): void;
+  /** Writes a line to the log of the attempt. */
   log(line: string): void;
   /** Keeps a value that the next attempt finds as `lastCheckpoint`. */
   checkpoint(value: unknown): void;

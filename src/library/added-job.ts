@@ -5,8 +5,11 @@ import type { AddOutcome, AddResult } from '../core/ports/job-store.ts';
 import { badEnding } from './bad-ending.ts';
 import type { Endings } from './endings.ts';
 
+/** A job that was added. */
 export interface AddedJob<Result = unknown> {
+  /** Its id. */
   readonly id: string;
+  /** Its queue. */
   readonly queue: string;
   /** `exists`: this id was there before. `duplicate`: another job holds the unique key, and this is that job. */
   readonly outcome: AddOutcome;

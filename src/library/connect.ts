@@ -6,6 +6,7 @@ import { Longhaul } from './longhaul.ts';
 import type { StoreOptions } from './store-address.ts';
 import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
 
+/** Options of `connect`. */
 export type ConnectOptions = StoreOptions;
 
 const pathText = text({ max: 4_096 });

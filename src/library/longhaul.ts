@@ -56,6 +56,7 @@ export interface JobPage {
 const PAGE = 50;
 const MAINTENANCE_LIMIT = 1_000;
 
+/** A connection to a store: queues, workers, schedules, and calls for jobs of any queue. */
 export class Longhaul implements AsyncDisposable {
   readonly #connection: Connection;
   #closing: Promise<void> | null = null;
@@ -87,6 +88,7 @@ export class Longhaul implements AsyncDisposable {
     return startWork(this.#connection, { queues: queues.map(checkQueueName), handler, options, schema: null });
   }
 
+  /** Returns a job, or null when it does not exist. */
   async find<Data = unknown, Result = unknown>(id: string): Promise<JobView<Data, Result> | null> {
     const [job] = await this.store.jobs.find([id]);
     if (job === null || job === undefined) return null;
@@ -95,6 +97,7 @@ export class Longhaul implements AsyncDisposable {
     return (await withBrakes(this.store.jobs, [view], () => settings))[0] ?? view;
   }
 
+  /** Returns the history of a job, the oldest row first. */
   async history(id: string): Promise<readonly HistoryRow[]> {
     return this.store.jobs.history(id);
   }
@@ -104,6 +107,7 @@ export class Longhaul implements AsyncDisposable {
     return finished<Result>(this.#connection.endings, id, options.signal);
   }
 
+  /** Lists jobs, the newest first, a page at a time. */
   async list(query: Partial<Omit<JobQuery, 'order'>> = {}): Promise<JobPage> {
     return this.#views(await this.store.jobs.list({ limit: PAGE, ...query, order: 'newest' }));
   }
@@ -119,6 +123,7 @@ export class Longhaul implements AsyncDisposable {
     return { jobs: await withBrakes(this.store.jobs, views, settingsOf), next: page.next };
   }
 
+  /** Lists the queues with the number of their jobs by state. */
   async queues(): Promise<readonly QueueCounts[]> {
     const [counts, deleted] = await Promise.all([this.store.jobs.count(), deletedQueues(this.store)]);
     return counts.filter((each) => jobsIn(each) > 0 || !deleted.has(each.queue));
@@ -196,6 +201,7 @@ export class Longhaul implements AsyncDisposable {
     return track(this.store, id);
   }
 
+  /** Removes the mark that `track` set. */
   async untrack(id: string): Promise<{ readonly ok: true } | Refused> {
     return untrack(this.store, id);
   }
@@ -216,26 +222,32 @@ export class Longhaul implements AsyncDisposable {
     return only(await this.store.jobs.cancel([{ ...how, id }]));
   }
 
+  /** Returns an ended job to its queue, to run again; also a running job that is held after a lost lease. */
   async requeue(id: string, how: Omit<Requeue, 'id'> = {}): Promise<TargetResult> {
     return only(await this.store.jobs.requeue([{ ...how, id }]));
   }
 
+  /** Moves a job to another queue. */
   async move(id: string, queue: string, how: Omit<Move, 'id' | 'queue'> = {}): Promise<TargetResult> {
     return only(await this.store.jobs.move([{ ...how, id, queue: checkQueueName(queue) }]));
   }
 
+  /** Changes the data, name, priority, tags, run time or dependencies of a job. */
   async change(id: string, changes: Omit<JobChanges, 'id'>): Promise<TargetResult> {
     return only(await this.store.jobs.change([{ ...changes, id }]));
   }
 
+  /** Commits a draft, so that it can be claimed. */
   async commit(id: string): Promise<TargetResult> {
     return only(await this.store.jobs.commit([id]));
   }
 
+  /** Deletes a job that does not run. */
   async delete(id: string): Promise<TargetResult> {
     return only(await this.store.jobs.delete([id]));
   }
 
+  /** Lists the registered workers. */
   async workers(): Promise<readonly WorkerRecord[]> {
     return this.store.jobs.workers();
   }

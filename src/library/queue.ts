@@ -28,6 +28,7 @@ import { validate } from './standard-schema.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
 
+/** Options of `longhaul.queue`. */
 export interface QueueOptions<Data> {
   /** Checks data on add and again before the handler sees it: zod, valibot, arktype, any Standard Schema. */
   readonly schema?: StandardSchema<Data>;
@@ -39,7 +40,9 @@ export type QueueQuery = Partial<Omit<JobQuery, 'queue' | 'order'>>;
 const PAGE = 50;
 const MOST_AN_ADD = 1_000;
 
+/** A queue: adds jobs, works on them, and reads and changes its settings. */
 export class Queue<Data = unknown, Result = unknown> {
+  /** The name of the queue, or the address of a remote one. */
   readonly name: string;
   readonly #connection: Connection;
   readonly #schema: StandardSchema<Data> | null;
@@ -50,6 +53,7 @@ export class Queue<Data = unknown, Result = unknown> {
     this.#schema = options.schema ?? null;
   }
 
+  /** Adds a job. */
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
     const job = this.#toNewJob(this.#schema === null ? data : await this.#valid(data), options);
     const [answer] = await this.#connection.store.jobs.add([job]);
@@ -92,12 +96,14 @@ export class Queue<Data = unknown, Result = unknown> {
     return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 
+  /** Counts its jobs by state. */
   async count(): Promise<QueueCounts> {
     const [counts] = await this.#connection.store.jobs.count([this.name]);
     if (counts === undefined) throw new Error('a store counts every queue it is asked for');
     return counts;
   }
 
+  /** Lists its jobs, the newest first, a page at a time. */
   async list(query: QueueQuery = {}): Promise<{ jobs: readonly JobView<Data, Result>[]; next: string | null }> {
     return this.#page({ limit: PAGE, ...query, queue: this.name, order: 'newest' });
   }
@@ -107,6 +113,7 @@ export class Queue<Data = unknown, Result = unknown> {
     return (await this.#page({ queue: this.name, order: 'claim', limit })).jobs;
   }
 
+  /** Lists the failure groups of its jobs; with `past`, also groups without a failed job left. */
   async failures(question: { past?: boolean } = {}): Promise<readonly FailureGroup[]> {
     return this.#connection.store.jobs.insight({ kind: 'failures', ...question, queue: this.name });
   }
@@ -143,6 +150,7 @@ export class Queue<Data = unknown, Result = unknown> {
     return answers;
   }
 
+  /** Returns its settings in effect. */
   async settings(): Promise<QueueSettings> {
     return this.#connection.settings.read(this.name);
   }
@@ -167,6 +175,7 @@ export class Queue<Data = unknown, Result = unknown> {
     await this.configure({ state: 'paused', note });
   }
 
+  /** Starts jobs again after `pause` or `down`. */
   async resume(): Promise<void> {
     await this.configure({ state: 'up', note: null });
   }

@@ -15,8 +15,17 @@ import { scheduleViews } from '../schedules/schedule-views.ts';
 import type { ScheduleView } from '../wire/schedule-view.ts';
 import type { Connection } from './connection.ts';
 
-export type ScheduleResult = { readonly ok: true; readonly schedule: ScheduleView } | Refused;
+/** A changed schedule, or a refusal. */
+export type ScheduleResult =
+  | {
+      /** The call succeeded. */
+      readonly ok: true;
+      /** The schedule after the change. */
+      readonly schedule: ScheduleView;
+    }
+  | Refused;
 
+/** Schedules: rules that create jobs at their run times. */
 export class Schedules {
   readonly #connection: Connection;
 
@@ -39,6 +48,7 @@ export class Schedules {
     return { ...view, outcome };
   }
 
+  /** Returns a schedule, or null when it does not exist. */
   async find(name: string): Promise<ScheduleView | null> {
     const kept = await findSchedule(this.#connection.store.records, name);
     if (kept === null) return null;
@@ -59,6 +69,7 @@ export class Schedules {
     return this.#answer(await pauseSchedule(this.#connection.store, name, note));
   }
 
+  /** Resumes a paused schedule. */
   async resume(name: string): Promise<ScheduleResult> {
     return this.#answer(await resumeSchedule(this.#connection.store, name));
   }

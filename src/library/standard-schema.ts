@@ -5,7 +5,9 @@
 import type { Problem } from '../core/ports/errors.ts';
 import { badInput } from '../core/ports/errors.ts';
 
+/** A validator that follows the Standard Schema convention, such as one of zod, valibot or arktype. */
 export interface StandardSchema<Output = unknown> {
+  /** The interface of the convention. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;

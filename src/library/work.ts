@@ -18,6 +18,7 @@ import type { Connection } from './connection.ts';
 import { runHandler } from './run-handler.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
+/** Options of `work`. */
 export interface WorkOptions {
   /** How many jobs at once. Default 1. */
   concurrency?: number;
@@ -33,11 +34,13 @@ export interface WorkOptions {
   journal?: string;
   /** Resources it has for jobs that need some: `{ cpu: 4, gpu: 1 }`. Default: none, and no job that needs any. */
   offers?: ResourcesInput;
+  /** Receives the events of the worker, and the log lines of its handlers. */
   onEvent?: (event: WorkEvent) => void;
 }
 
 export type WorkEvent = WorkerEvent | { readonly type: 'log'; readonly job: RunningJob; readonly line: string };
 
+/** A worker of this process, as `work` returns it. */
 export interface Work extends AsyncDisposable {
   /** The worker's id, as `workers()` shows it. */
   readonly id: string;
@@ -50,6 +53,7 @@ export interface Work extends AsyncDisposable {
   running(): readonly RunningAttempt[];
   /** Stops claiming, and nothing else. */
   pause(): void;
+  /** Claims again after `pause`. */
   resume(): void;
   /** Looks for work now: for tests that move the clock by hand. */
   wake(): void;

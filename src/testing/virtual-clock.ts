@@ -2,7 +2,9 @@
 import { checked, duration } from '../core/input/check.ts';
 import type { Duration } from '../core/input/duration.ts';
 
+/** A clock that only moves when a test moves it. */
 export interface VirtualClock {
+  /** Returns the current time in epoch milliseconds. */
   now(): number;
   /** Moves time on and tells whoever asked to be told. */
   advance(by: Duration): void;

@@ -54,7 +54,7 @@ describe('stopping a worker', () => {
     await next('started');
     store.break(['heartbeat'], 'hang');
     const stopped = worker.stop({ force: true });
-    await expect.poll(() => store.callsOf('settle').length).toBe(1);
+    await expect.poll(() => store.callsOf('settle').length, { timeout: 3_000 }).toBe(1);
     store.heal();
     await stopped;
     expect(await next('ended')).toMatchObject({ settlement: { kind: 'complete' }, stopReason: 'draining' });
