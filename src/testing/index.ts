@@ -1,5 +1,5 @@
 /**
- * The testing kit, `longhaul/testing`: a connection over the memory store with a clock that a test moves by hand.
+ * The testing kit, `longhaul/testing`: a connection over a memory store with a clock that the test moves.
  *
  *     const { longhaul, clock } = connectForTests();
  *     await longhaul.queue('mail').add({ to: 'a@b' }, { delay: '3d' });

@@ -78,7 +78,7 @@ export interface Worker {
   start(): Promise<void>;
   /** Resolves when nothing of the worker is left. A second call with `force` cuts the first one short. */
   stop(options?: StopOptions): Promise<void>;
-  /** Stops claiming, and nothing else. */
+  /** Stops claiming. Running attempts continue. */
   pause(): void;
   resume(): void;
   /** Changes how many jobs run at once, up to `mostConcurrency`. Running jobs continue. */
