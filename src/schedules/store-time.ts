@@ -5,7 +5,7 @@
  * from there. It is measured every minute, and again when this machine's clock was set or the machine slept.
  */
 import type { Records } from '../core/ports/records.ts';
-import { monotonicMs } from '../worker/outcome/monotonic.ts';
+import { monotonicMs } from '../worker/outcome/deadline.ts';
 
 export const CLOCK_RECORD = 'clock';
 const KEY = 'schedules';

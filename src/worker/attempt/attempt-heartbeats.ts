@@ -7,7 +7,7 @@
  * attempt would start from an older one.
  */
 import type { HeartbeatPayload, HeartbeatUpdate } from '../lease/lease-renewer.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { monotonicMs } from '../outcome/deadline.ts';
 
 const PROGRESS_EVERY_MS = 1_000;
 

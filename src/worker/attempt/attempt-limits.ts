@@ -1,8 +1,7 @@
 /** The limits of one attempt: its run time, and the time without a sign of life. Both are off by default. */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import { MAX_TIMER_MS } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { MAX_TIMER_MS, monotonicMs } from '../outcome/deadline.ts';
 
 export interface Limits {
   readonly maxRuntimeMs: number | null;

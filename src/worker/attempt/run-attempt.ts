@@ -14,7 +14,7 @@ import type { RunningJob } from '../../core/job/job.ts';
 import { isRunning } from '../../core/job/job.ts';
 import type { ClaimResult } from '../../core/ports/job-store.ts';
 import type { LeaseTable } from '../lease/lease-table.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { monotonicMs } from '../outcome/deadline.ts';
 import type { SettlementBatcher } from '../outcome/settlement-batcher.ts';
 import { releaseOf, toSettlement } from '../outcome/to-settlement.ts';
 import type { AttemptHost } from './attempt.ts';

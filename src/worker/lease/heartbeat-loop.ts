@@ -7,8 +7,7 @@
  */
 import type { JobStore } from '../../core/ports/job-store.ts';
 import { Registration } from '../loop/registration.ts';
-import { withDeadline } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { EventLoopWatch } from './event-loop-watch.ts';
 import type { HeldLease } from './held-leases.ts';
 import { HeldLeases } from './held-leases.ts';

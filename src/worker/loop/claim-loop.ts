@@ -9,8 +9,7 @@
  */
 import type { Offer } from '../../core/limits/resources.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
-import { CALL_DEADLINE_MS, withDeadline } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
 import type { StoreAvailability } from './store-availability.ts';
 import { codeOf, isUnavailable } from './store-availability.ts';

@@ -6,7 +6,7 @@
  * size at any rate of new jobs. A node does the same; several at once do no harm, since each step is atomic.
  */
 import type { Store } from '../../core/ports/store.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { monotonicMs } from '../outcome/deadline.ts';
 
 const EVERY_MS = 10_000;
 const STEP = 20;

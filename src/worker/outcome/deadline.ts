@@ -1,4 +1,4 @@
-/** Deadlines. A store call without an answer in time counts as a lost reply; the port guarantees that a repeat is safe. */
+/** The monotonic clock, and deadlines for store calls. A call without an answer in time counts as a lost reply. */
 import { LonghaulError } from '../../core/ports/errors.ts';
 
 /** A claim or settlement without an answer for this long is repeated. */
@@ -6,6 +6,12 @@ export const CALL_DEADLINE_MS = 15_000;
 
 /** The longest delay of a Node timer; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Returns the time of a clock that never steps. All threads of the process share it (unlike performance.now). */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+}
 
 export function withDeadline<T>(call: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
