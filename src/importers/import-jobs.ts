@@ -10,7 +10,7 @@ import type { NewJob } from '../core/ports/job-store.ts';
 import type { MovedJob, MovedRow, Standing } from '../core/ports/migration.ts';
 import type { Store } from '../core/ports/store.ts';
 import { DEFAULT_SETTINGS } from '../core/settings/settings.ts';
-import { setSchedule } from '../schedules/schedule-book.ts';
+import { setSchedule } from '../schedules/manage-schedules.ts';
 import { findSchedule } from '../schedules/schedule-records.ts';
 import type { ForeignJob, ForeignSchedule, ForeignStore } from './foreign-job.ts';
 import { importSettings } from './import-settings.ts';

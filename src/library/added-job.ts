@@ -1,28 +1,39 @@
-/** What `add` gives back: the job's address, and a way to wait for its end. */
-
+/** What `add` returns: the job's id, and a way to wait for its end. */
+import type { Failure, Job } from '../core/job/job.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { AddOutcome, AddResult } from '../core/ports/job-store.ts';
-import { badEnding } from './bad-ending.ts';
-import type { Endings } from './endings.ts';
+import type { EndWaiter } from './end-waiter.ts';
 
+/** A job that was added. */
 export interface AddedJob<Result = unknown> {
+  /** Its id. */
   readonly id: string;
+  /** Its queue. */
   readonly queue: string;
-  /** `exists`: this id was there before. `duplicate`: another job holds the unique key, and this is that job. */
+  /** `exists`: a job had this id already. `duplicate`: another job holds the unique key, and this is that job. */
   readonly outcome: AddOutcome;
-  /** The result once it is done. Rejects with `job-ended-badly` when it failed, was cancelled or deleted. */
+  /** Resolves to the result when the job is done. Rejects with `job-ended-badly` when it failed, was cancelled or deleted. */
   finished(options?: { signal?: AbortSignal }): Promise<Result>;
 }
 
-export function addedJob<Result>(answer: AddResult, endings: Endings): AddedJob<Result> {
+export function addedJob<Result>(answer: AddResult, endWaiter: EndWaiter): AddedJob<Result> {
   if (!answer.ok) throw new LonghaulError('refused', answer.refusal.message, { refusal: answer.refusal });
   const { id, queue, outcome } = answer;
-  return { id, queue, outcome, finished: (options = {}) => finished<Result>(endings, id, options.signal) };
+  return { id, queue, outcome, finished: (options = {}) => finished<Result>(endWaiter, id, options.signal) };
 }
 
-export async function finished<Result>(endings: Endings, id: string, signal: AbortSignal | undefined): Promise<Result> {
-  const job = await endings.of(id, signal);
+export async function finished<Result>(
+  endWaiter: EndWaiter,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const job = await endWaiter.wait(id, signal);
   if (job.state === 'done') return JSON.parse(job.result ?? 'null') as Result;
-  const { message, failure } = badEnding(job);
+  const { message, failure } = badEnd(job);
   throw new LonghaulError('job-ended-badly', message, failure === null ? {} : { cause: failure });
+}
+
+function badEnd(job: Job): { readonly message: string; readonly failure: Failure | null } {
+  if (job.state === 'cancelled') return { message: `job ${job.id} was cancelled`, failure: null };
+  return { message: `job ${job.id} failed: ${job.failure?.message ?? 'no reason was given'}`, failure: job.failure };
 }

@@ -1,17 +1,16 @@
 /**
- * What a handler says of its work, line by line: one file an attempt, `jobs/<id>/attempts/<n>/log` in the home.
+ * The log of a handler: one file for each attempt, `jobs/<id>/attempts/<n>/log` in the data directory.
  *
- * Appends go out in order and never hold the handler up. Without a home the lines are only handed to whoever
- * listens to the worker.
+ * Lines are appended in order and never block the handler. Without a data directory they are only emitted as events of
+ * the worker.
  */
-
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface AttemptLog {
   write(line: string): void;
-  /** Resolved when every line is in the file. Rejects with the first write that failed. */
+  /** Resolves when every line is in the file. Rejects with the error of the first failed write. */
   close(): Promise<void>;
 }
 
@@ -21,15 +20,15 @@ export function attemptLogPath(home: string, id: string, attempt: number): strin
 
 export function openAttemptLog(path: string): AttemptLog {
   let file: FileHandle | null = null;
-  let gathered = '';
+  let buffered = '';
   let writing: Promise<void> | null = null;
 
   const writeOut = async (): Promise<void> => {
     await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
     file ??= await open(path, 'a', 0o600);
-    while (gathered !== '') {
-      const text = gathered;
-      gathered = '';
+    while (buffered !== '') {
+      const text = buffered;
+      buffered = '';
       await file.appendFile(text);
     }
     writing = null;
@@ -37,9 +36,9 @@ export function openAttemptLog(path: string): AttemptLog {
 
   return {
     write(line) {
-      gathered += line.endsWith('\n') ? line : `${line}\n`;
+      buffered += line.endsWith('\n') ? line : `${line}\n`;
       writing ??= writeOut();
-      // The error is kept in `writing` for close(); this only stops Node from calling it unhandled before then.
+      // `close` awaits the error in `writing`; this only prevents an unhandled rejection before then.
       writing.catch(() => undefined);
     },
     async close() {

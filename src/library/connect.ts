@@ -1,4 +1,4 @@
-/** `connect()`: from an address to a working connection. The one place that puts the parts together. */
+/** `connect()`: opens the store of an address and creates a connection. The one place that assembles the parts. */
 import { checked, flag, object, oneOf, text } from '../core/input/check.ts';
 import type { Store } from '../core/ports/store.ts';
 import { createConnection } from './connection.ts';
@@ -6,6 +6,7 @@ import { Longhaul } from './longhaul.ts';
 import type { StoreOptions } from './store-address.ts';
 import { DEFAULT_ADDRESS, openStoreAt } from './store-address.ts';
 
+/** Options of `connect`. */
 export type ConnectOptions = StoreOptions;
 
 const pathText = text({ max: 4_096 });
@@ -19,18 +20,18 @@ const shape = object({
 });
 
 /**
- * A folder (SQLite, the default `./longhaul`), `redis://host:port`, a node's API (`http://host:3333` with a token,
- * `unix:/path/node.sock`), or `memory:`.
+ * Opens a connection. The address is a directory (SQLite, default `./longhaul`), `redis://host:port`, a node's API
+ * (`http://host:3333` with a token, `unix:/path/node.sock`), or `memory:`.
  *
  *     const longhaul = await connect();
  */
 export async function connect(address: string = DEFAULT_ADDRESS, options: ConnectOptions = {}): Promise<Longhaul> {
-  const right = checked('connect options', options, shape);
-  const { store, home } = await openStoreAt(address, right);
+  const checkedOptions = checked('connect options', options, shape);
+  const { store, home } = await openStoreAt(address, checkedOptions);
   return openConnection(store, home).longhaul;
 }
 
-/** For whoever has a store already: the testing kit, a node. */
+/** Creates a connection over an open store, for the testing kit and the compat layers. */
 export function openConnection(store: Store, home: string | null): { longhaul: Longhaul; wakeAll: () => void } {
   const connection = createConnection(store, home);
   const wakeAll = (): void => {

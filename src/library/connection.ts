@@ -1,19 +1,19 @@
-/** What the parts of the library share: the store, and the few long-lived things over it. */
+/** What the parts of the library share: the store and the long-lived objects over it. */
 import type { Store } from '../core/ports/store.ts';
 import { idSource } from '../worker/loop/id-source.ts';
 import { SettingsCache } from '../worker/loop/settings-cache.ts';
-import { Endings } from './endings.ts';
+import { EndWaiter } from './end-waiter.ts';
 import { SharedScheduleRunner } from './shared-schedule-runner.ts';
 import type { Work } from './work.ts';
 
 export interface Connection {
   readonly store: Store;
-  /** The folder of this store on this machine, where there is one: logs and the journal go there. */
+  /** The data directory, for logs and the journal; null for a store without one. */
   readonly home: string | null;
-  readonly endings: Endings;
+  readonly endWaiter: EndWaiter;
   readonly settings: SettingsCache;
   readonly schedules: SharedScheduleRunner;
-  /** Everything that works under this connection. */
+  /** The workers of this connection. */
   readonly works: Set<Work>;
   newId(): string;
 }
@@ -22,7 +22,7 @@ export function createConnection(store: Store, home: string | null): Connection 
   return {
     store,
     home,
-    endings: new Endings(store),
+    endWaiter: new EndWaiter(store),
     settings: new SettingsCache(store),
     schedules: new SharedScheduleRunner(store),
     works: new Set(),

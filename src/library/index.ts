@@ -1,4 +1,4 @@
-/** The package's face: what `import … from 'longhaul'` gives. */
+/** The exports of `longhaul`. */
 
 export type { AddOptions } from '../core/input/add-options.ts';
 export type { Duration } from '../core/input/duration.ts';

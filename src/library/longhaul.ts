@@ -1,5 +1,4 @@
-/** A connection to a store, and everything that can be asked of jobs whatever their queue. */
-
+/** A connection to a store, and the calls for jobs of any queue. */
 import type { HistoryRow } from '../core/job/history.ts';
 import { checkDestination, isAddress } from '../core/job/relay-request.ts';
 import type { JobSearch } from '../core/job/search-jobs.ts';
@@ -56,10 +55,11 @@ export interface JobPage {
 const PAGE = 50;
 const MAINTENANCE_LIMIT = 1_000;
 
+/** A connection to a store: queues, workers, schedules, and calls for jobs of any queue. */
 export class Longhaul implements AsyncDisposable {
   readonly #connection: Connection;
   #closing: Promise<void> | null = null;
-  /** Rules that make jobs again and again. */
+  /** Rules that create jobs at their run times. */
   readonly schedules: Schedules;
 
   constructor(connection: Connection) {
@@ -67,18 +67,18 @@ export class Longhaul implements AsyncDisposable {
     this.schedules = new Schedules(connection);
   }
 
-  /** The store itself, for what the library has no word for. */
+  /** The store itself, for calls that the library does not offer. */
   get store(): Store {
     return this.#connection.store;
   }
 
-  /** Also by address, `http://host:3333/q/mail`: what is added to it goes there by the queue `relay`. */
+  /** Returns a queue by name, or by address (`http://host:3333/q/mail`): the queue `relay` forwards jobs added to it. */
   queue<Data = unknown, Result = unknown>(name: string, options: QueueOptions<Data> = {}): Queue<Data, Result> {
     const checked = isAddress(name) ? checkDestination(name) : checkQueueName(name);
     return new Queue<Data, Result>(checked, this.#connection, options);
   }
 
-  /** One worker for several queues: what the first has is taken before the second is looked at. */
+  /** Starts one worker for several queues: jobs of the first are claimed before jobs of the second. */
   work<Data = unknown, Result = unknown>(
     queues: readonly string[],
     handler: Handler<Data, Result>,
@@ -87,6 +87,7 @@ export class Longhaul implements AsyncDisposable {
     return startWork(this.#connection, { queues: queues.map(checkQueueName), handler, options, schema: null });
   }
 
+  /** Returns a job, or null when it does not exist. */
   async find<Data = unknown, Result = unknown>(id: string): Promise<JobView<Data, Result> | null> {
     const [job] = await this.store.jobs.find([id]);
     if (job === null || job === undefined) return null;
@@ -95,15 +96,17 @@ export class Longhaul implements AsyncDisposable {
     return (await withBrakes(this.store.jobs, [view], () => settings))[0] ?? view;
   }
 
+  /** Returns the history of a job, the oldest row first. */
   async history(id: string): Promise<readonly HistoryRow[]> {
     return this.store.jobs.history(id);
   }
 
-  /** The result of a job added elsewhere or earlier. */
+  /** Resolves to the result of a job that was added elsewhere or earlier. */
   async finished<Result = unknown>(id: string, options: { signal?: AbortSignal } = {}): Promise<Result> {
-    return finished<Result>(this.#connection.endings, id, options.signal);
+    return finished<Result>(this.#connection.endWaiter, id, options.signal);
   }
 
+  /** Lists jobs, the newest first, a page at a time. */
   async list(query: Partial<Omit<JobQuery, 'order'>> = {}): Promise<JobPage> {
     return this.#views(await this.store.jobs.list({ limit: PAGE, ...query, order: 'newest' }));
   }
@@ -119,88 +122,90 @@ export class Longhaul implements AsyncDisposable {
     return { jobs: await withBrakes(this.store.jobs, views, settingsOf), next: page.next };
   }
 
+  /** Lists the queues with the number of their jobs by state. */
   async queues(): Promise<readonly QueueCounts[]> {
     const [counts, deleted] = await Promise.all([this.store.jobs.count(), deletedQueues(this.store)]);
     return counts.filter((each) => jobsIn(each) > 0 || !deleted.has(each.queue));
   }
 
-  /** What a queue goes by that has set nothing itself. */
+  /** Returns the settings of a queue that sets no value of its own. */
   async settings(): Promise<QueueSettings> {
     return this.#connection.settings.read(EVERY_QUEUE);
   }
 
-  /** Sets these for every queue that has not set them itself. Takes effect at once, everywhere. */
+  /** Changes the defaults for queues that do not set a value of their own. Takes effect at once, everywhere. */
   async configure(settings: SettingsInput): Promise<QueueSettings> {
     return this.#connection.settings.change(EVERY_QUEUE, settings);
   }
 
-  /** Takes back what was set for every queue: the default is gone by again. */
+  /** Removes a setting for all queues, so that its default applies again. */
   async unset(name: SettingName): Promise<QueueSettings> {
     return this.#connection.settings.unset(EVERY_QUEUE, name);
   }
 
-  /** Each setting: what it means, what a queue goes by that has set nothing, and whether somebody chose that. */
+  /** Explains each setting: its meaning, the value for queues without their own, and where that value was set. */
   async explain(): Promise<readonly ExplainedSetting[]> {
     return this.#connection.settings.explain(EVERY_QUEUE);
   }
 
-  /** The throttles that have a maximum or are in use, with who holds their slots and how many wait. */
+  /** Lists the throttles that have a maximum or are in use, with the holders of their slots and the number of waiting jobs. */
   async throttles(): Promise<readonly ThrottleView[]> {
     return listThrottles(this.store);
   }
 
-  /** How many jobs may hold a slot of a named throttle at once. Null takes the maximum away. */
+  /** Sets how many jobs may hold a slot of a throttle at once. Null removes the maximum. */
   async setThrottle(name: string, max: number | null): Promise<void> {
     await setThrottle(this.store, name, max);
   }
 
-  /** Failed jobs by what went wrong; with `past`, also what has no failed job left. */
+  /** Lists the failure groups; with `past`, also groups without a failed job left. */
   async failures(question: { past?: boolean } = {}): Promise<readonly FailureGroup[]> {
     return this.store.jobs.insight({ kind: 'failures', ...question });
   }
 
-  /** By queue and UTC day, also by tag or worker; the oldest day first. */
+  /** Returns statistics by queue and UTC day, or by tag or worker as well; the oldest day first. */
   async statistics(question: StatisticsQuestion = {}): Promise<readonly DayStatistics[]> {
     return this.store.jobs.insight({ kind: 'statistics', ...question });
   }
 
-  /** How many ended over time: in each minute of two hours, or each hour of sixty days; only those in which some did. */
+  /** Returns how many jobs ended in each minute of two hours or each hour of sixty days; without the empty ones. */
   async throughput(question: SeriesQuestion): Promise<readonly SeriesPoint[]> {
     return this.store.jobs.insight({ kind: 'series', ...question });
   }
 
-  /** What retention would delete now. */
+  /** Returns what retention would delete now. */
   async prunable(queue?: string): Promise<readonly Prunable[]> {
     return this.store.jobs.insight({ kind: 'prunable', ...(queue !== undefined && { queue }) });
   }
 
-  /** What the ended jobs of each queue take up. */
+  /** Returns the storage that the ended jobs of each queue take. */
   async storage(queue?: string): Promise<readonly QueueStorage[]> {
     return this.store.jobs.insight({ kind: 'storage', ...(queue !== undefined && { queue }) });
   }
 
-  /** The tags that most jobs have. */
+  /** Lists the most frequent tags. */
   async tags(limit = PAGE): Promise<readonly TagCount[]> {
     return this.store.jobs.insight({ kind: 'tags', limit });
   }
 
-  /** Jobs by the beginning of an id, a tag, a name, or a field of the data that their queue declares as searchable. */
+  /** Finds jobs by the start of an id, a tag, a name, or a field of the data that their queue declares as searchable. */
   async search(words: string, page: Partial<Omit<JobSearch, 'words'>> = {}): Promise<JobPage> {
     const fieldsOf = async (queue: string): Promise<readonly string[]> =>
       (await this.#connection.settings.read(queue)).search;
     return this.#views(await searchJobs(this.store.jobs, { limit: PAGE, ...page, words }, fieldsOf));
   }
 
-  /** Marks a job as one to keep an eye on. */
+  /** Marks a job as tracked. */
   async track(id: string): Promise<{ readonly ok: true } | Refused> {
     return track(this.store, id);
   }
 
+  /** Removes the mark that `track` set. */
   async untrack(id: string): Promise<{ readonly ok: true } | Refused> {
     return untrack(this.store, id);
   }
 
-  /** The marked jobs, the latest mark first; null for one that is gone. */
+  /** Lists the tracked jobs, the latest mark first; `job` is null for one that was deleted. */
   async tracked(): Promise<readonly { id: string; trackedAt: number; job: JobView | null }[]> {
     const marks = await trackedJobs(this.store);
     const { jobs } = await this.#views({ jobs: marks.flatMap(({ job }) => job ?? []), next: null });
@@ -209,67 +214,73 @@ export class Longhaul implements AsyncDisposable {
   }
 
   /**
-   * Ends a job for good. A running one is asked to stop; the answer tells asked from cancelled. One that others wait for is
-   * refused unless `dependents` says what becomes of them.
+   * Cancels a job. A running job is asked to stop; the answer distinguishes asked from cancelled. A job that others wait
+   * for is refused, unless `dependents` defines what happens to them.
    */
   async cancel(id: string, how: Omit<Cancel, 'id'> = {}): Promise<CancelResult> {
     return only(await this.store.jobs.cancel([{ ...how, id }]));
   }
 
+  /** Returns an ended job to its queue, to run again; also a running job that is held after a lost lease. */
   async requeue(id: string, how: Omit<Requeue, 'id'> = {}): Promise<TargetResult> {
     return only(await this.store.jobs.requeue([{ ...how, id }]));
   }
 
+  /** Moves a job to another queue. */
   async move(id: string, queue: string, how: Omit<Move, 'id' | 'queue'> = {}): Promise<TargetResult> {
     return only(await this.store.jobs.move([{ ...how, id, queue: checkQueueName(queue) }]));
   }
 
+  /** Changes the data, name, priority, tags, run time or dependencies of a job. */
   async change(id: string, changes: Omit<JobChanges, 'id'>): Promise<TargetResult> {
     return only(await this.store.jobs.change([{ ...changes, id }]));
   }
 
+  /** Commits a draft, so that it can be claimed. */
   async commit(id: string): Promise<TargetResult> {
     return only(await this.store.jobs.commit([id]));
   }
 
+  /** Deletes a job that does not run. */
   async delete(id: string): Promise<TargetResult> {
     return only(await this.store.jobs.delete([id]));
   }
 
+  /** Lists the registered workers. */
   async workers(): Promise<readonly WorkerRecord[]> {
     return this.store.jobs.workers();
   }
 
-  /** Declares a worker dead: its jobs go back to the front of their queues at once. */
+  /** Declares a worker dead: its jobs return to the front of their queues at once. */
   async failWorker(id: string): Promise<EndWorkerResult> {
     return this.store.jobs.endWorker({ id, kind: 'fail' });
   }
 
-  /** One step of what workers do by themselves now and then: lost leases, old drafts, retention. */
+  /** Runs one step of the maintenance that workers do periodically: lost leases, old drafts, retention. */
   async maintain(limit = MAINTENANCE_LIMIT): Promise<MaintenanceResult> {
     return this.store.jobs.maintain({ limit });
   }
 
-  /** Hears of every change in the store, whoever makes it. */
+  /** Subscribes to every change in the store, by any process. */
   subscribe(listener: EventListener): Unsubscribe {
     return this.store.jobs.subscribe(listener);
   }
 
-  /** Hears of every change of a tracked job, whoever makes it, and of the marks themselves (`tracked`, `untracked`). */
+  /** Subscribes to every change of tracked jobs, by any process, and to the marks (`tracked`, `untracked`). */
   async followTracked(listener: EventListener): Promise<Unsubscribe> {
     return followTracked(this.store, listener);
   }
 
-  /** Stops what works under this connection (handlers get their drain), then closes the store. Idempotent. */
+  /** Stops the workers of this connection (handlers get their drain), then closes the store. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    const { works, endings, settings, store } = this.#connection;
+    const { works, endWaiter, settings, store } = this.#connection;
     await Promise.all([...works].map((work) => work.stop()));
-    endings.close();
+    endWaiter.close();
     settings.close();
     await store.close();
   }
@@ -281,6 +292,6 @@ export class Longhaul implements AsyncDisposable {
 
 function only<T>(answers: readonly T[]): T {
   const [answer] = answers;
-  if (answer === undefined) throw new Error('a store answers every item of a call');
+  if (answer === undefined) throw new Error('the store left an item of the call unanswered');
   return answer;
 }

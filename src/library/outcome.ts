@@ -1,5 +1,5 @@
 /**
- * What a handler may return besides its result: a word about how the attempt ended.
+ * The outcomes that a handler may return instead of a result.
  *
  *     return retry({ in: '10m', reason: 'the mirror is not ready' });
  */
@@ -11,7 +11,7 @@ import { MAX_PARENTS } from '../core/lifecycle/dependencies.ts';
 
 const OUTCOME = Symbol('longhaul.outcome');
 
-export type Said =
+export type HandlerOutcome =
   | {
       readonly kind: 'complete';
       readonly result: unknown;
@@ -27,41 +27,41 @@ export type Said =
   | { readonly kind: 'forward'; readonly address: string };
 
 export interface Outcome {
-  readonly [OUTCOME]: Said;
+  readonly [OUTCOME]: HandlerOutcome;
 }
 
-export function saidBy(value: unknown): Said | null {
+export function outcomeIn(value: unknown): HandlerOutcome | null {
   return typeof value === 'object' && value !== null && OUTCOME in value ? (value as Outcome)[OUTCOME] : null;
 }
 
-const words = text({ max: 4_096 });
+const reasonText = text({ max: 4_096 });
 
 const advanceShape = object({ queue: queueName, delay: duration(), dependsOn: listOf(jobId, MAX_PARENTS) });
 
-/** Done, and on to another queue, where it waits with fresh counters; also for other jobs, by their ids. */
+/** Completes this stage and moves the job to another queue, with fresh counters. It may wait for other jobs there. */
 export function advance(to: { queue: string; delay?: Duration; dependsOn?: readonly string[] }): Outcome {
   const { queue = '', delay = 0, dependsOn } = checked('advance', to, advanceShape);
   const next = { queue, delayMs: delay, ...(dependsOn !== undefined && { dependsOn }) };
   return { [OUTCOME]: { kind: 'complete', result: undefined, next } };
 }
 
-/** Failed, and `final` for good: no retry is left to it. */
+/** Fails the attempt. With `final`, the job is not retried. */
 export function fail(message: string, options: { group?: string; final?: boolean } = {}): Outcome {
   return { [OUTCOME]: { kind: 'fail', message, group: options.group ?? null, isFinal: options.final ?? false } };
 }
 
-/** Not now: counts as a failure and waits this long, if a retry is left. */
+/** Retries the job after a delay, if a retry is left. Counts as a failure. */
 export function retry(options: { in: Duration; reason?: string }): Outcome {
-  const given = checked('retry', options, object({ in: duration(), reason: words }));
+  const given = checked('retry', options, object({ in: duration(), reason: reasonText }));
   return { [OUTCOME]: { kind: 'retry', reason: given.reason ?? 'asked for another try', delayMs: given.in ?? 0 } };
 }
 
-/** Given back through no fault of the job: it goes to the front and nothing is counted against it. */
+/** Returns the job to the front of its queue. Counts as an interruption, not as a failure. */
 export function release(reason = 'released by its handler'): Outcome {
-  return { [OUTCOME]: { kind: 'release', reason: checked('release', reason, words) } };
+  return { [OUTCOME]: { kind: 'release', reason: checked('release', reason, reasonText) } };
 }
 
-/** Done here, because it was handed to another address. */
+/** Completes the job as handed over to another address. */
 export function forward(address: string): Outcome {
   return { [OUTCOME]: { kind: 'forward', address: checked('forward', address, text({ max: 2_048 })) } };
 }

@@ -1,5 +1,4 @@
-/** One queue: adding jobs to it, working it, looking at it, setting it. Rules live in the core, not here. */
-
+/** One queue of a connection. The rules are in the core, not here. */
 import type { AddOptions } from '../core/input/add-options.ts';
 import { toNewJob } from '../core/input/add-options.ts';
 import { toJsonText } from '../core/input/json.ts';
@@ -28,18 +27,21 @@ import { validate } from './standard-schema.ts';
 import type { Work, WorkOptions } from './work.ts';
 import { startWork } from './work.ts';
 
+/** Options of `longhaul.queue`. */
 export interface QueueOptions<Data> {
-  /** Checks data on add and again before the handler sees it: zod, valibot, arktype, any Standard Schema. */
+  /** Checks data on add, and again before the handler receives it: zod, valibot, arktype or any Standard Schema. */
   readonly schema?: StandardSchema<Data>;
 }
 
-/** Everything about a page of jobs but the queue, which is this one. */
+/** A query for a page of the jobs of this queue. */
 export type QueueQuery = Partial<Omit<JobQuery, 'queue' | 'order'>>;
 
 const PAGE = 50;
-const MOST_AN_ADD = 1_000;
+const MAX_ADD = 1_000;
 
+/** A queue: adds jobs, works on them, and reads and changes its settings. */
 export class Queue<Data = unknown, Result = unknown> {
+  /** The name of the queue, or the address of a remote one. */
   readonly name: string;
   readonly #connection: Connection;
   readonly #schema: StandardSchema<Data> | null;
@@ -50,28 +52,29 @@ export class Queue<Data = unknown, Result = unknown> {
     this.#schema = options.schema ?? null;
   }
 
+  /** Adds a job. */
   async add(data: Data, options?: AddOptions): Promise<AddedJob<Result>> {
     const job = this.#toNewJob(this.#schema === null ? data : await this.#valid(data), options);
     const [answer] = await this.#connection.store.jobs.add([job]);
-    if (answer === undefined) throw new Error('a store answers every job of an add');
-    return addedJob(answer, this.#connection.endings);
+    if (answer === undefined) throw new Error('the store left an added job unanswered');
+    return addedJob(answer, this.#connection.endWaiter);
   }
 
-  /** Many at once; `options` for all of them, or worked out for each. */
+  /** Adds many jobs at once, with options for all of them or computed for each. */
   async addAll(
     items: readonly Data[],
-    options?: Omit<AddOptions, 'id'> | ((data: Data, place: number) => AddOptions),
+    options?: Omit<AddOptions, 'id'> | ((data: Data, index: number) => AddOptions),
   ): Promise<readonly AddedJob<Result>[]> {
     const optionsOf = typeof options === 'function' ? options : () => options;
     const jobs: NewJob[] = [];
-    for (const [place, data] of items.entries()) {
-      jobs.push(this.#toNewJob(this.#schema === null ? data : await this.#valid(data), optionsOf(data, place)));
+    for (const [index, data] of items.entries()) {
+      jobs.push(this.#toNewJob(this.#schema === null ? data : await this.#valid(data), optionsOf(data, index)));
     }
     const answers = [];
-    for (let from = 0; from < jobs.length; from += MOST_AN_ADD) {
-      answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MOST_AN_ADD))));
+    for (let from = 0; from < jobs.length; from += MAX_ADD) {
+      answers.push(...(await this.#connection.store.jobs.add(jobs.slice(from, from + MAX_ADD))));
     }
-    return answers.map((answer) => addedJob<Result>(answer, this.#connection.endings));
+    return answers.map((answer) => addedJob<Result>(answer, this.#connection.endWaiter));
   }
 
   /** Adds a job and waits for its result. */
@@ -81,47 +84,50 @@ export class Queue<Data = unknown, Result = unknown> {
     return job.finished(signal === undefined ? {} : { signal });
   }
 
-  /** Makes a schedule for this queue, or changes the one of that name; see `schedules.set`. */
+  /** Creates a schedule for this queue, or changes the one of that name; see `schedules.set`. */
   async schedule(name: string, { data, ...input }: Omit<ScheduleInput<Data>, 'queue'>): Promise<ScheduleView> {
     const valid = this.#schema === null || data === undefined ? data : await this.#valid(data);
     return new Schedules(this.#connection).set(name, { ...input, data: valid, queue: this.name });
   }
 
-  /** Works this queue in this process until `stop()` of what it returns, or `close()` of the connection. */
+  /** Starts a worker for this queue in this process, until its `stop()` or the `close()` of the connection. */
   work(handler: Handler<Data, Result>, options: WorkOptions = {}): Work {
     return startWork(this.#connection, { queues: [checkQueueName(this.name)], handler, options, schema: this.#schema });
   }
 
+  /** Counts its jobs by state. */
   async count(): Promise<QueueCounts> {
     const [counts] = await this.#connection.store.jobs.count([this.name]);
-    if (counts === undefined) throw new Error('a store counts every queue it is asked for');
+    if (counts === undefined) throw new Error('the store did not count the queue');
     return counts;
   }
 
+  /** Lists its jobs, the newest first, a page at a time. */
   async list(query: QueueQuery = {}): Promise<{ jobs: readonly JobView<Data, Result>[]; next: string | null }> {
     return this.#page({ limit: PAGE, ...query, queue: this.name, order: 'newest' });
   }
 
-  /** What would be claimed now, in that order. */
+  /** Returns the jobs that would be claimed now, in that order. */
   async peek(limit = 10): Promise<readonly JobView<Data, Result>[]> {
     return (await this.#page({ queue: this.name, order: 'claim', limit })).jobs;
   }
 
+  /** Lists the failure groups of its jobs; with `past`, also groups without a failed job left. */
   async failures(question: { past?: boolean } = {}): Promise<readonly FailureGroup[]> {
     return this.#connection.store.jobs.insight({ kind: 'failures', ...question, queue: this.name });
   }
 
-  /** By UTC day, the oldest first; also by tag or worker. */
+  /** Returns statistics by UTC day, the oldest first; by tag or worker as well. */
   async statistics(question: Omit<StatisticsQuestion, 'queue'> = {}): Promise<readonly DayStatistics[]> {
     return this.#connection.store.jobs.insight({ kind: 'statistics', ...question, queue: this.name });
   }
 
-  /** How many ended over time: in each minute of two hours, or each hour of sixty days; only those in which some did. */
+  /** Returns how many jobs ended in each minute of two hours or each hour of sixty days; without the empty ones. */
   async throughput(question: Omit<SeriesQuestion, 'queue'>): Promise<readonly SeriesPoint[]> {
     return this.#connection.store.jobs.insight({ kind: 'series', ...question, queue: this.name });
   }
 
-  /** Cancels every job of this queue, also the running ones, whose data equal these; answers one for each. */
+  /** Cancels every waiting, running or draft job of this queue with equal data. Returns one result for each. */
   async cancelEqual(data: Data): Promise<readonly CancelResult[]> {
     const wanted: unknown = JSON.parse(toJsonText('data', data));
     const answers: CancelResult[] = [];
@@ -143,6 +149,7 @@ export class Queue<Data = unknown, Result = unknown> {
     return answers;
   }
 
+  /** Returns its settings in effect. */
   async settings(): Promise<QueueSettings> {
     return this.#connection.settings.read(this.name);
   }
@@ -152,26 +159,27 @@ export class Queue<Data = unknown, Result = unknown> {
     return this.#connection.settings.change(this.name, settings);
   }
 
-  /** Each of its settings: what it means, what is gone by, and whether the queue, all of them or nobody set it. */
+  /** Explains each setting: its meaning, its value in effect, and where that value was set. */
   async explain(): Promise<readonly ExplainedSetting[]> {
     return this.#connection.settings.explain(this.name);
   }
 
-  /** Takes back what this queue set itself: it inherits that setting again. */
+  /** Removes a setting of this queue, so that it is inherited again. */
   async unset(name: SettingName): Promise<QueueSettings> {
     return this.#connection.settings.unset(this.name, name);
   }
 
-  /** Accepts jobs and starts none. */
+  /** Pauses the queue: it accepts jobs and starts none. */
   async pause(note: string | null = null): Promise<void> {
     await this.configure({ state: 'paused', note });
   }
 
+  /** Starts jobs again after `pause` or `down`. */
   async resume(): Promise<void> {
     await this.configure({ state: 'up', note: null });
   }
 
-  /** Refuses new jobs too. */
+  /** Takes the queue down: it starts no jobs and refuses new ones. */
   async down(note: string | null = null): Promise<void> {
     await this.configure({ state: 'down', note });
   }

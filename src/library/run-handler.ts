@@ -1,17 +1,16 @@
-/** One handler's run: data parsed and checked, the handler called, what it returned put into the worker's terms. */
-
+/** Runs a handler: parses and checks the data, calls the handler, and converts what it returns to an attempt outcome. */
 import { toJsonText } from '../core/input/json.ts';
 import { groupOfMessage } from '../core/job/failure.ts';
 import type { RunningJob } from '../core/job/job.ts';
 import type { Store } from '../core/ports/store.ts';
 import { parentsOf } from '../files/attachments/parents.ts';
 import type { AttemptContext, RunOutcome } from '../worker/attempt/run-outcome.ts';
-import type { Handler, Voice } from './active-job.ts';
+import type { Handler, HandlerPort } from './active-job.ts';
 import { activeJob } from './active-job.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { attemptLogPath, openAttemptLog } from './attempt-log.ts';
-import type { Said } from './outcome.ts';
-import { saidBy } from './outcome.ts';
+import type { HandlerOutcome } from './outcome.ts';
+import { outcomeIn } from './outcome.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { validate } from './standard-schema.ts';
 
@@ -32,7 +31,7 @@ export async function runHandler<Data, Result>(
   try {
     const parsed = JSON.parse(job.data) as Data;
     const data = run.schema === null ? parsed : await validate(`data of job ${job.id}`, run.schema, parsed);
-    const voice: Voice = {
+    const port: HandlerPort = {
       signal: () => context.signal,
       parents: () => parentsOf(run.store, job),
       progress: (percent, text) => context.progress(percent, text),
@@ -43,37 +42,41 @@ export async function runHandler<Data, Result>(
         run.onLog(job, line);
       },
     };
-    return toRunOutcome(await run.handler(activeJob(job, data, voice)));
+    return toRunOutcome(await run.handler(activeJob(job, data, port)));
   } finally {
     await log.close();
   }
 }
 
 function toRunOutcome(value: unknown): RunOutcome {
-  const said = saidBy(value);
-  if (said !== null) return fromSaid(said);
+  const outcome = outcomeIn(value);
+  if (outcome !== null) return toAttemptOutcome(outcome);
   return { kind: 'complete', result: toJsonText('result', value) };
 }
 
-function fromSaid(said: Said): RunOutcome {
-  switch (said.kind) {
+function toAttemptOutcome(outcome: HandlerOutcome): RunOutcome {
+  switch (outcome.kind) {
     case 'complete':
-      return { kind: 'complete', ...(said.next !== null && { next: said.next }) };
+      return { kind: 'complete', ...(outcome.next !== null && { next: outcome.next }) };
     case 'fail': {
-      const failure = { group: said.group ?? groupOfMessage(said.message), message: said.message, detail: null };
-      return { kind: 'fail', failure, final: said.isFinal };
+      const failure = {
+        group: outcome.group ?? groupOfMessage(outcome.message),
+        message: outcome.message,
+        detail: null,
+      };
+      return { kind: 'fail', failure, final: outcome.isFinal };
     }
     case 'retry': {
-      const failure = { group: 'retry', message: said.reason, detail: null };
-      return { kind: 'retry', failure, delayMs: said.delayMs };
+      const failure = { group: 'retry', message: outcome.reason, detail: null };
+      return { kind: 'retry', failure, delayMs: outcome.delayMs };
     }
     case 'release':
     case 'forward':
-      return said;
+      return outcome;
   }
 }
 
-/** No file for a job that says nothing. */
+/** Creates the file with the first line: a job that logs nothing has none. */
 function lazyLog(home: string | null, job: RunningJob): AttemptLog {
   if (home === null) return { write: () => undefined, close: async () => undefined };
   let log: AttemptLog | null = null;

@@ -1,4 +1,4 @@
-/** One runner of schedules for all that works under a connection: begun with the first, ended with the last. */
+/** The schedule runner of a connection: it starts with the first worker and stops with the last. */
 import type { Store } from '../core/ports/store.ts';
 import type { ScheduleRunner } from '../schedules/schedule-runner.ts';
 import { startScheduleRunner } from '../schedules/schedule-runner.ts';
@@ -14,7 +14,7 @@ export class SharedScheduleRunner {
     this.#store = store;
   }
 
-  /** Answers how to leave again. */
+  /** Adds a worker. Returns a function that removes it. */
   join(onTrouble: OnTrouble): () => Promise<void> {
     this.#listeners.add(onTrouble);
     this.#runner ??= startScheduleRunner({

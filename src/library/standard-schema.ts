@@ -1,11 +1,12 @@
 /**
- * Any validator that follows the Standard Schema convention (zod, valibot, arktype …), as far as it is used here.
- * Only the shape is known; no validator is depended on.
+ * The part of the Standard Schema convention (zod, valibot, arktype …) that Longhaul uses. It depends on no validator.
  */
 import type { Problem } from '../core/ports/errors.ts';
 import { badInput } from '../core/ports/errors.ts';
 
+/** A validator that follows the Standard Schema convention, such as one of zod, valibot or arktype. */
 export interface StandardSchema<Output = unknown> {
+  /** The interface of the convention. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
@@ -23,7 +24,7 @@ interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The value as the schema answers it. Throws `bad-input` with the schema's own words and places. */
+/** Returns the value that the schema returns. Throws `bad-input` with the messages and paths of the schema. */
 export async function validate<Output>(what: string, schema: StandardSchema<Output>, value: unknown): Promise<Output> {
   const answer = await schema['~standard'].validate(value);
   if (answer.issues === undefined) return answer.value;
@@ -32,6 +33,6 @@ export async function validate<Output>(what: string, schema: StandardSchema<Outp
 
 function toProblem({ message, path = [] }: Issue): Problem {
   const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
-  const place = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return { path: place.replace(/^\./, ''), message };
+  const joined = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return { path: joined.replace(/^\./, ''), message };
 }

@@ -1,4 +1,4 @@
-/** Which store an address means, and opening it. Heavy stores are loaded only when somebody asks for them. */
+/** Opens the store of an address. The code of a store is loaded only when an address needs it. */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ClockSource } from '../core/lifecycle/clock.ts';
@@ -13,18 +13,19 @@ export interface StoreOptions {
   readonly namespace?: string;
   /** SQLite: `full` (default) or `relaxed`. Redis: `local` (default) or `replicated:n`. */
   readonly durability?: string;
+  /** The clock that sets the time of calls. Default: the store's. */
   readonly clock?: ClockSource;
-  /** False: an address that holds no store is refused (`store-incompatible`) and nothing is created. Default: true. */
+  /** False: an address without a store is refused (`store-incompatible`), and nothing is created. Default: true. */
   readonly create?: boolean;
-  /** Redis with TLS: paths of PEM files, and the name that the certificate must have. */
+  /** Redis with TLS: paths of PEM files, and the name that the server's certificate must have. */
   readonly tls?: RedisTls;
-  /** A node's API: the token by which it knows you. Its socket needs none. */
+  /** A node's API: the token of the caller. The node's socket needs none. */
   readonly token?: string;
 }
 
 export interface OpenedStore {
   readonly store: Store;
-  /** The folder that belongs to this store on this machine, where there is one. */
+  /** The data directory; null for a store without one. */
   readonly home: string | null;
 }
 
@@ -36,8 +37,11 @@ export async function openStoreAt(address: string, options: StoreOptions): Promi
     }
     case 'redis': {
       const { openRedisStore } = await import('../stores/redis/index.ts');
-      const { token: _token, ...ofRedis } = options;
-      return { store: await openRedisStore({ url: address.replace(/^valkey/i, 'redis'), ...ofRedis }), home: null };
+      const { token: _token, ...redisOptions } = options;
+      return {
+        store: await openRedisStore({ url: address.replace(/^valkey/i, 'redis'), ...redisOptions }),
+        home: null,
+      };
     }
     case 'http':
     case 'https':
@@ -54,13 +58,13 @@ export async function openStoreAt(address: string, options: StoreOptions): Promi
       throw badInput('store address', [
         {
           path: '',
-          message: `${address} is none of: a folder, sqlite:folder, redis://host:port, redis+sentinel://host:port/name, redis+cluster://host:port, http://host:port, unix:/path/node.sock, memory:`,
+          message: `${address} is none of: a directory, sqlite:directory, redis://host:port, redis+sentinel://host:port/name, redis+cluster://host:port, http://host:port, unix:/path/node.sock, memory:`,
         },
       ]);
   }
 }
 
-/** Whether an address is of Redis or Valkey, in whichever layout. */
+/** Whether an address is one of Redis or Valkey, in any layout. */
 export const isRedisAddress = (address: string): boolean => /^(redis|valkey)s?(\+(sentinel|cluster))?:/i.test(address);
 
 function schemeOf(address: string): string {
@@ -69,19 +73,19 @@ function schemeOf(address: string): string {
 
 const SQLITE_SCHEMES: ReadonlySet<string> = new Set(['', 'sqlite', 'file']);
 
-/** The database file that an address means; null for a store without one. */
+/** Returns the database file of an address; null for a store without one. */
 export function databaseAt(address: string): string | null {
-  return SQLITE_SCHEMES.has(schemeOf(address)) ? join(folderAt(address), 'store.db') : null;
+  return SQLITE_SCHEMES.has(schemeOf(address)) ? join(directoryAt(address), 'store.db') : null;
 }
 
-function folderAt(address: string): string {
-  const folder = address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, '');
-  if (folder === '') throw badInput('store address', [{ path: '', message: 'names no folder' }]);
-  return resolve(folder.replace(/^~(?=\/|$)/, homedir()));
+function directoryAt(address: string): string {
+  const directory = address.replace(/^(sqlite|file):(\/\/(?=\/))?/i, '');
+  if (directory === '') throw badInput('store address', [{ path: '', message: 'names no directory' }]);
+  return resolve(directory.replace(/^~(?=\/|$)/, homedir()));
 }
 
 async function openSqliteAt(address: string, options: StoreOptions): Promise<OpenedStore> {
-  const home = folderAt(address);
+  const home = directoryAt(address);
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts');
   const { clock, durability, create = true } = options;
   const path = join(home, 'store.db');

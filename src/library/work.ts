@@ -1,4 +1,4 @@
-/** Working queues in this process: a worker whose runner is the user's handler. */
+/** Starts workers in this process, whose runner is the user's handler. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { checked, duration, integer, object, oneOf, text } from '../core/input/check.ts';
@@ -18,42 +18,47 @@ import type { Connection } from './connection.ts';
 import { runHandler } from './run-handler.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
+/** Options of `work`. */
 export interface WorkOptions {
-  /** How many jobs at once. Default 1. */
+  /** How many jobs run at once. Default 1. */
   concurrency?: number;
-  /** Default: the queue's own. */
+  /** The length of a lease. Default: the queue's. */
   lease?: Duration;
-  /** How long running jobs may go on after `stop()`. Default 30 s. */
+  /** How long running jobs may continue after `stop()`. Default 30 s. */
   drain?: Duration;
-  /** Kill this process when its event loop is blocked for so long. Default: never. */
+  /** Kills this process when its event loop is blocked for this long. Default: never. */
   maxBlock?: Duration;
-  /** When the store is away: stop before the lease ends (default on Redis) or go on (default on SQLite). */
+  /** While the store is unavailable: stop before the lease ends (default on Redis) or continue (default on SQLite). */
   onUnreachable?: 'stop' | 'continue';
-  /** A file name to begin with, for settlements that cannot be delivered. Default: in the home folder, if there is one. */
+  /** The prefix of the files for settlements that cannot be delivered. Default: in the data directory, if there is one. */
   journal?: string;
-  /** Resources it has for jobs that need some: `{ cpu: 4, gpu: 1 }`. Default: none, and no job that needs any. */
+  /** Its capacity for jobs that need resources: `{ cpu: 4, gpu: 1 }`. Default: none, so it claims no job that needs any. */
   offers?: ResourcesInput;
+  /** Receives the events of the worker, and the log lines of its handlers. */
   onEvent?: (event: WorkEvent) => void;
 }
 
 export type WorkEvent = WorkerEvent | { readonly type: 'log'; readonly job: RunningJob; readonly line: string };
 
+/** A worker of this process, as `work` returns it. */
 export interface Work extends AsyncDisposable {
-  /** The worker's id, as `workers()` shows it. */
+  /** The id of the worker, as in `workers()`. */
   readonly id: string;
   /**
-   * Resolved once it claims jobs, or was stopped before. While the store is unavailable or does not accept the password,
-   * it waits (events `store-away`, `store-back`); it rejects when waiting cannot help: bad input, an incompatible store.
+   * Resolves when the worker claims jobs, or was stopped before. While the store is unavailable or does not accept the
+   * password, it waits (events `store-away`, `store-back`). It rejects when waiting cannot help: bad input, an
+   * incompatible store.
    */
   readonly ready: Promise<void>;
-  /** What it runs now. */
+  /** Lists the running attempts. */
   running(): readonly RunningAttempt[];
-  /** Stops claiming, and nothing else. */
+  /** Stops claiming. Running jobs continue. */
   pause(): void;
+  /** Claims again after `pause`. */
   resume(): void;
-  /** Looks for work now: for tests that move the clock by hand. */
+  /** Claims now: for tests that move the clock of the store. */
   wake(): void;
-  /** Resolved when nothing of it is left. Running jobs get the drain; `force` gives them back at once. */
+  /** Resolves when the worker has stopped. Running jobs get the drain; `force` releases them at once. */
   stop(options?: StopOptions): Promise<void>;
 }
 

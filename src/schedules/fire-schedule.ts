@@ -1,10 +1,10 @@
 /**
- * One turn of one schedule: asks core what is to be done, and does it in an order in which a crash loses nothing.
+ * One turn of one schedule: the core plans it, and this file executes the plan in an order in which a crash loses nothing.
  *
- *     mark moved, jobs owed ──put if version──▶ cancels ──▶ adds ──▶ no longer owed
+ *     put the record with pending runs, if its version is unchanged ──▶ cancel ──▶ add ──▶ remove the pending runs
  *
- * Of several nodes one wins the put, and the others have nothing to add. A node that dies after it leaves what it owed in
- * the record; whoever looks next adds it, under the same ids.
+ * Of several nodes one wins the put, and the others have nothing to add. A node that dies after the put leaves the
+ * pending runs in the record; the next process adds them under the same ids.
  */
 import { isEnded } from '../core/job/job.ts';
 import type { AddResult } from '../core/ports/job-store.ts';
@@ -17,32 +17,32 @@ import { isAtRest, mustLookAtJobs, nextRunAt, planTurn } from '../core/schedules
 import type { KeptSchedule } from '../core/schedules/schedule-record.ts';
 import { putSchedule, rewriteSchedule } from './schedule-records.ts';
 
-/** Whoever moved the mark adds the jobs at once; after so long without, it is gone. */
-const OWED_MS = 5_000;
-/** How often a slot that waits for a job to end looks whether it has. */
-const QUEUED_LOOK_MS = 1_000;
+/** The winner of the put adds its jobs at once. After this time without, it is assumed dead. */
+const PENDING_MS = 5_000;
+/** How often a queued run checks whether the job before it has ended. */
+const QUEUED_CHECK_MS = 1_000;
 
-/** When this schedule wants to be looked at again; null: not before somebody changes it. */
+/** Fires what is due. Returns when the next turn is; null: not before the schedule changes. */
 export async function fireSchedule(store: Store, kept: KeptSchedule, now: number): Promise<number | null> {
   const { schedule, updatedAt } = kept;
   if (isAtRest(schedule, now)) return nextRunAt(schedule);
   if (schedule.pending.length > 0) {
-    if (updatedAt > now - OWED_MS) return updatedAt + OWED_MS;
-    return isOwedStill(await addPending(store, schedule)) ? now + OWED_MS : now;
+    if (updatedAt > now - PENDING_MS) return updatedAt + PENDING_MS;
+    return isStillPending(await addPending(store, schedule)) ? now + PENDING_MS : now;
   }
   const live = mustLookAtJobs(schedule, now) ? await liveJobs(store, schedule) : null;
   const turn = planTurn(schedule, now, live);
   if (turn.schedule !== schedule && !(await putSchedule(store.records, turn.schedule, kept.version))) return now;
   if (turn.cancels.length > 0) await store.jobs.cancel(turn.cancels.map((id) => ({ id })));
-  if (turn.adds.length > 0 && isOwedStill(await addPending(store, turn.schedule))) return now + OWED_MS;
+  if (turn.adds.length > 0 && isStillPending(await addPending(store, turn.schedule))) return now + PENDING_MS;
   if (turn.more) return now;
-  return lookAgainAt(turn.schedule, now);
+  return nextTurnAt(turn.schedule, now);
 }
 
-function lookAgainAt(schedule: Schedule, now: number): number | null {
+function nextTurnAt(schedule: Schedule, now: number): number | null {
   const next = nextRunAt(schedule);
   if (schedule.queued.length === 0 || schedule.pausedAt !== null) return next;
-  return Math.min(next ?? Number.POSITIVE_INFINITY, now + QUEUED_LOOK_MS);
+  return Math.min(next ?? Number.POSITIVE_INFINITY, now + QUEUED_CHECK_MS);
 }
 
 async function liveJobs(store: Store, { open }: Schedule): Promise<readonly LiveJob[]> {
@@ -54,20 +54,20 @@ async function liveJobs(store: Store, { open }: Schedule): Promise<readonly Live
   );
 }
 
-/** Adds what the schedule owes, and writes that it is owed no longer. Can be repeated: the same id twice is one job. */
+/** Adds the pending runs, and removes them from the record. Can be repeated: the same id twice is one job. */
 export async function addPending(store: Store, schedule: Schedule): Promise<ReadonlyMap<string, AddResult>> {
   const { pending } = schedule;
   const answers = await store.jobs.add(pending.map((run) => jobOfRun(schedule, run)));
-  const byId = new Map(pending.map(({ id }, place) => [id, answers[place] as AddResult]));
-  if (isOwedStill(byId)) return byId;
+  const byId = new Map(pending.map(({ id }, index) => [id, answers[index] as AddResult]));
+  if (isStillPending(byId)) return byId;
   const outcomes = new Map([...byId].map(([id, answer]) => [id, outcomeOf(answer)]));
-  // One that was deleted meanwhile owes nothing, and says so.
+  // Refused, without effect, for a schedule that was deleted meanwhile.
   await rewriteSchedule(store.records, schedule.name, (present) => settledRuns(present, outcomes));
   return byId;
 }
 
-/** A store that moves house takes no jobs: what is owed moves with the schedule, and is added there. */
-function isOwedStill(answers: ReadonlyMap<string, AddResult>): boolean {
+/** During a store migration the store takes no jobs: the pending runs move with the schedule, and are added there. */
+function isStillPending(answers: ReadonlyMap<string, AddResult>): boolean {
   return [...answers.values()].some((answer) => !answer.ok && answer.refusal.code === 'store-moving');
 }
 

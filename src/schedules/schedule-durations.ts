@@ -1,5 +1,4 @@
-/** How long the jobs of a schedule take: the mean of its last days, from the statistics of the tag that names it. */
-
+/** The expected run time of a schedule's jobs: the mean of its last days, from the statistics of the schedule's tag. */
 import type { Store } from '../core/ports/store.ts';
 import type { Schedule } from '../core/schedules/schedule.ts';
 import { scheduleTag } from '../core/schedules/schedule.ts';
@@ -7,7 +6,7 @@ import { dayOf, dayText } from '../core/statistics/statistics.ts';
 
 const DAYS = 7;
 
-/** By name; one whose jobs never came to an end has none. */
+/** Returns the run times by name. A schedule without a completed job has none. */
 export async function expectedDurations(
   store: Store,
   schedules: readonly Schedule[],

@@ -1,6 +1,7 @@
 /**
- * Schedules as records. Invariant: a write names the version it saw, so that a change by a person and a slot that fires
- * at the same time lose neither.
+ * Schedules as records.
+ *
+ * Invariant: a write names the version that it read, so neither a change by an operator nor a run at the same time is lost.
  */
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { Records } from '../core/ports/records.ts';
@@ -12,11 +13,11 @@ import type { KeptSchedule } from '../core/schedules/schedule-record.ts';
 import { readSchedule } from '../core/schedules/schedule-record.ts';
 
 const PAGE = 500;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 export type Written = { readonly ok: true; readonly schedule: Schedule } | Refused;
 
-/** By name. A record that is no schedule is left out, and told of where somebody listens. */
+/** Lists the schedules by name. A record that is no schedule is left out and passed to `onUnreadable`. */
 export async function listSchedules(
   records: Records,
   onUnreadable?: (name: string) => void,
@@ -39,13 +40,13 @@ export async function findSchedule(records: Records, name: string): Promise<Kept
   return record === null ? null : readSchedule(record);
 }
 
-/** Reads, changes and writes until nobody came in between. The same object means that nothing is to be written. */
+/** Reads, changes and writes a schedule, again after a conflict. `change` returns the same object to write nothing. */
 export async function rewriteSchedule(
   records: Records,
   name: string,
   change: (schedule: Schedule) => Schedule,
 ): Promise<Written> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const kept = await findSchedule(records, name);
     if (kept === null) return refuse('not-found', `schedule ${name}`);
     const schedule = change(kept.schedule);
@@ -55,12 +56,15 @@ export async function rewriteSchedule(
   throw tooMany(name);
 }
 
-/** False when somebody else changed it meanwhile. */
+/** Returns false when the schedule was changed meanwhile. */
 export async function putSchedule(records: Records, schedule: Schedule, ifVersion: number): Promise<boolean> {
   const value = JSON.stringify(schedule);
   return (await records.put({ kind: SCHEDULE_RECORD, key: schedule.name, value, ifVersion })).ok;
 }
 
 export function tooMany(name: string): LonghaulError {
-  return new LonghaulError('store-unavailable', `schedule ${name} is being changed by too many at once`);
+  return new LonghaulError(
+    'store-unavailable',
+    `schedule ${name} is being changed by too many callers at once: try again`,
+  );
 }

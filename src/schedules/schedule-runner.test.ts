@@ -3,7 +3,7 @@ import { LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
 import { SCHEDULE_RECORD } from '../core/schedules/schedule.ts';
 import { openMemoryStore } from '../stores/memory/open-memory-store.ts';
-import { setSchedule } from './schedule-book.ts';
+import { setSchedule } from './manage-schedules.ts';
 import { findSchedule } from './schedule-records.ts';
 import { startScheduleRunner } from './schedule-runner.ts';
 import { StoreTime } from './store-time.ts';
@@ -12,7 +12,7 @@ const START = Date.parse('2026-03-01T00:00:30Z');
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** A store whose clock a test moves, and a machine whose clock may say something else. */
+/** A store whose clock a test moves, and a machine whose clock may differ. */
 function aWorld() {
   const world = { storeNow: START, machineNow: START, monotonic: 0 };
   const store = openMemoryStore({ now: () => world.storeNow });
@@ -25,7 +25,7 @@ function aWorld() {
   return { world, store, clocks, pass };
 }
 
-/** The same store, with something done before each write. */
+/** The same store, with `work` called before each write of a record. */
 function beforePuts(store: Store, work: () => Promise<void>): Store {
   const { records } = store;
   return {
@@ -44,7 +44,7 @@ function beforePuts(store: Store, work: () => Promise<void>): Store {
 }
 
 describe('the time of the store', () => {
-  it('is told by a machine whose clock is wrong', async () => {
+  it('is known to a machine whose clock is wrong', async () => {
     const { world, store, clocks, pass } = aWorld();
     world.machineNow -= DAY_MS;
     const time = new StoreTime(store.records, clocks);
@@ -53,7 +53,7 @@ describe('the time of the store', () => {
     expect(await time.now()).toBe(START + 30_000);
   });
 
-  it('is measured anew when the clock of the machine was set, or the machine slept', async () => {
+  it('is measured again when the clock of the machine was set, or the machine slept', async () => {
     const { world, store, clocks, pass } = aWorld();
     const time = new StoreTime(store.records, clocks);
     await time.now();
@@ -61,7 +61,7 @@ describe('the time of the store', () => {
     expect(await time.now()).toBe(START);
     world.machineNow -= 700 * DAY_MS;
     expect(await time.now()).toBe(START);
-    // Asleep: both clocks of the world go on, the monotonic one stands still.
+    // Asleep: both wall clocks continue, the monotonic one stands still.
     pass(8 * 3_600_000);
     world.monotonic -= 8 * 3_600_000;
     expect(await time.now()).toBe(START + 8 * 3_600_000);
@@ -80,7 +80,7 @@ describe('the time of the store', () => {
   });
 });
 
-describe('a runner', () => {
+describe('a schedule runner', () => {
   function aRunner(store: Store, clocks: ReturnType<typeof aWorld>['clocks']) {
     const troubles: string[] = [];
     const runner = startScheduleRunner({ store, clocks, onTrouble: (what) => void troubles.push(what) });
@@ -89,7 +89,7 @@ describe('a runner', () => {
   }
   const ids = async (store: Store) => (await store.jobs.list({ order: 'newest', limit: 100 })).jobs.map(({ id }) => id);
 
-  it('fires by the clock of the store, whatever the machine says', async () => {
+  it('fires by the clock of the store, whatever the clock of the machine', async () => {
     const { world, store, clocks, pass } = aWorld();
     await setSchedule(store, 's', { cron: '* * * * *', queue: 'q' });
     world.machineNow += 30 * DAY_MS;
@@ -100,7 +100,7 @@ describe('a runner', () => {
     await expect.poll(() => ids(store)).toEqual(['s@2026-03-01T00:01:00Z']);
   });
 
-  it('keeps what it owes while the store moves house, for whoever looks after it there', async () => {
+  it('keeps pending runs during a store migration, for the runner of the new store', async () => {
     const { store, clocks, pass } = aWorld();
     await setSchedule(store, 's', { cron: '* * * * *', queue: 'q' });
     const standing = {
@@ -125,7 +125,7 @@ describe('a runner', () => {
     expect((await findSchedule(store.records, 's'))?.schedule.pending).toEqual([]);
   });
 
-  it('fires the others when a record is no schedule, and says so once', async () => {
+  it('fires the others when a record is no schedule, and reports it once', async () => {
     const { store, clocks, pass } = aWorld();
     await setSchedule(store, 's', { cron: '* * * * *', queue: 'q', overlap: 'allow' });
     await store.records.put({ kind: SCHEDULE_RECORD, key: 'bad', value: '{"name":"bad"}' });
@@ -139,7 +139,7 @@ describe('a runner', () => {
     expect(troubles).toEqual(['bad', 'worse'].map((name) => `the record of schedule ${name} cannot be read`));
   });
 
-  it('leaves it to others where it may not, and comes back where the store was only away', async () => {
+  it('leaves schedules to others without the right, and continues after an outage of the store', async () => {
     const { store, clocks, pass } = aWorld();
     await setSchedule(store, 's', { cron: '* * * * *', queue: 'q' });
     let [trouble, puts]: [LonghaulError | null, number] = [new LonghaulError('store-unavailable', 'away'), 0];
@@ -148,7 +148,7 @@ describe('a runner', () => {
       if (trouble !== null) throw trouble;
     });
     const first = aRunner(troubled, clocks);
-    await expect.poll(() => first.troubles).toEqual(['schedules could not be looked at']);
+    await expect.poll(() => first.troubles).toEqual(['schedules could not be checked']);
     trouble = null;
     pass(MINUTE_MS);
     first.runner.wake();
@@ -156,7 +156,7 @@ describe('a runner', () => {
     await first.runner.stop();
     trouble = new LonghaulError('refused', 'needs the role operate');
     const second = aRunner(troubled, clocks);
-    await expect.poll(() => second.troubles).toEqual(['schedules could not be looked at']);
+    await expect.poll(() => second.troubles).toEqual(['schedules could not be checked']);
     const asked = puts;
     second.runner.wake();
     await second.runner.stop();

@@ -1,7 +1,7 @@
 /**
- * Keeps the schedules of a store going, in a node or in any process that works: sleeps until the next slot, and never
- * longer than some seconds, so that a clock that was set, a machine that slept and a schedule that another process made are all
- * noticed. Any number of them may run; a slot fires once (fire-schedule.ts).
+ * Fires the schedules of a store, in a node or in any working process. It sleeps until the next run time, but only for
+ * seconds: so it notices a clock that was set, a machine that slept, and a schedule that another process created. Any
+ * number of runners may run; each run time fires once (fire-schedule.ts).
  */
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
@@ -12,16 +12,16 @@ import { listSchedules } from './schedule-records.ts';
 import type { Clocks } from './store-time.ts';
 import { OWN_CLOCKS, StoreTime } from './store-time.ts';
 
-const LOOK_EVERY_MS = 5_000;
-/** Somebody else was faster, or more is due: not at once, so that two never keep each other busy. */
-const LEAST_PAUSE_MS = 20;
-const AT_ONCE = 32;
+const CHECK_EVERY_MS = 5_000;
+/** The pause when another runner was faster or more is due, so that two runners never keep each other busy. */
+const MIN_PAUSE_MS = 20;
+const MAX_PARALLEL = 32;
 const RETRY = { firstMs: 500, maxMs: 10_000, random: Math.random };
 
 export interface ScheduleRunner {
-  /** Looks now, and measures the time anew. */
+  /** Checks the schedules now, and measures the store's time again. */
   wake(): void;
-  /** Resolved when nothing of it is under way. */
+  /** Resolves when no call is in flight. */
   stop(): Promise<void>;
 }
 
@@ -72,9 +72,9 @@ class Runner {
     while (!this.#isEnded) {
       this.#isWoken = false;
       const pause = await this.#round().catch((error: unknown) => {
-        this.#options.onTrouble('schedules could not be looked at', error);
+        this.#options.onTrouble('schedules could not be checked', error);
         this.#time.forget();
-        // The role of this connection does not allow it: another process must do it.
+        // The role of this connection does not allow it: another process must fire the schedules.
         if (error instanceof LonghaulError && error.code === 'refused') this.#isEnded = true;
         return this.#delay.next();
       });
@@ -82,22 +82,22 @@ class Runner {
     }
   }
 
-  /** How long nothing is to be done. */
+  /** Fires what is due. Returns the pause until the next round. */
   async #round(): Promise<number> {
     const { store } = this.#options;
-    const schedules = await listSchedules(store.records, (name) => this.#tellUnreadable(name));
-    if (schedules.length === 0) return LOOK_EVERY_MS;
+    const schedules = await listSchedules(store.records, (name) => this.#reportUnreadable(name));
+    if (schedules.length === 0) return CHECK_EVERY_MS;
     const now = await this.#time.now();
-    let next = now + LOOK_EVERY_MS;
-    for (let from = 0; from < schedules.length && !this.#isEnded; from += AT_ONCE) {
-      const looks = await Promise.all(schedules.slice(from, from + AT_ONCE).map((kept) => this.#fire(kept, now)));
-      next = Math.min(next, ...looks.map((at) => at ?? next));
+    let next = now + CHECK_EVERY_MS;
+    for (let from = 0; from < schedules.length && !this.#isEnded; from += MAX_PARALLEL) {
+      const turns = await Promise.all(schedules.slice(from, from + MAX_PARALLEL).map((kept) => this.#fire(kept, now)));
+      next = Math.min(next, ...turns.map((at) => at ?? next));
     }
     this.#delay.reset();
-    return Math.max(LEAST_PAUSE_MS, next - (await this.#time.now()));
+    return Math.max(MIN_PAUSE_MS, next - (await this.#time.now()));
   }
 
-  /** What one schedule cannot do keeps no other from firing. */
+  /** An error of one schedule does not keep others from firing. */
   async #fire(kept: KeptSchedule, now: number): Promise<number | null> {
     try {
       return await fireSchedule(this.#options.store, kept, now);
@@ -107,7 +107,7 @@ class Runner {
     }
   }
 
-  #tellUnreadable(name: string): void {
+  #reportUnreadable(name: string): void {
     if (this.#unreadable.has(name)) return;
     this.#unreadable.add(name);
     this.#options.onTrouble(`the record of schedule ${name} cannot be read`, null);

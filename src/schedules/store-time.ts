@@ -1,17 +1,17 @@
 /**
- * What time it is for the store, whatever the clock of this machine says: schedules fire by it, as leases do.
+ * The time of the store, whatever the clock of this machine shows: schedules use it, as leases do.
  *
- * Measured by writing a record and reading when the store says it was written; in between, by this machine's clock from
- * there. Measured anew every minute, and at once when the clock of this machine was set or the machine slept.
+ * It is measured by writing a record and reading its time of writing. Between measurements this machine's clock continues
+ * from there. It is measured every minute, and again when this machine's clock was set or the machine slept.
  */
 import type { Records } from '../core/ports/records.ts';
-import { monotonicMs } from '../worker/outcome/monotonic.ts';
+import { monotonicMs } from '../worker/outcome/deadline.ts';
 
 export const CLOCK_RECORD = 'clock';
 const KEY = 'schedules';
 const MEASURED_FOR_MS = 60_000;
-/** A clock that runs so much faster or slower than the monotonic one was set. */
-const MOST_DRIFT_MS = 500;
+/** A clock that deviates this much from the monotonic one was set. */
+const MAX_DRIFT_MS = 500;
 
 export interface Clocks {
   /** This machine's clock. */
@@ -21,7 +21,7 @@ export interface Clocks {
 
 export const OWN_CLOCKS: Clocks = { now: () => Date.now(), monotonic: monotonicMs };
 
-/** How far the store's clock is ahead of this machine's: of all that the measurement allows, the least. */
+/** Returns how far the store's clock is ahead of this machine's: the least that the measurement allows. */
 export async function clockAhead(records: Records, clocks: Clocks): Promise<number> {
   const sentAt = clocks.now();
   await records.put({ kind: CLOCK_RECORD, key: KEY, value: '{}' });
@@ -39,7 +39,7 @@ export async function readStoreTime(records: Records, clocks: Clocks = OWN_CLOCK
 export class StoreTime {
   readonly #records: Records;
   readonly #clocks: Clocks;
-  #forgotten = 0;
+  #generation = 0;
   #measured: { readonly ahead: number; readonly now: number; readonly monotonic: number } | null = null;
 
   constructor(records: Records, clocks: Clocks) {
@@ -48,26 +48,26 @@ export class StoreTime {
   }
 
   async now(): Promise<number> {
-    // Also when somebody says meanwhile that the time is another one: what was measured before counts no more.
+    // A call of `forget` during the measurement makes it invalid.
     while (!this.#isFresh()) {
-      const forgotten = this.#forgotten;
+      const generation = this.#generation;
       const ahead = await clockAhead(this.#records, this.#clocks);
       const [now, monotonic] = [this.#clocks.now(), this.#clocks.monotonic()];
-      if (forgotten === this.#forgotten) this.#measured = { ahead, now, monotonic };
+      if (generation === this.#generation) this.#measured = { ahead, now, monotonic };
     }
     return this.#clocks.now() + (this.#measured?.ahead ?? 0);
   }
 
-  /** The next look measures anew. */
+  /** Makes the next `now` measure again. */
   forget(): void {
     this.#measured = null;
-    this.#forgotten += 1;
+    this.#generation += 1;
   }
 
   #isFresh(): boolean {
     if (this.#measured === null) return false;
     const passed = this.#clocks.monotonic() - this.#measured.monotonic;
     const drift = this.#clocks.now() - this.#measured.now - passed;
-    return passed < MEASURED_FOR_MS && Math.abs(drift) < MOST_DRIFT_MS;
+    return passed < MEASURED_FOR_MS && Math.abs(drift) < MAX_DRIFT_MS;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The testing kit, `longhaul/testing`: a connection over the memory store with a clock that a test moves by hand.
+ * The testing kit, `longhaul/testing`: a connection over a memory store with a clock that the test moves.
  *
  *     const { longhaul, clock } = connectForTests();
  *     await longhaul.queue('mail').add({ to: 'a@b' }, { delay: '3d' });
@@ -15,11 +15,15 @@ import { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock } from './virtual-clock.ts';
 export { waitFor } from './waiting.ts';
 
+/** A connection for tests, and its clock. */
 export interface TestConnection {
+  /** A connection to a memory store that follows `clock`. */
   readonly longhaul: Longhaul;
+  /** The clock of the store. */
   readonly clock: VirtualClock;
 }
 
+/** Opens a connection over a new memory store. `startAt` is the first time of its clock, in epoch milliseconds. */
 export function connectForTests(options: { startAt?: number } = {}): TestConnection {
   const clock = createVirtualClock(options.startAt);
   const { longhaul, wakeAll } = openConnection(openMemoryStore({ now: clock.now }), null);

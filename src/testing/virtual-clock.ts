@@ -1,12 +1,14 @@
-/** A clock that stands still until a test moves it: a job of thirty days takes a moment. */
+/** A clock that only moves when a test moves it: a job of thirty days takes a moment. */
 import { checked, duration } from '../core/input/check.ts';
 import type { Duration } from '../core/input/duration.ts';
 
+/** A clock that only moves when a test moves it. */
 export interface VirtualClock {
+  /** Returns the current time in epoch milliseconds. */
   now(): number;
-  /** Moves time on and tells whoever asked to be told. */
+  /** Moves the clock and calls the listeners. */
   advance(by: Duration): void;
-  /** Called after each move. */
+  /** Adds a listener that is called after each move. */
   onAdvance(listener: () => void): void;
 }
 

@@ -1,9 +1,9 @@
-/** Waiting in tests: for a condition, with a deadline and words for what did not come. */
+/** Waits for a condition in tests, with a deadline that names the condition. */
 
 const DEADLINE_MS = 5_000;
-const STEP_MS = 5;
+const POLL_MS = 5;
 
-/** Resolves with the first answer that is neither null, undefined nor false. */
+/** Polls `ask` and resolves to its first answer that is neither null, undefined nor false. Rejects after the deadline. */
 export async function waitFor<T>(
   what: string,
   ask: () => T | Promise<T>,
@@ -13,7 +13,8 @@ export async function waitFor<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer as NonNullable<Exclude<T, false>>;
-    if (performance.now() > end) throw new Error(`waited ${options.deadlineMs ?? DEADLINE_MS} ms in vain for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    if (performance.now() > end)
+      throw new Error(`timed out after ${options.deadlineMs ?? DEADLINE_MS} ms waiting for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

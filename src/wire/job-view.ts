@@ -4,11 +4,15 @@ import type { Labelled } from '../core/job/label.ts';
 import { labelOf } from '../core/job/label.ts';
 import type { QueueSettings } from '../core/settings/settings.ts';
 
+/** A job as the API shows it: the record with parsed data, its label and the reason for it. */
 export interface JobView<Data = unknown, Result = unknown>
   extends Omit<Job, 'data' | 'result' | 'checkpoint'>,
     Labelled {
+  /** What the producer gave. */
   readonly data: Data;
+  /** What the handler returned; null until the job is done. */
   readonly result: Result | null;
+  /** What the handler last kept for the next attempt. */
   readonly checkpoint: unknown;
 }
 

@@ -11,28 +11,49 @@ export interface RunView extends Run {
   readonly state: JobState | null;
 }
 
+/** A schedule as the API shows it. */
 export interface ScheduleView {
+  /** Its name. */
   readonly name: string;
+  /** The queue of its jobs. */
   readonly queue: string;
   /** The rule in plain English. */
   readonly words: string;
+  /** The cron rule; null for a schedule with an interval. */
   readonly cron: string | null;
+  /** The time zone of the cron rule. */
   readonly zone: string | null;
+  /** The interval; null for a schedule with a cron rule. */
   readonly every: string | null;
+  /** The offset of the interval. */
   readonly offset: string | null;
+  /** When it begins; null for at once. */
   readonly from: number | null;
+  /** When it ends; null for never. */
   readonly until: number | null;
+  /** What happens at a run time while the job before has not ended. */
   readonly overlap: Overlap;
+  /** How late a missed run time is made up. */
   readonly catchUp: string;
+  /** How many missed run times are made up; null for all. */
   readonly backlog: number | null;
+  /** The longest random delay of a job. */
   readonly jitter: string;
+  /** Whether the ids of its jobs end in the run time or in a count. */
   readonly ids: 'slot' | 'count';
+  /** The data of each job. */
   readonly data: unknown;
+  /** The options of each job. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Whether it is paused. */
   readonly isPaused: boolean;
+  /** When it was paused. */
   readonly pausedAt: number | null;
+  /** Why it is paused. */
   readonly note: string | null;
+  /** When it was created. */
   readonly createdAt: number;
+  /** When its definition last changed. */
   readonly changedAt: number;
   /** The next run time; in the past if no process runs the schedules, null if it is paused or has ended. */
   readonly nextAt: number | null;
@@ -42,8 +63,11 @@ export interface ScheduleView {
   readonly recent: readonly RunView[];
   /** Run times that wait for an earlier job to end. */
   readonly queued: number;
+  /** How many jobs it has created. */
   readonly made: number;
+  /** How many run times it skipped because the job before had not ended. */
   readonly skipped: number;
+  /** How many run times passed too long ago to be made up. */
   readonly missed: number;
 }
 

@@ -14,7 +14,7 @@ import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
 import { nextRunAt } from '../../src/core/schedules/schedule-plan.ts';
 import type { KeptSchedule } from '../../src/core/schedules/schedule-record.ts';
 import { fireSchedule } from '../../src/schedules/fire-schedule.ts';
-import { setSchedule } from '../../src/schedules/schedule-book.ts';
+import { setSchedule } from '../../src/schedules/manage-schedules.ts';
 import { listSchedules } from '../../src/schedules/schedule-records.ts';
 import { openMemoryStore } from '../../src/stores/memory/open-memory-store.ts';
 import { openRandom, type SeededRandom } from '../faults/seeded-random.ts';

@@ -10,7 +10,7 @@ import {
   resumeSchedule,
   runScheduleNow,
   setSchedule,
-} from '../../src/schedules/schedule-book.ts';
+} from '../../src/schedules/manage-schedules.ts';
 import { findSchedule, listSchedules } from '../../src/schedules/schedule-records.ts';
 import type { Open } from './contract.ts';
 import { complete, outcomeOf, type Workbench } from './workbench.ts';

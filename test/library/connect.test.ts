@@ -1,4 +1,4 @@
-/** What connect() makes of addresses and options. */
+/** The addresses and options of connect(). */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,24 +7,24 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/library/index.ts';
 
 test.each([
-  ['ftp://host', 'none of: a folder'],
-  ['sqlite:', 'names no folder'],
+  ['ftp://host', 'none of: a directory'],
+  ['sqlite:', 'names no directory'],
 ])('An address that means no store is refused: %s', async (address, words) => {
   await expect(connect(address)).rejects.toMatchObject({ code: 'bad-input', message: expect.stringContaining(words) });
 });
 
-test('An unknown option is refused with a guess at what was meant.', async () => {
+test('An unknown option is refused with a suggestion.', async () => {
   await expect(connect('memory:', { namspace: 'x' } as never)).rejects.toThrow('did you mean namespace?');
 });
 
-test('A Redis that is not there is said to be away, and the address is named.', async () => {
+test('A Redis server that does not answer is reported as unavailable, with its address.', async () => {
   await expect(connect('redis://127.0.0.1:1')).rejects.toMatchObject({
     code: 'store-unavailable',
     message: expect.stringContaining('127.0.0.1:1'),
   });
 });
 
-test('A program that node has from its standard input can use it, with a worker.', () => {
+test('A program that node reads from standard input can use the library, with a worker.', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-stdin-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const library = new URL('../../dist/library/index.js', import.meta.url).href;

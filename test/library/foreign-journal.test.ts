@@ -37,7 +37,7 @@ test('A journal of another store is set aside: renamed, reported and not deliver
   expect(await readFile(join(folder, names[0] ?? ''), 'utf8')).toContain('of the old store');
 });
 
-test('A journal of this store is delivered, also one that was set aside for it.', async () => {
+test('A journal of this store is delivered, even one that was set aside for it.', async () => {
   const { folder, longhaul, settle, work, eventOf } = await openFolder();
   const store = await storeIdentity(longhaul.store.records);
   const text = `${JSON.stringify({ store })}\n${JSON.stringify({ settle })}\n`;

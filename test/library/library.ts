@@ -1,4 +1,4 @@
-/** What a user sees through the library, the same over every store. One small file a store runs it. */
+/** The promises of the library, the same over every store. One small file for each store runs it. */
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import type { Longhaul, StoreEvent } from '../../src/library/index.ts';
 import { advance, fail, forward, LonghaulError, release, retry } from '../../src/library/index.ts';
@@ -17,7 +17,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await Promise.all(opened.splice(0).map((longhaul) => longhaul.close()));
     });
 
-    test('A job is added, run, and its result comes back typed.', async () => {
+    test('A job is added and run, and its typed result is returned.', async () => {
       const longhaul = await connectFresh();
       const sums = longhaul.queue<{ a: number; b: number }, number>('sums');
       sums.work(async (job) => job.data.a + job.data.b);
@@ -26,7 +26,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(answer).toBe(5);
     });
 
-    test('What was opened is closed: no timer, socket or thread is left of a worker and its connection.', async () => {
+    test('Closing a connection leaves no timer, socket or thread of it or its worker.', async () => {
       const left = await handlesLeftBy(async () => {
         const longhaul = await open();
         const queue = longhaul.queue<number, number>('closed');
@@ -37,7 +37,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(left).toEqual([]);
     });
 
-    test('A handler sees its job whole: data, attempt, token, tags, and the checkpoint of an earlier attempt.', async () => {
+    test('A handler receives data, attempt, token, tags, and the checkpoint of an earlier attempt.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<string, unknown>('q');
       await queue.configure({ retries: 1, backoff: 0 });
@@ -51,7 +51,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.run('x', { tags: ['t'], name: 'n' })).toEqual([{ at: 7 }, 2, 1, ['t'], 'n', 'number']);
     });
 
-    test('Settings of every queue reach a worker at once, and each setting says who set it.', async () => {
+    test('Global settings reach a worker at once, and each setting shows where it was set.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('inherits');
       const from = async (name: string) => (await queue.explain()).find((each) => each.name === name)?.from;
@@ -74,7 +74,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       });
     });
 
-    test('A worker runs as many jobs at once as it has units for, and jobs go where their units are.', async () => {
+    test('A worker runs as many jobs at once as it has capacity for, and jobs run where their resources are.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<string>('units');
       const [gates, most] = [new Map<string, () => void>(), { cpu: 0 }];
@@ -126,7 +126,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await expect(sums.add(null, { dependsOn: ['none'] })).rejects.toThrow(/jobs that do not exist: none/);
     });
 
-    test('A job that goes on to wait for jobs that do not exist has failed, and says why.', async () => {
+    test('A job that advances to wait for jobs that do not exist has failed, with the reason.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');
       queue.work(() => advance({ queue: 'second', dependsOn: ['none'] }));
@@ -134,7 +134,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await expect(job.finished()).rejects.toThrow(/cannot wait for jobs that do not exist: none/);
     });
 
-    test('Progress and words show while the job runs.', async () => {
+    test('Progress and log lines are visible while the job runs.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');
       let finish = (): void => undefined;
@@ -154,7 +154,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await job.finished();
     });
 
-    test('A handler that throws has failed; whoever waits is told why, and the failure has a group.', async () => {
+    test('A handler that throws has failed; a waiting caller gets the reason, and the failure has a group.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');
       queue.work(async () => {
@@ -170,7 +170,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       ]);
     });
 
-    test('A handler may say retry, release, advance, fail and forward.', async () => {
+    test('A handler may return retry, release, advance, fail and forward.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<string, unknown>('first');
       await queue.configure({ retries: 1 });
@@ -210,7 +210,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       await expect(job.finished()).rejects.toThrow('was cancelled');
     });
 
-    test('A schema checks data on add and before the handler, and says where it is wrong.', async () => {
+    test('A schema checks data on add and before the handler, and names the path of a problem.', async () => {
       const longhaul = await connectFresh();
       const schema = evenNumbers();
       const queue = longhaul.queue('even', { schema });
@@ -230,7 +230,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.run(8)).toBe(4);
     });
 
-    test('The same id is one job; a unique key answers with its holder.', async () => {
+    test('The same id is one job; a unique key returns its holder.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue('q');
       expect(await queue.add(1, { id: 'a' })).toMatchObject({ outcome: 'added', id: 'a' });
@@ -249,7 +249,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect((await queue.peek(2)).map(({ id }) => id)).toEqual(['job-0', 'job-3']);
     });
 
-    test('A paused queue accepts and starts nothing; a resumed one goes on at once.', async () => {
+    test('A paused queue accepts jobs and starts none; a resumed one continues at once.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<number, number>('q');
       await queue.pause('for the night');
@@ -299,7 +299,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await queue.count()).toMatchObject({ waiting: 1, cancelled: 2 });
     });
 
-    test('stop() gives running jobs their drain, then hands back what is left, to the front and as no failure.', async () => {
+    test('stop() gives running jobs their drain, then releases the rest to the front, and not as failures.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<string, string>('q');
       const work = queue.work((job) => untilAborted(job.signal), { drain: '50ms' });
@@ -316,7 +316,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect((await longhaul.workers()).length).toBe(0);
     });
 
-    test('Events tell of every change, with queue and state.', async () => {
+    test('Every change is an event, with queue and state.', async () => {
       const longhaul = await connectFresh();
       const heard: StoreEvent[] = [];
       longhaul.subscribe((events) => heard.push(...events));
@@ -343,7 +343,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await job.finished()).toBe(3);
     });
 
-    test('Waiting can be given up with a signal, and ends when the connection is closed.', async () => {
+    test('A signal ends the wait for a result, and so does closing the connection.', async () => {
       const longhaul = await connectFresh();
       const job = await longhaul.queue('q').add(null);
       const stop = new AbortController();
@@ -378,7 +378,7 @@ export function libraryOver(name: string, open: () => Promise<Longhaul>): void {
       expect(await longhaul.queue('q').count()).toMatchObject({ waiting: 0, draft: 0 });
     });
 
-    test('A schedule makes jobs again and again, kept going by whoever works; the same definition changes nothing.', async () => {
+    test('A working process fires schedules; setting the same definition again changes nothing.', async () => {
       const longhaul = await connectFresh();
       const queue = longhaul.queue<{ n: number }, number>('q');
       const ran: string[] = [];
@@ -420,7 +420,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 }
 
-/** A validator of nobody's library: any that follows the convention will do. */
+/** A hand-written validator: any that follows the convention will do. */
 function evenNumbers() {
   return {
     '~standard': {

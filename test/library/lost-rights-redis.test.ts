@@ -10,7 +10,7 @@ import { ask, describeWithRedis, startRedis } from '../support/redis-server.ts';
 const JOBS = 500;
 const AWAY_MS = 10;
 const BACK_MS = 30;
-/** Rights that a settlement needs: to run a script at all, and inside of the script. */
+/** Rights that a settlement needs: to run a script at all, and inside the script. */
 const RIGHTS = ['evalsha', 'hset', 'zrem', 'hget', 'hdel', 'publish'];
 const ROUNDS = 2 * RIGHTS.length;
 

@@ -1,8 +1,8 @@
-/** `longhaul/testing`: days pass in a moment. */
+/** The testing kit, `longhaul/testing`. */
 import { expect, test } from 'vitest';
 import { connectForTests, waitFor } from '../../src/testing/index.ts';
 
-test('A job that is due in three days runs when the clock says so, and not before.', async () => {
+test('A job that is due in three days runs when the clock is there, and not before.', async () => {
   const { longhaul, clock } = connectForTests();
   const queue = longhaul.queue<number, number>('q');
   queue.work(async (job) => job.data);
@@ -14,7 +14,7 @@ test('A job that is due in three days runs when the clock says so, and not befor
   await longhaul.close();
 });
 
-test('A schedule fires when the clock of the test has moved to its slot.', async () => {
+test('A schedule fires when the test moves the clock to its run time.', async () => {
   const { longhaul, clock } = connectForTests({ startAt: Date.UTC(2030, 2, 30, 12) });
   const queue = longhaul.queue<null, number>('q');
   const ran: string[] = [];
@@ -30,6 +30,6 @@ test('A schedule fires when the clock of the test has moved to its slot.', async
   await longhaul.close();
 });
 
-test('Waiting in vain says for what.', async () => {
-  await expect(waitFor('the moon', () => null, { deadlineMs: 10 })).rejects.toThrow('in vain for: the moon');
+test('waitFor names the condition when it times out.', async () => {
+  await expect(waitFor('the moon', () => null, { deadlineMs: 10 })).rejects.toThrow('waiting for: the moon');
 });

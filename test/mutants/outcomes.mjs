@@ -14,15 +14,15 @@ export const outcomes = [
   {
     name: 'outcomes: an unanswered settlement is dropped',
     file: 'src/worker/outcome/settlement-batcher.ts',
-    find: "if (answer === undefined) owed.push(this.#keep(each, new Error('the store did not answer this settlement')));",
-    replace: 'if (answer === undefined) each.answered(each.settlement, null);',
+    find: "unanswered.push(this.#keep(each, new Error('the store did not answer this settlement')));",
+    replace: 'each.onSettled({ settlement: each.settlement, answer: null });',
     suites: errors,
   },
   {
     name: 'outcomes: one invalid settlement blocks its batch',
     file: 'src/worker/outcome/settlement-batcher.ts',
-    find: 'if (!isAway(error)) return await this.#deliverApart(batch, error);',
-    replace: 'if (batch.length === 1 && !isAway(error)) return await this.#deliverApart(batch, error);',
+    find: 'if (!isUnavailable(error)) return await this.#deliverApart(batch, error);',
+    replace: 'if (batch.length === 1 && !isUnavailable(error)) return await this.#deliverApart(batch, error);',
     suites: errors,
   },
   {

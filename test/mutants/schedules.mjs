@@ -37,7 +37,7 @@ export const schedules = [
   {
     name: 'schedules: pending jobs of a dead node are dropped',
     file: 'src/schedules/fire-schedule.ts',
-    find: '    return isOwedStill(await addPending(store, schedule)) ? now + OWED_MS : now;',
+    find: '    return isStillPending(await addPending(store, schedule)) ? now + PENDING_MS : now;',
     replace: '    return null;',
     suites: years,
   },

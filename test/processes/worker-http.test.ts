@@ -1,4 +1,4 @@
-/** The worker's promises over a server's API. Taken away: the server stops; its store stays, and it comes back at its place. */
+/** The worker's promises over a node's API. Outage: the server stops, its store stays, and it restarts at the same address. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type Place, workerSuite } from './worker-suite.ts';
 async function openHttpPlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'longhaul-http-'));
   const store = await openSqliteStore({ path: join(folder, 'store.db') });
-  // A server that stops closes its store; this one is to outlive it.
+  // A server that stops closes its store; this store must outlive it.
   const kept = { ...store, close: async () => undefined };
   let server: TrialServer = await openTrial({ store: kept });
   const { port } = server;

@@ -1,4 +1,4 @@
-/** The worker's promises over a real Redis server. Taken away: the server is killed; its file has everything. */
+/** The worker's promises over a real Redis server. Outage: the server is killed; its file has everything. */
 import { openRedisStore } from '../../src/stores/redis/index.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 import { type Place, workerSuite } from './worker-suite.ts';

@@ -1,4 +1,4 @@
-/** The worker's promises over a SQLite file that several processes share. Taken away: somebody else holds its lock. */
+/** The worker's promises over a SQLite file that several processes share. Outage: another process holds its lock. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What a worker promises when real things happen to its process: it is blocked, killed, frozen, told to go, or cut
- * off from its store. One suite for every store that outlives a process.
+ * What a worker promises when its process is blocked, killed, frozen or stopped, or when its store is unavailable.
+ * One suite for every store that outlives a process.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,20 +11,20 @@ import type { Job } from '../../src/core/job/job.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { type Fixture, type Message, startFixture } from '../support/processes.ts';
 
-/** A store that can be reached from several processes, and be taken away from them. */
+/** A store that several processes can open, and that can be made unavailable. */
 export interface Place {
   readonly address: string;
   readonly store: Store;
-  /** No call of anybody succeeds until `restore`. */
+  /** Makes every call fail until `restore`. */
   takeAway(): Promise<void>;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 const LEASE_MS = 1_500;
-/** P7: offered again within the lease and two seconds. */
+/** P7: claimable again within the lease and two seconds. */
 const RECOVERY_MS = LEASE_MS + 2_000;
-/** A quarter of a lease: when a worker speaks with the store by itself. Before that it must have been told. */
+/** A quarter of a lease: the worker's next heartbeat. Anything earlier needs an event of the store. */
 const BEAT_MS = 20_000;
 
 export function workerSuite(openPlace: () => Promise<Place>): void {
@@ -68,7 +68,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
     return worker;
   };
 
-  /** Frozen in the middle of a transaction it would hold the lock of a file, and nobody could take anything over. */
+  /** A process frozen inside a transaction would hold the lock of the file, and no other could claim. */
   const freeze = async (worker: Fixture): Promise<void> => {
     for (let tries = 0; tries < 10; tries += 1) {
       worker.stop();
@@ -82,7 +82,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
   };
 
   describe('a worker whose event loop is blocked', () => {
-    it('keeps its leases for three times as long, is seen to be blocked, and its progress is seen', async () => {
+    it('keeps its leases for three times their length, is shown as blocked, and its progress is visible', async () => {
       await add('a', { do: 'spin', ms: 3 * LEASE_MS });
       await add('behind', { do: 'wait' });
       const blocked = await start({ concurrency: 2 });
@@ -102,7 +102,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       expect(ms).toBeGreaterThan(2 * LEASE_MS);
     });
 
-    it('is killed when that lasts longer than it may, and its job is taken over', async () => {
+    it('is killed when that lasts too long, and another worker claims its job', async () => {
       const blocked = await start({ maxBlockMs: 1_200 });
       await add('a', { do: 'spin', ms: 60_000 });
       await blocked.next(handles('a'));
@@ -116,14 +116,14 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
   });
 
   describe('a worker that is killed', () => {
-    it('has its job begun elsewhere within the lease and two seconds, as one crash and no failure', async () => {
+    it('has its job started elsewhere within the lease and two seconds, as one crash and no failure', async () => {
       const killed = await start();
       await add('a', { do: 'wait' });
       await killed.next(handles('a'));
       const heir = await start();
       await killed.kill9();
       const killedAt = Date.now();
-      // By the clock of the one that begins it: when this process hears of it is no part of the promise.
+      // By the clock of the process that starts it: when this process learns of it is no part of the promise.
       const { at } = await heir.next(handles('a'));
       expect(Number(at) - killedAt).toBeLessThan(RECOVERY_MS);
       heir.send('finish');
@@ -131,7 +131,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       expect(await find('a')).toMatchObject({ attempt: 2, crashes: 1, failures: 0, interruptions: 0 });
     });
 
-    it('has its job begun before the ones that waited longer', async () => {
+    it('has its job started before jobs that waited longer', async () => {
       const killed = await start();
       await add('a', { do: 'wait' });
       await killed.next(handles('a'));
@@ -148,7 +148,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
   });
 
   describe('a worker that is frozen past its lease', () => {
-    it('finds itself overtaken: its handler is aborted, its result refused, and the other one stands', async () => {
+    it('has lost its lease: its handler is aborted, its result is refused, and the other result stands', async () => {
       const frozen = await start();
       await add('a', { do: 'deaf' });
       await frozen.next(handles('a'));
@@ -168,13 +168,13 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
     });
   });
 
-  describe('a worker that is told to go', () => {
-    it('finishes what it runs, begins nothing more, and ends in good order', async () => {
+  describe('a worker that is stopped', () => {
+    it('finishes its jobs, starts no more, and exits cleanly', async () => {
       const worker = await start();
       await add('a', { do: 'wait' });
       await worker.next(handles('a'));
       const ended = worker.terminate();
-      // A signal is on its way for a moment, in which the worker may claim.
+      // The worker may claim while the signal is on its way.
       await worker.next(says('told'));
       await add('b', { do: 'wait' });
       worker.send('finish');
@@ -186,7 +186,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       expect(ids).toEqual([]);
     });
 
-    it('gives back what does not end in time, as an interruption and to the front', async () => {
+    it('releases what does not end in time, as an interruption and to the front', async () => {
       const worker = await start({ drainMs: 100 });
       await add('a', { do: 'wait' });
       await worker.next(handles('a'));
@@ -195,7 +195,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       expect((await find('a')).returnedAt).not.toBeNull();
     });
 
-    it('gives it back at once when it is told so twice', async () => {
+    it('releases it at once when it is stopped twice', async () => {
       const worker = await start({ drainMs: 60_000 });
       await add('a', { do: 'deaf' });
       await worker.next(handles('a'));
@@ -205,7 +205,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1 });
     });
 
-    it('stops a job that somebody cancels from elsewhere, long before its next heartbeat', async () => {
+    it('stops a job that another process cancels, long before its next heartbeat', async () => {
       const worker = await start({ leaseMs: 4 * BEAT_MS });
       await add('a', { do: 'wait' });
       await worker.next(handles('a'));
@@ -215,7 +215,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
     });
   });
 
-  describe('a worker whose store is away when a job ends', () => {
+  describe('a worker whose store is unavailable when a job ends', () => {
     it('leaves the settlement on disk, and the next process delivers it', async () => {
       const journals = await mkdtemp(join(folder, 'journals-'));
       const plan = { journalPath: join(journals, 'journal'), leaseMs: 60_000 };
@@ -225,7 +225,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
       await place.takeAway();
       try {
         worker.send('finish');
-        // The file is there before its first line is; killed in between, the worker would have promised nothing yet.
+        // The file exists before its first line; a worker killed in between has promised nothing yet.
         await expect.poll(() => linesIn(journals)).toHaveLength(1);
         await worker.kill9();
       } finally {
@@ -240,7 +240,7 @@ export function workerSuite(openPlace: () => Promise<Place>): void {
   });
 }
 
-/** Whole lines of all files of a folder. */
+/** Returns the whole lines of all files of a directory. */
 async function linesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));

@@ -11,6 +11,7 @@ import { Queue } from './queue.ts';
 import type { Task } from './task.ts';
 import { taskOf } from './task.ts';
 
+/** Options of a client. */
 export interface ClientOptions {
   /** Redis: the prefix of every key. */
   readonly namespace?: string;
@@ -27,6 +28,7 @@ export const BLUEQUE_QUEUE: SettingsInput = {
   },
 };
 
+/** Blueque's client: the way to queues, listeners, processors and tasks. */
 export class Client {
   /** Where its tasks are; null for a client over a connection that somebody else opened. */
   readonly address: { readonly url: string; readonly options: ClientOptions } | null;
@@ -43,22 +45,27 @@ export class Client {
     this.#longhaul.catch(() => undefined);
   }
 
+  /** Returns the connection of this client. */
   longhaul(): Promise<Longhaul> {
     return this.#longhaul;
   }
 
+  /** Returns a queue. */
   getQueue(name: string): Queue {
     return new Queue(this, name);
   }
 
+  /** Returns a listener of a queue. */
   getListener(queueName: string): Listener {
     return new Listener(this, queueName);
   }
 
+  /** Returns a processor for a reserved task. */
   getProcessor(task: Task): Processor {
     return new Processor(this, task);
   }
 
+  /** Returns a task as it is now. */
   async getTask(id: string): Promise<Task> {
     const { store } = await this.#longhaul;
     const [[job], rows] = await Promise.all([store.jobs.find([id]), store.jobs.history(id)]);
@@ -86,6 +93,7 @@ export class Client {
     return queue;
   }
 
+  /** Closes the connection, if this client opened it. */
   async close(): Promise<void> {
     const longhaul = await this.#longhaul.catch(() => null);
     if (this.address !== null) await longhaul?.close();

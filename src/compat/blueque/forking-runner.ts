@@ -12,6 +12,7 @@ import type { Task } from './task.ts';
 
 const LOOK_AT_ORPHAN_EVERY_MS = 1_000;
 
+/** Runs the tasks of a queue, each in a process of its own. */
 export class ForkingRunner {
   readonly #client: Client;
   readonly #listener: Listener;

@@ -14,8 +14,11 @@ const LOOK_EVERY_MS = 5_000;
 const REGISTERED_MS = 60_000;
 const RENEW_EVERY_MS = 15_000;
 
+/** Waits for tasks of a queue and reserves them. */
 export class Listener {
+  /** Its id: host_pid. */
   readonly id = `${hostname()}_${process.pid}`;
+  /** The queue that it listens to. */
   readonly queueName: string;
   readonly #client: Client;
   #registering: NodeJS.Timeout | null = null;

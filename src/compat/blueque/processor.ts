@@ -15,6 +15,7 @@ export type TaskEnd =
   | { readonly kind: 'complete'; readonly result: string }
   | Pick<Extract<Settlement, { kind: 'fail' }>, 'kind' | 'failure' | 'delayMs' | 'final'>;
 
+/** Starts and ends a reserved task. */
 export class Processor {
   readonly #client: Client;
   readonly #task: Task;
@@ -38,10 +39,12 @@ export class Processor {
     return seen.parameters ?? '';
   }
 
+  /** Completes the task with a result. */
   async complete(result: string): Promise<void> {
     await this.#end({ kind: 'complete', result: JSON.stringify(result) });
   }
 
+  /** Fails the task with an error message. */
   async fail(error: string): Promise<void> {
     const failure = { group: 'failed', message: error, detail: null };
     await this.#end({ kind: 'fail', failure, delayMs: 0, final: true });

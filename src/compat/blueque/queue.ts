@@ -5,7 +5,9 @@ import type { Task } from './task.ts';
 
 const PAGE = 500;
 
+/** A queue of tasks. */
 export class Queue {
+  /** Its name. */
   readonly name: string;
   readonly #client: Client;
 
@@ -61,6 +63,7 @@ export class Queue {
     );
   }
 
+  /** Lists the ids of the live listeners of this queue. */
   async getListeners(): Promise<string[]> {
     const workers = await (await this.#client.longhaul()).workers();
     return workers.filter(({ isLost, queues }) => !isLost && queues.includes(this.name)).map(({ id }) => id);

@@ -4,20 +4,30 @@
 import type { HistoryRow } from '../../core/job/history.ts';
 import type { Job } from '../../core/job/job.ts';
 
+/** The status of a task. */
 export type TaskStatus = 'scheduled' | 'pending' | 'reserved' | 'started' | 'complete' | 'failed';
 
 /** Times are seconds, as Python has them. Everything but the id is null where there is no such task. */
 export interface Task {
+  /** Its id. */
   readonly id: string;
+  /** Its status. */
   readonly status: TaskStatus | null;
+  /** Its queue. */
   readonly queue: string | null;
+  /** What `enqueue` was given. */
   readonly parameters: string | null;
+  /** The result of a complete task. */
   readonly result: string | null;
+  /** The error message of a failed task. */
   readonly error: string | null;
   /** The listener that took it: host_pid. */
   readonly node: string | null;
+  /** The process that started it. */
   readonly pid: number | null;
+  /** When it was added. */
   readonly created: number | null;
+  /** When it last changed. */
   readonly updated: number | null;
   /** Only for one that was scheduled. */
   readonly eta: number | null;

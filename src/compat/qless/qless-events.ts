@@ -10,6 +10,7 @@ import type { StoreEvent } from '../../core/ports/job-store.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { isToldOf, noteOf } from './qless-history.ts';
 
+/** Receives the messages of a channel. */
 export type QlessListener = (message: string) => void;
 
 /** What happened, in qless's words: a channel for tracked jobs, and what is told in `log` or to a worker. */

@@ -10,24 +10,43 @@ import { DEFAULT_RETRIES, exhaustedGroup } from './config.ts';
 import type { HistoryItem } from './qless-history.ts';
 import { historyOf, lastFailure } from './qless-history.ts';
 
+/** A job as qless's final API returns it. */
 export interface QlessJob {
+  /** Its id. */
   readonly jid: string;
+  /** The name of its class. */
   readonly klass: string;
+  /** Its state. */
   readonly state: string;
+  /** Its queue; empty once it is complete. */
   readonly queue: string;
+  /** The worker that runs it; empty for none. */
   readonly worker: string;
+  /** Whether it is tracked. */
   readonly tracked: boolean;
+  /** Its priority; higher runs first. */
   readonly priority: number;
+  /** When its lock expires, in seconds. */
   readonly expires: number;
+  /** How often it may be retried. */
   readonly retries: number;
+  /** How many retries are left. */
   readonly remaining: number;
+  /** Its data, as JSON text. */
   readonly data: string;
+  /** Its tags. */
   readonly tags: readonly string[];
+  /** What happened to it. */
   readonly history: readonly HistoryItem[];
+  /** Its last failure; empty for none. */
   readonly failure: Readonly<Record<string, unknown>>;
+  /** The recurring job that created it; false for none. */
   readonly spawned_from_jid: string | false;
+  /** The jobs that wait for it. */
   readonly dependents: readonly string[];
+  /** The jobs that it waits for. */
   readonly dependencies: readonly string[];
+  /** The throttles of which it needs a slot. */
   readonly throttles: readonly string[];
 }
 

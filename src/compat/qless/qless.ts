@@ -36,6 +36,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...throttleCommands,
 };
 
+/** Options of `openQless`. */
 export interface QlessOptions {
   /** Seconds; for the methods of the first document that are given no `now`. Default: this machine's clock. */
   readonly clock?: () => number;
@@ -46,6 +47,7 @@ const SECONDS_A_DAY = 86_400;
 const IN_DAYS = 'jobs-history';
 const DOCUMENT: Words = { command: 'Qless', notRunning: 'Job is not pending', another: 'Job given to another worker' };
 
+/** qless over a store: the final API by `call`, the first document by methods. */
 export class Qless {
   readonly #store: Store;
   readonly #events: QlessEvents;
@@ -77,6 +79,7 @@ export class Qless {
 
   // ── the first document ──
 
+  /** Puts a job into a queue. Returns its id. */
   async put(
     ...[queue, id, data, now, priority, tags, delay]: [
       queue: string,
@@ -98,12 +101,14 @@ export class Qless {
     });
   }
 
+  /** Returns a job, or null when it does not exist. */
   async get(id: string): Promise<DocumentJob | null> {
     const call = await this.#at(this.#clock());
     const job = await findJob(call, id);
     return job === null ? null : documentJob(await jobToJson(call, job));
   }
 
+  /** Takes up to `count` jobs of a queue for a worker. */
   async pop(
     ...[queue, worker, count, now, expiration]: [
       queue: string,
@@ -118,6 +123,7 @@ export class Qless {
     return (await jobsToJson(call, jobs)).map(documentJob);
   }
 
+  /** Returns the next jobs of a queue without taking them. */
   async peek(queue: string, count: number, now: number): Promise<readonly DocumentJob[]> {
     const call = await this.#at(now);
     return (await jobsToJson(call, await peekJobs(call, queue, count))).map(documentJob);
@@ -147,6 +153,7 @@ export class Qless {
     return orFalse(async () => completeJob(call, await heldJob(call, id, worker, DOCUMENT), given));
   }
 
+  /** Fails a running job. Returns its id, or false when this worker does not hold it. */
   async fail(
     ...[id, type, message, now, worker]: [id: string, type: string, message: string, now: number, worker?: string]
   ): Promise<string | false> {
@@ -168,6 +175,7 @@ export class Qless {
     else await this.call('config.set', this.#clock(), option, stored);
   }
 
+  /** Returns one option, or all of them. */
   async getConfig(option?: string): Promise<ConfigValue | null | Readonly<Record<string, ConfigValue>>> {
     const config = await readConfig(await this.#at(this.#clock()));
     const inDays = { ...config, [IN_DAYS]: Number(config[IN_DAYS]) / SECONDS_A_DAY };
@@ -183,6 +191,7 @@ export class Qless {
   }
 }
 
+/** Opens qless over a store with `clock: 'caller'`. Closing it does not close the store. */
 export function openQless(store: Store, options: QlessOptions = {}): Qless {
   return new Qless(store, options);
 }

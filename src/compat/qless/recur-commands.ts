@@ -8,7 +8,7 @@ import type { Schedule, ScheduleDefinition } from '../../core/schedules/schedule
 import { newSchedule, redefined } from '../../core/schedules/schedule.ts';
 import { type ScheduleInput, toDefinition } from '../../core/schedules/schedule-input.ts';
 import { fireSchedule } from '../../schedules/fire-schedule.ts';
-import { deleteSchedule } from '../../schedules/schedule-book.ts';
+import { deleteSchedule } from '../../schedules/manage-schedules.ts';
 import {
   findSchedule,
   listSchedules,

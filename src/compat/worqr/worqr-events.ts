@@ -7,6 +7,7 @@ import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import type { Longhaul } from '../../library/longhaul.ts';
 import { taskOf } from './presence.ts';
 
+/** The types of the events that a queue emits. */
 export type WorqrEventType = 'work' | 'done' | 'cancel' | 'delete';
 
 export interface Audience {

@@ -7,8 +7,11 @@ import type { Longhaul } from '../../library/longhaul.ts';
 
 /** Where the tasks are: as Worqr names a Redis, or any address of Longhaul's. */
 export interface WorqrAddress {
+  /** The host of a Redis server. */
   readonly host?: string;
+  /** Its port. */
   readonly port?: number;
+  /** Its password. */
   readonly password?: string;
   /** A folder, `redis://…`, `http://…` or `memory:` instead of host and port. */
   readonly url?: string;
@@ -16,17 +19,25 @@ export interface WorqrAddress {
   readonly longhaul?: Longhaul;
   /** Ready-made Redis clients, which Worqr took and this door cannot use. */
   readonly data?: unknown;
+  /** A Redis client for subscriptions; refused like `data`. */
   readonly subscribe?: unknown;
 }
 
+/** Worqr's options. */
 export interface WorqrOptions {
+  /** The namespace of the store. Default `worqr`. */
   readonly redisKeyPrefix?: string;
+  /** The id of this worker. Default: a random one. */
   readonly workerId?: string;
+  /** Milliseconds between heartbeats. */
   readonly workerHeartbeatInterval?: number;
   /** Seconds; a negative number makes a permanent worker, which nobody but `failWorker` ends. */
   readonly workerTimeout?: number;
+  /** Milliseconds between checks for lost workers. */
   readonly workerCleanupInterval?: number;
+  /** Whether `debug` events are emitted. */
   readonly debugMode?: boolean;
+  /** Milliseconds between `debug` events. */
   readonly debugInterval?: number;
 }
 

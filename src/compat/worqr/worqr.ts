@@ -18,12 +18,15 @@ import { addressOf, leaseMsOf, WORQR_DEFAULTS, WORQR_QUEUE } from './worqr-optio
 
 /** A task that is being worked on, as `dequeue` gives it. */
 export interface WorqrProcess {
+  /** The id of the process. */
   readonly id: string;
+  /** The task. */
   readonly task: string;
 }
 
 const PAGE = 500;
 
+/** Worqr's class: queues, tasks, processes and workers of one connection. */
 export class Worqr extends EventEmitter {
   readonly #options: typeof WORQR_DEFAULTS & { workerId: string };
   readonly #longhaul: Promise<Longhaul>;
@@ -59,16 +62,19 @@ export class Worqr extends EventEmitter {
 
   // ── queues ──
 
+  /** Lists the queues that have waiting tasks. */
   async getQueues(): Promise<string[]> {
     const counts = await (await this.#longhaul).queues();
     return counts.filter(({ waiting }) => waiting > 0).map(({ queue }) => queue);
   }
 
+  /** Returns the next task of a queue without taking it; null when there is none. */
   async peekQueue(queue: string): Promise<string | null> {
     const [job] = await (await this.#longhaul).queue<string>(queue).peek(1);
     return job?.data ?? null;
   }
 
+  /** Counts the waiting tasks of a queue. */
   async countQueue(queue: string): Promise<number> {
     return countWaiting(await this.#longhaul, queue);
   }
@@ -87,6 +93,7 @@ export class Worqr extends EventEmitter {
 
   // ── tasks ──
 
+  /** Adds a task, or several. With `unique`, a task that is waiting or running is not added again. */
   async enqueue(queue: string, task: string | readonly string[], unique = false): Promise<void> {
     const tasks = Array.isArray(task) ? (task as readonly string[]) : [task as string];
     if (tasks.some((each) => typeof each !== 'string')) throw new TypeError('a task is a string');
@@ -113,15 +120,18 @@ export class Worqr extends EventEmitter {
 
   // ── processes ──
 
+  /** Takes the next task of a queue; null when there is none. */
   async dequeue(queue: string): Promise<WorqrProcess | null> {
     if (!this.#presence.queues.has(queue)) throw new Error(`this worker has not started work on ${queue}`);
     return this.#presence.claim(queue);
   }
 
+  /** The same as `dequeue`. */
   async startTask(queue: string): Promise<WorqrProcess | null> {
     return this.dequeue(queue);
   }
 
+  /** Lists the processes of this worker that run a task. */
   async getMatchingProcesses(task: string): Promise<string[]> {
     return [...this.#presence.held].filter(([, held]) => held.task === task).map(([id]) => id);
   }
@@ -131,10 +141,12 @@ export class Worqr extends EventEmitter {
     await this.#presence.settle(id, { kind: 'release', reason: 'its process was stopped' });
   }
 
+  /** The same as `stopProcess`. */
   async stopTask(id: string): Promise<void> {
     return this.stopProcess(id);
   }
 
+  /** Completes the task of a process. */
   async finishProcess(id: string, result?: unknown): Promise<void> {
     await this.#presence.settle(id, {
       kind: 'complete',
@@ -142,16 +154,19 @@ export class Worqr extends EventEmitter {
     });
   }
 
+  /** The same as `finishProcess`. */
   async finishTask(id: string, result?: unknown): Promise<void> {
     return this.finishProcess(id, result);
   }
 
   // ── workers ──
 
+  /** Returns the id of this worker. */
   getWorkerId(): string {
     return this.#options.workerId;
   }
 
+  /** Registers this worker, and starts its timers. */
   async startWorker(): Promise<void> {
     if (this.#presence.isStarted) return;
     await this.#presence.register();
@@ -161,10 +176,12 @@ export class Worqr extends EventEmitter {
     if (debugMode) this.#every(debugInterval, async () => this.#tellDebug());
   }
 
+  /** Renews the registration of this worker and the leases of its processes. */
   async keepWorkerAlive(): Promise<void> {
     await this.#presence.keepAlive();
   }
 
+  /** Starts work on a queue: `work` events follow. */
   async startWork(queue: string): Promise<void> {
     if (!this.#presence.isStarted) throw new Error('start the worker first: startWorker()');
     await this.#queue(queue);
@@ -178,12 +195,14 @@ export class Worqr extends EventEmitter {
     await tellWork(await this.#longhaul, queue, this.#audience);
   }
 
+  /** Ends work on a queue, and returns its running tasks to it. */
   async stopWork(queue: string): Promise<void> {
     this.#presence.queues.delete(queue);
     await this.#presence.giveBack(new Set([queue]));
     await this.keepWorkerAlive();
   }
 
+  /** Lists the ids of the live workers. */
   async getWorkers(): Promise<string[]> {
     return (await (await this.#longhaul).workers()).filter(({ isLost }) => !isLost).map(({ id }) => id);
   }

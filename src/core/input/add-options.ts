@@ -25,14 +25,21 @@ export interface UniqueInput {
   period?: Duration;
 }
 
+/** Options of a job that is added. Each overrides the setting of its queue. */
 export interface AddOptions extends PolicyInput {
+  /** The id of the job. Default: a new UUID. A second add with the same id adds nothing. */
   id?: string;
+  /** A name to show. */
   name?: string;
   /** Lower runs first. */
   priority?: number;
+  /** How long the job waits before it may start. */
   delay?: Duration;
+  /** When the job may start, instead of `delay`. */
   runAt?: Date | number | string;
+  /** Labels for searches and statistics. */
   tags?: readonly string[];
+  /** A key that only one job holds at a time; a second add returns the job that holds it. */
   unique?: string | UniqueInput;
   /** Ids of jobs that must be done before. */
   dependsOn?: readonly string[];

@@ -30,16 +30,21 @@ export const HISTORY_EVENTS = [
 ] as const;
 export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
 
+/** One row of a job's history. */
 export interface HistoryRow {
+  /** When it happened, in epoch milliseconds of the store's clock. */
   readonly at: number;
+  /** What happened. */
   readonly event: HistoryEvent;
   /** The state after the event. */
   readonly state: JobState;
+  /** The number of the attempt; 0 before the first. */
   readonly attempt: number;
   /** The lease's token where the event belongs to an attempt, else null. */
   readonly token: number | null;
   /** The worker of the attempt, or whoever asked. */
   readonly by: string | null;
+  /** A reason, a failure message or another detail of the event. */
   readonly note: string | null;
 }
 

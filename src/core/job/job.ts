@@ -7,6 +7,7 @@
 import type { Hook } from '../webhooks/webhook.ts';
 
 export const JOB_STATES = ['draft', 'waiting', 'running', 'done', 'failed', 'cancelled'] as const;
+/** The state of a job. */
 export type JobState = (typeof JOB_STATES)[number];
 
 export const ENDED_STATES = ['done', 'failed', 'cancelled'] as const;
@@ -35,8 +36,11 @@ export interface Progress {
 
 /** Why an attempt ended badly. `group` is what makes failures of one kind countable. */
 export interface Failure {
+  /** The label by which failures are grouped and counted. */
   readonly group: string;
+  /** What went wrong, in one line. */
   readonly message: string;
+  /** More lines, such as a stack trace. */
   readonly detail: string | null;
 }
 

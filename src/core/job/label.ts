@@ -28,6 +28,10 @@ export const LABELS = [
   'failed',
   'cancelled',
 ] as const;
+/**
+ * A job's state in more detail: whether a waiting job is scheduled, blocked or throttled, a running one stalled, and
+ * so on.
+ */
 export type Label = (typeof LABELS)[number];
 
 export interface Labelled {

@@ -4,10 +4,15 @@ import type { Held } from '../statistics/storage.ts';
 
 /** What would go of a queue, and why: older than it is kept, or beyond the number or the bytes that are kept. */
 export interface Prunable {
+  /** The queue. */
   readonly queue: string;
+  /** The kind of jobs or files. */
   readonly kind: PrunableKind;
+  /** How many are older than they are kept. */
   readonly byAge: number;
+  /** How many are beyond the number that is kept. */
   readonly byCount: number;
+  /** How many are beyond the bytes that are kept. */
   readonly byBytes: number;
   /** What would go takes up so much; beyond the first thousands it is taken from their mean. */
   readonly bytes: number;

@@ -15,11 +15,14 @@ export const ERROR_CODES = [
   'job-ended-badly',
   'data-corrupt',
 ] as const;
+/** The code of a `LonghaulError`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** One problem of an input. */
 export interface Problem {
   /** Where: `priority`, `tags[2]`, `backoff.delay`. Empty for the whole input. */
   readonly path: string;
+  /** What is wrong. */
   readonly message: string;
 }
 
@@ -29,8 +32,11 @@ interface ErrorOptionsOf {
   readonly refusal?: Refusal;
 }
 
+/** The error that Longhaul throws. Callers distinguish errors by `code`, never by message. */
 export class LonghaulError extends Error {
+  /** The kind of error. */
   readonly code: ErrorCode;
+  /** With code `bad-input`: every problem of the input. */
   readonly problems: readonly Problem[];
   /** With code `refused`: the no itself, where a caller has no other way to be told of it. */
   readonly refusal: Refusal | null;

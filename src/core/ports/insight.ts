@@ -56,8 +56,11 @@ export interface EndOfJob {
   readonly endedAt: number;
 }
 
+/** A tag and the number of its jobs. */
 export interface TagCount {
+  /** The tag. */
   readonly tag: string;
+  /** How many jobs have it. */
   readonly jobs: number;
 }
 
@@ -77,7 +80,9 @@ export interface ThrottleUse {
 }
 export const MOST_HOLDERS = 100;
 
+/** Which throughput figures to return. */
 export interface SeriesQuestion {
+  /** One queue. Default: all queues. */
   readonly queue?: string;
   /** By minute for two hours, or by hour for sixty days. */
   readonly span: Span;
@@ -85,10 +90,13 @@ export interface SeriesQuestion {
   readonly from?: number;
 }
 
+/** Which statistics to return. */
 export interface StatisticsQuestion {
+  /** One queue. Default: all queues. */
   readonly queue?: string;
   /** Days as YYYY-MM-DD, both among them. */
   readonly from?: string;
+  /** The last day, as YYYY-MM-DD. */
   readonly to?: string;
   /** Default: the queue as a whole. */
   readonly by?: 'queue' | 'tag' | 'worker';

@@ -210,7 +210,9 @@ export interface JobPage {
 }
 
 export type StateCounts = Readonly<Record<JobState, number>>;
+/** How many jobs of a queue are in each state. */
 export interface QueueCounts extends StateCounts {
+  /** The queue. */
   readonly queue: string;
   /** Of the waiting ones: those that wait for other jobs. */
   readonly blocked: number;
@@ -220,11 +222,17 @@ export interface QueueCounts extends StateCounts {
   readonly relayed: number;
 }
 
+/** The failed jobs of a queue with the same failure group. */
 export interface FailureGroup {
+  /** The queue of the jobs. */
   readonly queue: string;
+  /** The label that the failures share. */
   readonly group: string;
+  /** How many jobs have failed. */
   readonly count: number;
+  /** When the first of them failed. */
   readonly firstAt: number;
+  /** When the last of them failed. */
   readonly lastAt: number;
   /** The newest member, as a sample; null when there is none any more. */
   readonly sampleId: string | null;
@@ -244,15 +252,25 @@ export interface WorkerBeat {
   readonly kind: 'register' | 'renew';
 }
 
+/** A registered worker. */
 export interface WorkerRecord {
+  /** Its id. */
   readonly id: string;
+  /** The name of its machine. */
   readonly host: string;
+  /** Its process id. */
   readonly pid: number;
+  /** The queues it works on, in its order. */
   readonly queues: readonly string[];
+  /** Further information to show: the JSON text of an object. */
   readonly info: string;
+  /** When it registered. */
   readonly registeredAt: number;
+  /** When it last renewed its registration. */
   readonly seenAt: number;
+  /** When its registration expires. */
   readonly until: number;
+  /** Whether it was failed or its registration has expired. */
   readonly isLost: boolean;
   /** Ids of the jobs it runs. */
   readonly running: readonly string[];
@@ -289,7 +307,9 @@ export type StoreEventType =
   | 'tracked'
   | 'untracked'
   | 'gap';
+/** A change in the store, as listeners receive it. */
 export interface StoreEvent {
+  /** The kind of change. */
   readonly type: StoreEventType;
   /**
    * Empty for type `queue`, which says that a queue's settings changed, and for `freed`: jobs of the queue that
@@ -297,7 +317,9 @@ export interface StoreEvent {
    * are missing. Every listener hears of it, and reads again what it follows.
    */
   readonly id: string;
+  /** The queue of the job, or the queue that changed. */
   readonly queue: string;
+  /** The state of the job after the change; null where the event concerns no job. */
   readonly state: JobState | null;
 }
 /** What a store tells its listeners when it listens again after its connection was lost. */

@@ -16,10 +16,14 @@ export const REFUSAL_CODES = [
   'version-conflict',
   'store-moving',
 ] as const;
+/** Why the store refused a call. */
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
+/** An expected "no" of the store: returned, not thrown. */
 export interface Refusal {
+  /** The reason. */
   readonly code: RefusalCode;
+  /** The reason in words, with the job or queue that it concerns. */
   readonly message: string;
   /** The job that stands in the way, where there is one. */
   readonly holder?: string;

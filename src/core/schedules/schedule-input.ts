@@ -17,8 +17,11 @@ import { OVERLAPS, scheduleTag } from './schedule.ts';
 import type { RuleInput } from './schedule-rule-input.ts';
 import { checkRule, RULE_SHAPE, toRule } from './schedule-rule-input.ts';
 
+/** The definition of a schedule. */
 export interface ScheduleInput<Data = unknown> extends RuleInput {
+  /** The queue of its jobs. */
   queue: string;
+  /** The data of each job. */
   data?: Data;
   /** Of each job: name, priority, tags, retries and so on. */
   options?: Omit<AddOptions, OwnOption>;

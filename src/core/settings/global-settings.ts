@@ -12,6 +12,7 @@ import { settingsOf } from './settings.ts';
 import type { SettingsInput } from './settings-input.ts';
 import { keyOfSetting, mergeSettings, problemsTogether } from './settings-input.ts';
 
+/** The name of a queue setting. */
 export type SettingName = keyof SettingsInput;
 export const SETTING_SOURCES = ['queue', 'global', 'default'] as const;
 export type SettingSource = (typeof SETTING_SOURCES)[number];
@@ -22,12 +23,15 @@ export interface SettingLayers {
   readonly shared: SetSettings | undefined;
 }
 
+/** A setting with its meaning, its value in effect, and where that value was set. */
 export interface ExplainedSetting {
+  /** The name of the setting. */
   readonly name: SettingName;
   /** What it means, in words. */
   readonly about: string;
   /** As it is gone by: durations in milliseconds. */
   readonly value: unknown;
+  /** Where the value was set: for the queue, for all queues, or nowhere. */
   readonly from: SettingSource;
 }
 

@@ -25,42 +25,77 @@ export interface KeepInput {
   bytes?: Size | null;
 }
 
+/** The settings of a queue as a caller gives them. Durations and sizes may be texts such as `10m` and `1gb`. */
 export interface SettingsInput extends Omit<PolicyInput, 'maxRuntime' | 'maxSilence'> {
+  /** `up` starts jobs, `paused` accepts but does not start them, `down` refuses them. */
   state?: SettableState;
+  /** Why the queue is paused or down. */
   note?: string | null;
+  /** The priority of jobs without one of their own; lower runs first. */
   priority?: number;
+  /** How many of its jobs run at once, over all workers; null for no limit. */
   maxRunning?: number | null;
+  /** The fields of the data that make a key. Keys take turns, and may have a limit. */
   keys?: KeysInput | null;
+  /** The fields of the data that make jobs equal: a job that starts is done for all equal jobs that wait. */
   coalesce?: CoalesceInput | null;
+  /** Named throttles of which each job needs a slot. */
   throttles?: readonly string[];
+  /** How many jobs start in a period, such as `100/1m`; null for no limit. */
   rate?: RateInput | null;
+  /** The resources that each job needs of its worker, such as `{ cpu: 2 }`. */
   needs?: ResourcesInput;
+  /** The length of a lease: how long a silent worker keeps a job. */
   lease?: Duration;
+  /** How often a worker renews its leases. */
   heartbeat?: Duration;
+  /** How many crashes make a job fail. */
   maxCrashes?: number;
+  /** What happens to a job whose worker is lost: requeue, fail, or hold for an operator. */
   onLost?: OnLost;
+  /** Whether a lost worker counts as a crash or as a failure. */
   lostCountsAs?: 'crash' | 'failure';
+  /** How long an expired lease is left alone before another worker may claim the job. */
   lostGrace?: Duration;
+  /** The failure group of jobs whose retries are used up; null for the group of the last failure. */
   exhaustedGroup?: string | null;
+  /** The longest run time of an attempt; null for no limit. */
   maxRuntime?: Duration | null;
+  /** The longest time without a sign of life; null for no limit. */
   maxSilence?: Duration | null;
+  /** How long an attempt may take to stop before it is killed or abandoned. */
   grace?: Duration;
+  /** Webhooks for its jobs. */
   hooks?: readonly HookInput[];
+  /** The fields of the data by which jobs can be searched. */
   search?: readonly string[];
+  /** How many days of statistics are kept. */
   statsDays?: number;
+  /** How many days of histograms are kept. */
   histogramDays?: number;
+  /** How long ended jobs, results, logs and attachments are kept, and how many. */
   retention?: { readonly [Kind in Retained]?: KeepInput };
+  /** How many of its jobs one node runs at once. */
   concurrency?: number;
+  /** The path of the executable that runs its jobs; null where handlers run them. */
   script?: string | null;
+  /** Arguments put before the script, such as `["nice", "-n", "5"]`. No shell reads them. */
   execPrefix?: readonly string[];
+  /** `required`: a script must report its outcome itself, or the attempt fails. */
   handshake?: 'optional' | 'required';
+  /** Environment variables for its scripts. */
   env?: Readonly<Record<string, string>>;
+  /** The standard input of a script: the job's data, or nothing. */
   stdin?: 'data' | 'null';
+  /** The niceness of its scripts. */
   nice?: number;
+  /** The user, or `user:group`, that its scripts run as; only where the node runs as root. */
   user?: string | null;
   /** An octal text, such as '027'. */
   umask?: string;
+  /** The resource limits of one attempt of a script. */
   limits?: LimitsInput;
+  /** Whether input files are copied or linked into the working directory of a script. */
   stage?: 'copy' | 'link';
 }
 

@@ -79,27 +79,41 @@ export interface Rate {
   readonly ms: number;
 }
 
+/** The settings of a queue in effect: its own, the global ones and the defaults combined. */
 export interface QueueSettings extends ScriptSettings {
+  /** `up` starts jobs, `paused` accepts but does not start them, `down` refuses them. */
   readonly state: QueueState;
+  /** Why the queue is paused or down. */
   readonly note: string | null;
   /** How many of its jobs one node runs at once. */
   readonly concurrency: number;
   /** How many of its jobs run at once, over all workers; null is no limit. */
   readonly maxRunning: number | null;
+  /** The fields of the data that make a key, and the limit per key; null for none. */
   readonly keys: KeySettings | null;
+  /** The fields of the data that make jobs equal; null for none. */
   readonly coalesce: CoalesceSettings | null;
   /** Named throttles of which each of its jobs needs a slot. */
   readonly throttles: readonly string[];
+  /** How many jobs start in a period; null for no limit. */
   readonly rate: Rate | null;
   /** What each of its jobs needs of the worker that runs it: needs.ts. */
   readonly needs: string;
+  /** The priority of jobs without one of their own; lower runs first. */
   readonly priority: number;
+  /** The length of a lease: how long a silent worker keeps a job. */
   readonly leaseMs: number;
+  /** How often a worker renews its leases. */
   readonly heartbeatMs: number;
+  /** How often a failed job is retried. */
   readonly retries: number;
+  /** How long a failed job waits before its next attempt. */
   readonly backoff: Backoff;
+  /** How often a job may be resent. */
   readonly maxResends: number;
+  /** How many crashes make a job fail. */
   readonly maxCrashes: number;
+  /** What happens to a job whose worker is lost: requeue, fail, or hold. */
   readonly onLost: OnLost;
   /** qless counts a lost lease as a failure; everybody else counts it as a crash. */
   readonly lostCountsAs: 'crash' | 'failure';
@@ -107,9 +121,13 @@ export interface QueueSettings extends ScriptSettings {
   readonly lostGraceMs: number;
   /** The failure group of a job whose retries were used up, where it must not be the last failure's own. */
   readonly exhaustedGroup: string | null;
+  /** What happens to a job when a job it waits for fails, is cancelled or is deleted. */
   readonly onDependencyFailed: OnDependencyFailed;
+  /** The longest run time of an attempt; null for no limit. */
   readonly maxRuntimeMs: number | null;
+  /** The longest time without a sign of life; null for no limit. */
   readonly maxSilenceMs: number | null;
+  /** How long an attempt may take to stop before it is killed or abandoned. */
   readonly graceMs: number;
   /** Who is told of its jobs. */
   readonly hooks: readonly Hook[];
@@ -117,7 +135,9 @@ export interface QueueSettings extends ScriptSettings {
   readonly search: readonly string[];
   /** How many UTC days of statistics are kept, and how many of their histograms; today is one of them. */
   readonly statsDays: number;
+  /** How many days of histograms are kept. */
   readonly histogramDays: number;
+  /** How long ended jobs, results, logs and attachments are kept, and how many. */
   readonly retention: Retention;
 }
 

@@ -27,10 +27,13 @@ export interface SeriesPage {
 
 /** What ended in one minute or hour; those in which nothing did are not told. */
 export interface SeriesPoint {
+  /** The queue. */
   readonly queue: string;
   /** When it began. */
   readonly at: number;
+  /** How many attempts completed. */
   readonly done: number;
+  /** How many jobs failed. */
   readonly failed: number;
 }
 

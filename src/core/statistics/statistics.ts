@@ -132,15 +132,21 @@ export interface SpreadView {
 
 /** The statistics of a queue and a UTC day, in all or of one tag or worker. */
 export interface DayStatistics {
+  /** The queue. */
   readonly queue: string;
   /** As YYYY-MM-DD. */
   readonly day: string;
   /** The tag or the worker; empty for the queue as a whole. */
   readonly of: string;
+  /** The waiting times of claimed jobs, in milliseconds. */
   readonly wait: SpreadView;
+  /** The run times of completed attempts, in milliseconds. */
   readonly run: SpreadView;
+  /** How many attempts were retried. */
   readonly retries: number;
+  /** How many jobs failed. */
   readonly failures: number;
+  /** How many attempts were interrupted. */
   readonly interruptions: number;
 }
 

@@ -13,6 +13,7 @@ export interface Held {
 
 /** `results`: of done jobs; their bytes are among those of `done`. */
 export interface QueueStorage extends Readonly<Record<EndedState | 'results', Held>> {
+  /** The queue. */
   readonly queue: string;
 }
 

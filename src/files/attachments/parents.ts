@@ -7,12 +7,19 @@ import type { Store } from '../../core/ports/store.ts';
 import type { Attachment } from './attachments.ts';
 import { listAttachments } from './attachments.ts';
 
+/** A job that another job waited for. */
 export interface ParentJob<Result = unknown> {
+  /** Its id. */
   readonly id: string;
+  /** Its queue. */
   readonly queue: string;
+  /** Its name. */
   readonly name: string | null;
+  /** Its state. */
   readonly state: JobState;
+  /** Its result; null when it has none. */
   readonly result: Result | null;
+  /** Its files. */
   readonly attachments: readonly Attachment[];
 }
 

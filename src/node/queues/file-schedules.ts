@@ -8,7 +8,7 @@ import { scheduleName } from '../../core/job/names.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { ScheduleInput } from '../../core/schedules/schedule-input.ts';
 import { scheduleInput } from '../../core/schedules/schedule-input.ts';
-import { deleteSchedule, setSchedule } from '../../schedules/schedule-book.ts';
+import { deleteSchedule, setSchedule } from '../../schedules/manage-schedules.ts';
 import type { QueueDefinition } from './queue-folder.ts';
 
 /** The queue comes from the file's name. */

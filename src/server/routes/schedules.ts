@@ -11,7 +11,7 @@ import {
   resumeSchedule,
   runScheduleNow,
   setSchedule,
-} from '../../schedules/schedule-book.ts';
+} from '../../schedules/manage-schedules.ts';
 import { expectedDurations } from '../../schedules/schedule-durations.ts';
 import type { Written } from '../../schedules/schedule-records.ts';
 import { findSchedule, listSchedules } from '../../schedules/schedule-records.ts';

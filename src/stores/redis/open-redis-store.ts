@@ -15,6 +15,7 @@ import { type RedisStoreOptions, settingsOf } from './client/options.ts';
 import { Connection } from './client/primary-connection.ts';
 import { checkStart } from './client/start-checks.ts';
 
+/** An open Redis store. */
 export interface RedisStore extends Store {
   /** What weakens the promises of this store, in words; for whoever opened it to show. */
   readonly notices: readonly string[];
@@ -22,6 +23,7 @@ export interface RedisStore extends Store {
   readonly facts: readonly string[];
 }
 
+/** Opens a Redis store. Rejects when the server is unreachable, too old or misconfigured. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const settings = settingsOf(options);
   const { connection, facts } = await Connection.open(settings);

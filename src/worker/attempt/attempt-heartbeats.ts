@@ -1,12 +1,13 @@
 /**
- * What an attempt says while it runs, on its way to the renewer: numbered, so that it is known what the store has.
+ * The heartbeat updates of one attempt, on their way to the lease renewer. They are numbered, so that the attempt knows
+ * which of them the store has.
  *
- * Progress goes out at most once a second, and straight from the call, so that a handler which never lets go of the
- * main thread is seen to move. A checkpoint must be in the store before the attempt is settled, else the next
- * attempt would begin from an older one.
+ * Progress is sent at most once a second, and directly from the call, so that progress of a handler that never yields
+ * the main thread is visible. A checkpoint must be in the store before the attempt is settled; otherwise the next
+ * attempt would start from an older one.
  */
-import type { Saying, Words } from '../lease/lease-renewer.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import type { HeartbeatPayload, HeartbeatUpdate } from '../lease/lease-renewer.ts';
+import { monotonicMs } from '../outcome/deadline.ts';
 
 const PROGRESS_EVERY_MS = 1_000;
 
@@ -18,18 +19,18 @@ interface Waiter {
 
 export class AttemptHeartbeats {
   readonly #token: number;
-  readonly #send: (saying: Saying) => void;
+  readonly #send: (update: HeartbeatUpdate) => void;
   #number = 0;
-  /** What was sent and the store may not have yet. */
-  #unsaid: Words = {};
-  /** What waits for its second to be over. */
-  #progress: NonNullable<Words['progress']> | null = null;
+  /** Sent, but not acknowledged by the store. */
+  #unacknowledged: HeartbeatPayload = {};
+  /** Waits until the last progress is a second old. */
+  #progress: NonNullable<HeartbeatPayload['progress']> | null = null;
   #waiters: Waiter[] = [];
   readonly #firstAt = monotonicMs();
   #progressAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(token: number, send: (saying: Saying) => void) {
+  constructor(token: number, send: (update: HeartbeatUpdate) => void) {
     this.#token = token;
     this.#send = send;
   }
@@ -41,33 +42,34 @@ export class AttemptHeartbeats {
     this.#timer ??= setTimeout(() => this.#sendProgress(), waitMs);
   }
 
-  /** Resolved when the store has it. Nobody needs to wait for that: a rejection is never unhandled. */
-  sayNow(words: Words): Promise<void> {
-    const number = this.#say(words, true);
-    const said = new Promise<void>((resolve, reject) => this.#waiters.push({ number, resolve, reject }));
-    said.catch(() => undefined);
-    return said;
+  /** Resolves when the store has it. The caller need not await it: a rejection is never unhandled. */
+  sendNow(payload: HeartbeatPayload): Promise<void> {
+    const number = this.#sendUpdate(payload, true);
+    const sent = new Promise<void>((resolve, reject) => this.#waiters.push({ number, resolve, reject }));
+    sent.catch(() => undefined);
+    return sent;
   }
 
-  /** The store has everything up to this number. */
-  heard(number: number): void {
-    if (number === this.#number) this.#unsaid = {};
+  /** The store has every update up to this number. */
+  acknowledge(number: number): void {
+    if (number === this.#number) this.#unacknowledged = {};
     for (const waiter of this.#waiters) if (waiter.number <= number) waiter.resolve();
     this.#waiters = this.#waiters.filter((waiter) => waiter.number > number);
   }
 
   /**
-   * Says again what must not get lost with the end of the attempt. Null when there is nothing. The last progress of a
-   * job that was over in a moment is not worth a call to the store.
+   * Sends again what must not be lost with the end of the attempt. Returns null when there is nothing. The last progress
+   * of a job that ended at once is not worth a call to the store.
    */
   flush(): Promise<void> | null {
-    const words = this.#progress === null ? this.#unsaid : { ...this.#unsaid, progress: this.#progress };
-    const mustBeKept = words.checkpoint !== undefined || words.data !== undefined;
-    const isWorthIt = words.progress !== undefined && monotonicMs() - this.#firstAt >= PROGRESS_EVERY_MS;
-    return mustBeKept || isWorthIt ? this.sayNow(words) : null;
+    const payload =
+      this.#progress === null ? this.#unacknowledged : { ...this.#unacknowledged, progress: this.#progress };
+    const mustBeKept = payload.checkpoint !== undefined || payload.data !== undefined;
+    const isWorthIt = payload.progress !== undefined && monotonicMs() - this.#firstAt >= PROGRESS_EVERY_MS;
+    return mustBeKept || isWorthIt ? this.sendNow(payload) : null;
   }
 
-  /** Nothing more will be heard. */
+  /** Rejects all waiters: no acknowledgement follows. */
   end(error: Error): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const waiter of this.#waiters) waiter.reject(error);
@@ -78,14 +80,14 @@ export class AttemptHeartbeats {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#progressAt = monotonicMs();
-    if (this.#progress !== null) this.#say({ progress: this.#progress }, false);
+    if (this.#progress !== null) this.#sendUpdate({ progress: this.#progress }, false);
     this.#progress = null;
   }
 
-  #say(words: Words, isUrgent: boolean): number {
-    this.#unsaid = { ...this.#unsaid, ...words };
+  #sendUpdate(payload: HeartbeatPayload, isUrgent: boolean): number {
+    this.#unacknowledged = { ...this.#unacknowledged, ...payload };
     this.#number += 1;
-    this.#send({ token: this.#token, number: this.#number, words, isUrgent });
+    this.#send({ token: this.#token, number: this.#number, payload, isUrgent });
     return this.#number;
   }
 }

@@ -4,7 +4,7 @@ import { watchLimits } from './attempt-limits.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] }));
 afterEach(() => void vi.useRealTimers());
 
-it('counts what an attempt ran under an earlier process', () => {
+it('counts the run time under an earlier process', () => {
   const stops: string[] = [];
   const watch = watchLimits({ maxRuntimeMs: 1_000, maxSilenceMs: null }, (reason) => stops.push(reason));
   watch?.ranBefore(600);
@@ -14,7 +14,7 @@ it('counts what an attempt ran under an earlier process', () => {
   expect(stops).toEqual(['time-out']);
 });
 
-it('lets no time pass for an attempt that stands still, however often that is said', () => {
+it('does not count the time of a pause, however often it is reported', () => {
   const stops: string[] = [];
   const watch = watchLimits({ maxRuntimeMs: 1_000, maxSilenceMs: 500 }, (reason) => stops.push(reason));
   vi.advanceTimersByTime(400);

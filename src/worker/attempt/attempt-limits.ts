@@ -1,8 +1,7 @@
-/** The limits of one attempt: how long it may run, and for how long it may give no sign of life. Both are off by default. */
+/** The limits of one attempt: its run time, and the time without a sign of life. Both are off by default. */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import { MAX_TIMER_MS } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { MAX_TIMER_MS, monotonicMs } from '../outcome/deadline.ts';
 
 export interface Limits {
   readonly maxRuntimeMs: number | null;
@@ -10,12 +9,12 @@ export interface Limits {
 }
 
 export interface LimitWatch {
-  /** A sign of life. */
+  /** Records a sign of life. */
   alive(): void;
-  /** It ran for so long under an earlier process. */
+  /** Adds the run time under an earlier process. */
   ranBefore(ms: number): void;
-  /** While it stands still, no time passes for it. */
-  standStill(isStill: boolean): void;
+  /** Stops and restarts the clock of both limits, for a paused attempt. */
+  standStill(isPaused: boolean): void;
   end(): void;
 }
 
@@ -26,43 +25,43 @@ export function limitsOf(job: RunningJob, settings: QueueSettings): Limits {
   };
 }
 
-/** Null when there is no limit, so that an attempt without one pays nothing. */
+/** Returns null when there is no limit, so that an attempt without one costs nothing. */
 export function watchLimits(limits: Limits, stop: (reason: 'time-out' | 'silent') => void): LimitWatch | null {
   const { maxRuntimeMs, maxSilenceMs } = limits;
   if (maxRuntimeMs === null && maxSilenceMs === null) return null;
   let startedAt = monotonicMs();
   let aliveAt = startedAt;
-  let stillSince: number | null = null;
+  let pausedSince: number | null = null;
   let timer: NodeJS.Timeout | null = null;
-  const look = (): void => {
+  const check = (): void => {
     const now = monotonicMs();
     const runtimeLeft = startedAt + (maxRuntimeMs ?? Number.POSITIVE_INFINITY) - now;
     const silenceLeft = aliveAt + (maxSilenceMs ?? Number.POSITIVE_INFINITY) - now;
     if (runtimeLeft <= 0) return stop('time-out');
     if (silenceLeft <= 0) return stop('silent');
-    // A limit that is longer than a timer can wait is waited for in pieces.
-    timer = setTimeout(look, Math.min(Math.ceil(Math.min(runtimeLeft, silenceLeft)), MAX_TIMER_MS));
+    // A limit beyond the longest delay of a timer takes several timers.
+    timer = setTimeout(check, Math.min(Math.ceil(Math.min(runtimeLeft, silenceLeft)), MAX_TIMER_MS));
   };
-  const lookAgain = (): void => {
+  const checkAgain = (): void => {
     if (timer !== null) clearTimeout(timer);
-    if (stillSince === null) look();
+    if (pausedSince === null) check();
   };
-  look();
+  check();
   return {
     alive: () => {
       aliveAt = monotonicMs();
     },
     ranBefore(ms) {
       startedAt -= ms;
-      lookAgain();
+      checkAgain();
     },
-    standStill(isStill) {
-      if (isStill === (stillSince !== null)) return;
-      const stoodMs = monotonicMs() - (stillSince ?? monotonicMs());
-      startedAt += stoodMs;
-      aliveAt += stoodMs;
-      stillSince = isStill ? monotonicMs() : null;
-      lookAgain();
+    standStill(isPaused) {
+      if (isPaused === (pausedSince !== null)) return;
+      const pausedMs = monotonicMs() - (pausedSince ?? monotonicMs());
+      startedAt += pausedMs;
+      aliveAt += pausedMs;
+      pausedSince = isPaused ? monotonicMs() : null;
+      checkAgain();
     },
     end: () => {
       if (timer !== null) clearTimeout(timer);

@@ -1,196 +1,182 @@
 /**
- * One attempt, start to finish: the runner is called, may be told to stop, and its end is told exactly once.
+ * The state of one attempt that other parts of the worker change: it can be stopped or closed, and it sends heartbeats.
  *
  *     held ──start──▶ running ──outcome──────────────────────────▶ ended
  *       │                └─stop(reason)─▶ stopping ──outcome─────▶ ended
  *       │                                    └──grace is over────▶ ended without an outcome: abandoned
- *       └─stop(reason), or its claim was answered too late───────▶ ended: given back
+ *       └─stop(reason)───────────────────────────────────────────▶ ended: released
  *
- * What an end means is not decided here but in to-settlement.ts. A handler cannot be killed, only asked: one that
- * does not heed its signal is abandoned after its grace, and its code may go on.
+ * `run-attempt.ts` takes it through these states. A handler cannot be killed, only asked to stop: one that ignores its
+ * signal is abandoned after its grace, and its code may continue.
  */
-import { failureOf, isFinal } from '../../core/job/failure.ts';
 import type { RunningJob } from '../../core/job/job.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
-import type { Saying, Words } from '../lease/lease-renewer.ts';
-import { atMost } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
-import type { Ending } from '../outcome/to-settlement.ts';
-import type { AttemptWays } from './attempt-context.ts';
-import { ContextOfAttempt } from './attempt-context.ts';
+import type { HeartbeatPayload, HeartbeatUpdate } from '../lease/lease-renewer.ts';
+import type { WorkerEvent } from '../loop/worker-event.ts';
+import { atMost, monotonicMs } from '../outcome/deadline.ts';
 import { AttemptHeartbeats } from './attempt-heartbeats.ts';
 import type { LimitWatch } from './attempt-limits.ts';
-import { limitsOf, watchLimits } from './attempt-limits.ts';
-import type { RunAttempt, RunOutcome } from './run-outcome.ts';
+import type { RunOutcome } from './run-outcome.ts';
 import type { StopReason } from './stop-reason.ts';
 import { AttemptAborted } from './stop-reason.ts';
 
-/** What all attempts of a worker share. */
+/** The parts of a worker that an attempt uses. */
 export interface AttemptHost {
-  readonly run: RunAttempt;
   settingsFor(queue: string): QueueSettings;
-  say(saying: Saying): void;
-  onStopping(attempt: Attempt, reason: StopReason): void;
-  onEnd(attempt: Attempt, ending: Ending): void;
+  sendHeartbeat(update: HeartbeatUpdate): void;
+  emit(event: WorkerEvent): void;
 }
 
-/** How long an ended attempt waits for its last checkpoint to be in the store. */
-const FLUSH_DEADLINE_MS = 5_000;
-
-/** After a cancel the job ends when nothing is left of it, and an unreachable store may come back: both wait. */
-const WAITS_FOR_ITS_END: ReadonlySet<StopReason> = new Set(['cancel', 'unreachable']);
-
-/** Where its lease stands on the table, and until when it holds by what this thread knows. */
-export interface HeldInTable {
+/** Where its lease is in the lease table, and until when it is valid as far as this thread knows. */
+export interface TableEntry {
   readonly entry: number;
   readonly validUntil: number;
 }
 
-export class Attempt implements AttemptWays {
+/** How long an ended attempt waits until the store has its last checkpoint. */
+const FLUSH_DEADLINE_MS = 5_000;
+
+/** Without a grace: a cancelled job ends when its handler does, and an unavailable store may come back. */
+const WAITS_FOR_OUTCOME: ReadonlySet<StopReason> = new Set(['cancel', 'unreachable']);
+
+export class Attempt {
   readonly job: RunningJob;
-  /** Its lease's entry on the table. */
+  /** Of its lease in the lease table. */
   readonly entry: number;
+  /** Resolves to the outcome, or to null when the grace is over first. Stays pending when the attempt is left to the next process. */
+  readonly outcome: Promise<RunOutcome | null>;
+  /** Resolves `outcome`. The first call wins. May be detached. */
+  readonly end: (outcome: RunOutcome | null) => void;
   readonly #validUntil: number;
   readonly #host: AttemptHost;
-  #reason: StopReason | null = null;
+  #state: 'held' | 'running' | 'closed' = 'held';
+  #stopReason: StopReason | null = null;
   #controller: AbortController | null = null;
-  #voice: AttemptHeartbeats | null = null;
+  #heartbeats: AttemptHeartbeats | null = null;
   #limits: LimitWatch | null = null;
   #grace: NodeJS.Timeout | null = null;
   #graceEndsAt = Number.POSITIVE_INFINITY;
-  #hasBegun = false;
-  #isOver = false;
 
-  constructor(job: RunningJob, { entry, validUntil }: HeldInTable, host: AttemptHost) {
+  constructor(job: RunningJob, { entry, validUntil }: TableEntry, host: AttemptHost) {
     this.job = job;
     this.entry = entry;
     this.#validUntil = validUntil;
     this.#host = host;
+    let end: Attempt['end'] = () => undefined;
+    this.outcome = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.end = end;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  /** The lease is over as far as this thread knows. The lease renewer may have renewed it. */
+  get isLeaseOver(): boolean {
+    return monotonicMs() >= this.#validUntil;
   }
 
+  get canStart(): boolean {
+    return this.#state === 'held' && this.#stopReason === null;
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  get stopReason(): StopReason | null {
+    return this.#stopReason;
+  }
+
+  /** Null for an attempt without limits. */
   get limits(): LimitWatch | null {
     return this.#limits;
   }
 
-  get stopReason(): StopReason | null {
-    return this.#reason;
-  }
-
-  /** Its lease is over, by what this thread knows; the renewer may have renewed it. */
-  get isTooLate(): boolean {
-    return monotonicMs() >= this.#validUntil;
-  }
-
-  start(): void {
-    this.#hasBegun = true;
-    const { run, settingsFor } = this.#host;
-    this.#limits = watchLimits(limitsOf(this.job, settingsFor(this.job.queue)), (reason) => this.stop(reason));
-    try {
-      run(this.job, new ContextOfAttempt(this)).then(
-        (outcome) => this.#over(outcome),
-        (error: unknown) => this.#over(failed(error)),
-      );
-    } catch (error) {
-      this.#over(failed(error));
+  /** Created on first use: most short handlers never read it. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#stopReason !== null) this.#controller.abort(new AttemptAborted(this.#stopReason));
     }
+    return this.#controller.signal;
   }
 
-  /** The first reason wins, but a later one may put an end to the waiting. */
+  start(limits: LimitWatch | null): void {
+    this.#state = 'running';
+    this.#limits = limits;
+  }
+
+  /** Asks the handler to stop. The first reason wins, but a later call may shorten the grace. */
   stop(reason: StopReason, graceMs = this.#host.settingsFor(this.job.queue).graceMs): void {
-    if (this.#isOver) return;
-    if (!WAITS_FOR_ITS_END.has(reason)) this.#limitGrace(graceMs);
-    if (reason === 'lease-lost') this.#voice?.end(new AttemptAborted(reason));
-    if (this.#reason !== null) return;
-    this.#reason = reason;
-    this.#host.onStopping(this, reason);
-    if (!this.#hasBegun) return this.giveBack('it was stopped before it began');
-    this.#controller?.abort(new AttemptAborted(reason));
+    if (this.isClosed) return;
+    if (!WAITS_FOR_OUTCOME.has(reason)) this.#limitGrace(graceMs);
+    if (reason === 'lease-lost') this.#heartbeats?.end(new AttemptAborted(reason));
+    if (this.#stopReason !== null) return;
+    this.#stopReason = reason;
+    this.#host.emit({ type: 'stopping', job: this.job, reason });
+    if (this.#state === 'held') this.end({ kind: 'release', reason: 'it was stopped before it began' });
+    else this.#controller?.abort(new AttemptAborted(reason));
   }
 
-  /** Nothing more is told of it. Its work may go on. */
-  forget(): void {
-    this.#isOver = true;
+  /** Ends timers and heartbeats. The attempt is settled now, or left to the next process; its work may continue. */
+  close(): void {
+    this.#state = 'closed';
     if (this.#grace !== null) clearTimeout(this.#grace);
     this.#limits?.end();
-    this.#voice?.end(new Error('its worker has gone'));
+    this.#heartbeats?.end(new Error('the attempt is over'));
   }
 
-  /** The store has what the attempt said, up to this number. */
-  heard(number: number): void {
-    this.#voice?.heard(number);
+  /** The store has every heartbeat update up to this number. */
+  acknowledge(number: number): void {
+    this.#heartbeats?.acknowledge(number);
   }
 
-  /** Asks the store how the lease stands. */
-  heartbeatNow(): Promise<void> {
-    return this.#speak().sayNow({});
+  /** Asks the store for the state of the lease. Unlike `heartbeat`, this is no sign of life of the handler. */
+  checkLease(): Promise<void> {
+    return this.isClosed ? rejected(new Error('the attempt is over')) : this.#sender().sendNow({});
   }
 
-  /** A grace is only ever made shorter. */
+  progress(percent: number | null, text: string | null): void {
+    this.#limits?.alive();
+    if (!this.isClosed) this.#sender().progress(percent, text);
+  }
+
+  /** Sends a heartbeat of the handler at once. Resolves when the store has it. */
+  heartbeat(payload: HeartbeatPayload): Promise<void> {
+    this.#limits?.alive();
+    return this.isClosed ? rejected(new Error('the attempt is over')) : this.#sender().sendNow(payload);
+  }
+
+  /** Waits until the store has the last checkpoint, at most a few seconds. Returns null when nothing has to be sent. */
+  flushHeartbeats(): Promise<void> | null {
+    if (this.#stopReason === 'lease-lost') return null;
+    const flushed = this.#heartbeats?.flush() ?? null;
+    return flushed === null ? null : atMost(flushed, FLUSH_DEADLINE_MS);
+  }
+
+  /** A later grace never ends after an earlier one. */
   #limitGrace(graceMs: number): void {
     const endsAt = monotonicMs() + graceMs;
     if (endsAt >= this.#graceEndsAt) return;
     this.#graceEndsAt = endsAt;
     if (this.#grace !== null) clearTimeout(this.#grace);
-    this.#grace = setTimeout(() => this.#end(null), graceMs);
+    this.#grace = setTimeout(() => this.#graceIsOver(), graceMs);
   }
 
-  /** Of one that has not begun. */
-  giveBack(reason: string): void {
-    this.#end({ kind: 'release', reason });
+  /** Abandons the handler, or the last heartbeat of one that has ended. */
+  #graceIsOver(): void {
+    this.end(null);
+    this.#heartbeats?.end(new Error('the grace is over'));
   }
 
-  #over(outcome: RunOutcome): void {
-    if (this.#isOver) return;
-    const flushed = this.#reason === 'lease-lost' ? null : (this.#voice?.flush() ?? null);
-    if (flushed === null) return this.#end(outcome);
-    void atMost(flushed, FLUSH_DEADLINE_MS).then(() => this.#end(outcome));
-  }
-
-  #end(outcome: RunOutcome | null): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    if (this.#grace !== null) clearTimeout(this.#grace);
-    this.#limits?.end();
-    this.#voice?.end(new Error('the attempt is over'));
-    this.#host.onEnd(this, { outcome, reason: this.#reason });
-  }
-
-  #speak(): AttemptHeartbeats {
-    this.#voice ??= new AttemptHeartbeats(this.job.lease.token, this.#host.say);
-    return this.#voice;
-  }
-
-  /** Made when it is first looked at: most short handlers never do. */
-  signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#reason !== null) this.#controller.abort(new AttemptAborted(this.#reason));
-    }
-    return this.#controller.signal;
-  }
-
-  progress(percent: number | null, text: string | null): void {
-    this.#limits?.alive();
-    if (!this.#isOver) this.#speak().progress(percent, text);
-  }
-
-  sayNow(words: Words): Promise<void> {
-    this.#limits?.alive();
-    return this.#isOver ? refused(new Error('the attempt is over')) : this.#speak().sayNow(words);
+  #sender(): AttemptHeartbeats {
+    this.#heartbeats ??= new AttemptHeartbeats(this.job.lease.token, this.#host.sendHeartbeat);
+    return this.#heartbeats;
   }
 }
 
-/** Rejected, but nobody has to look. */
-function refused(error: Error): Promise<void> {
+/** Returns a rejected promise that does not raise an unhandled rejection. */
+function rejected(error: Error): Promise<void> {
   const promise = Promise.reject<void>(error);
   promise.catch(() => undefined);
   return promise;
-}
-
-function failed(error: unknown): RunOutcome {
-  return { kind: 'fail', failure: failureOf(error), ...(isFinal(error) && { final: true }) };
 }

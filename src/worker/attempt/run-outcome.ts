@@ -1,12 +1,12 @@
 /**
- * What one attempt is given and what it answers: the whole contract between the worker and whoever does the work.
+ * The contract between the worker and a runner: what an attempt receives, and what it returns.
  *
- * A handler and a script are two runners of this one shape. A runner answers how the work ended as a value; one
- * that throws has failed. It never speaks to the store itself.
+ * A handler and a script are two runners of this shape. A runner returns the outcome as a value; one that throws has
+ * failed. It never calls the store itself.
  */
 import type { Failure, RunningJob } from '../../core/job/job.ts';
 
-/** How the work ended. A delay that is left out is worked out from the back-off of the job or its queue. */
+/** The outcome of an attempt. The backoff of the job or its queue supplies a missing delay. */
 export type RunOutcome =
   | {
       readonly kind: 'complete';
@@ -19,30 +19,30 @@ export type RunOutcome =
   | { readonly kind: 'retry'; readonly failure: Failure; readonly delayMs?: number }
   | { readonly kind: 'resend'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'release'; readonly reason: string }
-  /** What ran it is gone without a word: counted as a crash, as if its lease had ended. */
+  /** The process that ran the attempt is gone. Counts as a crash, as if the lease had expired. */
   | { readonly kind: 'crash'; readonly reason: string }
   | { readonly kind: 'forward'; readonly address: string };
 
 export interface AttemptContext {
-  /** Aborts with an `AttemptAborted` that says why (stop-reason.ts). */
+  /** Aborts with an `AttemptAborted` that holds the reason (stop-reason.ts). */
   readonly signal: AbortSignal;
-  /** The last one wins; sent at most once a second, also while the main thread is blocked. */
+  /** Reports progress. The last value wins; it is sent at most once a second, even while the main thread is blocked. */
   progress(percent: number | null, text?: string | null): void;
-  /** For the last one, which must not get lost with the end. Resolved when the store has it. */
+  /** Reports the last progress, which must not be lost with the end. Resolves when the store has it. */
   progressNow(percent: number | null, text: string | null): Promise<void>;
-  /** Resolved when the store has it; rejected when the lease was lost before. May be left unawaited. */
+  /** Keeps a value for the next attempt. Resolves when the store has it; rejects when the lease was lost before. */
   checkpoint(value: string): Promise<void>;
-  /** Replaces the job's data, as a checkpoint does its checkpoint. */
+  /** Replaces the job's data. Resolves like `checkpoint`. */
   replaceData(value: string): Promise<void>;
-  /** The work began, as this process. Only for runners that say so themselves (`saysStarted`). */
+  /** Reports that the work started, in this process. Only for runners with `saysStarted`. */
   started(pid: number | null): void;
-  /** A sign of life other than progress (output): for `maxSilence`. */
+  /** Records a sign of life other than progress, such as output, for `maxSilence`. */
   alive(): void;
-  /** It ran for so long under an earlier process: for `maxRuntime`. */
+  /** Adds the run time under an earlier process, for `maxRuntime`. */
   ranBefore(ms: number): void;
-  /** It was paused, or goes on: the limits stand still meanwhile. */
-  standStill(isStill: boolean): void;
-  /** Renews the lease now, and so learns of a cancel or a loss. Resolved when the store has answered. */
+  /** Pauses or resumes the clock of both limits. */
+  standStill(isPaused: boolean): void;
+  /** Renews the lease now, which detects a cancel or a loss. Resolves when the store has answered. */
   heartbeatNow(): Promise<void>;
 }
 

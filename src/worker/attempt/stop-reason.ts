@@ -1,22 +1,22 @@
 /**
- * Why an attempt was told to stop. The first reason wins: what comes after it changes nothing.
+ * Why an attempt was asked to stop. The first reason wins; later ones do not replace it.
  *
- * `AttemptAborted` is what `signal.reason` holds and what `signal.throwIfAborted()` throws inside a handler. It is
- * no error of Longhaul's own: it never leaves the attempt it ends.
+ * `AttemptAborted` is the `signal.reason` of a handler, and what `signal.throwIfAborted()` throws in it. It is not a
+ * LonghaulError, because it never leaves the attempt that it ends.
  */
 
 export type StopReason =
-  /** The store says that somebody else may hold the job by now. */
+  /** The store refused the lease: another worker may hold the job. */
   | 'lease-lost'
   | 'cancel'
-  /** No renewal for almost a lease, and other machines share the store. */
+  /** The lease could not be renewed and is about to end, and other machines share the store. */
   | 'unreachable'
   | 'time-out'
   | 'silent'
-  /** The worker stops and the time to drain is over. */
+  /** The worker stops, and its drain is over. */
   | 'draining';
 
-const WORDS: Record<StopReason, string> = {
+const MESSAGES: Record<StopReason, string> = {
   'lease-lost': 'the lease was lost: another worker may have the job',
   cancel: 'the job was cancelled',
   unreachable: 'the store could not be reached, and the lease is about to end',
@@ -25,12 +25,12 @@ const WORDS: Record<StopReason, string> = {
   draining: 'its worker stops',
 };
 
-/** Named AbortError so that code which knows of signals knows it too. */
+/** Named AbortError, so that code which handles abort signals recognises it. */
 export class AttemptAborted extends Error {
   readonly reason: StopReason;
 
   constructor(reason: StopReason) {
-    super(WORDS[reason]);
+    super(MESSAGES[reason]);
     this.name = 'AbortError';
     this.reason = reason;
   }

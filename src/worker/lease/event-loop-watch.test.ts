@@ -1,47 +1,47 @@
 import { describe, expect, it } from 'vitest';
-import { MainWatch } from './event-loop-watch.ts';
+import { EventLoopWatch } from './event-loop-watch.ts';
 import type { LeaseRenewerEvent } from './lease-renewer.ts';
 
 function aWatch(maxBlockMs: number | null = null) {
-  const news: LeaseRenewerEvent[] = [];
+  const events: LeaseRenewerEvent[] = [];
   const killedAt: number[] = [];
   let now = 0;
-  const watch = new MainWatch({ maxBlockMs, tell: (each) => news.push(each), kill: () => killedAt.push(now) });
-  const look = (rounds: number, at: number) => {
+  const watch = new EventLoopWatch({ maxBlockMs, emit: (each) => events.push(each), kill: () => killedAt.push(now) });
+  const check = (turns: number, at: number) => {
     now = at;
-    return watch.look(rounds, at);
+    return watch.check(turns, at);
   };
-  return { look, news, killedAt };
+  return { check, events, killedAt };
 }
 
-describe('the watch over the main thread', () => {
-  it('sees that it comes round', () => {
-    const { look, news } = aWatch();
-    expect([look(1, 0), look(2, 900), look(3, 1_800)]).toEqual([0, 0, 0]);
-    expect(news).toEqual([]);
+describe('the event loop watch', () => {
+  it('sees that the event loop turns', () => {
+    const { check, events } = aWatch();
+    expect([check(1, 0), check(2, 900), check(3, 1_800)]).toEqual([0, 0, 0]);
+    expect(events).toEqual([]);
   });
 
-  it('counts for how long it is blocked, and tells when it no longer is', () => {
-    const { look, news } = aWatch();
-    look(1, 0);
-    expect([look(1, 500), look(1, 1_000), look(1, 1_500)]).toEqual([0, 1_000, 1_500]);
-    expect(news).toEqual([]);
-    expect(look(2, 2_000)).toBe(0);
-    expect(news).toEqual([{ kind: 'blocked', ms: 1_500 }]);
+  it('counts for how long the loop is blocked, and emits an event when it no longer is', () => {
+    const { check, events } = aWatch();
+    check(1, 0);
+    expect([check(1, 500), check(1, 1_000), check(1, 1_500)]).toEqual([0, 1_000, 1_500]);
+    expect(events).toEqual([]);
+    expect(check(2, 2_000)).toBe(0);
+    expect(events).toEqual([{ kind: 'blocked', ms: 1_500 }]);
   });
 
-  it('kills a process that is blocked for longer than it may', () => {
-    const { look, killedAt } = aWatch(1_200);
-    look(1, 0);
-    for (let at = 100; at <= 1_500; at += 100) look(1, at);
+  it('kills a process that is blocked for longer than allowed', () => {
+    const { check, killedAt } = aWatch(1_200);
+    check(1, 0);
+    for (let at = 100; at <= 1_500; at += 100) check(1, at);
     expect(killedAt[0]).toBe(1_200);
   });
 
-  it('does not hold the time against it in which the whole process was frozen', () => {
-    const { look, killedAt } = aWatch(5_000);
-    look(1, 0);
-    look(1, 3_600_000);
-    expect(look(1, 3_600_100)).toBe(1_100);
+  it('does not count the time in which the whole process was frozen', () => {
+    const { check, killedAt } = aWatch(5_000);
+    check(1, 0);
+    check(1, 3_600_000);
+    expect(check(1, 3_600_100)).toBe(1_100);
     expect(killedAt).toEqual([]);
   });
 });

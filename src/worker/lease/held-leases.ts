@@ -1,44 +1,45 @@
 /**
- * What the renewer knows of the leases on the table: until when each holds, and what is to be said with its next beat.
+ * What the lease renewer knows of the leases in the lease table: until when each is valid, and what its next heartbeat
+ * carries.
  *
- * Renewal is due when the queue's heartbeat says so (attempts.ts). Whatever is half-way there goes along, so that the
- * leases of a worker soon travel together, however they were claimed.
+ * A renewal is due by the heartbeat interval of the queue (run-attempt.ts). Leases that are half-way there are renewed
+ * along with it, so that the leases of a worker soon travel together, whenever they were claimed.
  */
 import type { Heartbeat, HeartbeatResult } from '../../core/ports/job-store.ts';
-import type { Saying, TellNews, Words } from './lease-renewer.ts';
-import type { BoardLease, BoardReader } from './lease-table.ts';
+import type { HeartbeatPayload, HeartbeatUpdate, RenewerListener } from './lease-renewer.ts';
+import type { LeaseTableReader, TableLease } from './lease-table.ts';
 
 export interface HeldLease {
   readonly id: string;
   readonly token: number;
   readonly ms: number;
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   readonly seenAt: number;
   validUntil: number;
   needsStart: boolean;
-  words: Words | null;
-  /** The number of the last saying that `words` holds. */
+  payload: HeartbeatPayload | null;
+  /** The number of the last update in `payload`. */
   number: number;
-  isCancelTold: boolean;
-  isPauseTold: boolean;
-  expiry: 'far' | 'seen' | 'told';
-  /** The store refused it. It stays known, so as not to be taken for a new one, until it is off the table. */
+  isCancelEmitted: boolean;
+  isPauseEmitted: boolean;
+  expiry: 'far' | 'seen' | 'emitted';
+  /** The store refused it. It stays known until it leaves the table, so that it does not count as a new lease. */
   isLost: boolean;
 }
 
-const GO_ALONG_AFTER = 1 / 2;
-/** An attempt that lives so long counts as begun, unless its runner says so itself. */
-const BEGUN_AFTER_MS = 1_000;
-/** An attempt must stop before its lease ends: a quarter of the lease before, ten seconds at the most. */
+const RENEW_ALONG_AFTER = 1 / 2;
+/** An attempt that lives for this long counts as started, unless its runner reports the start itself. */
+const STARTED_AFTER_MS = 1_000;
+/** An attempt must stop before its lease ends: a quarter of the lease before, but at most ten seconds. */
 const MAX_MARGIN_MS = 10_000;
 
 export class HeldLeases {
-  readonly #table: BoardReader;
+  readonly #table: LeaseTableReader;
   readonly #startedPid: number | null;
   #held = new Map<number, HeldLease>();
 
-  /** `startedPid`: as which process attempts begin by themselves; null when they say so. */
-  constructor(table: BoardReader, startedPid: number | null) {
+  /** `startedPid`: the process that attempts start in; null when their runner reports the start itself. */
+  constructor(table: LeaseTableReader, startedPid: number | null) {
     this.#table = table;
     this.#startedPid = startedPid;
   }
@@ -47,7 +48,7 @@ export class HeldLeases {
     return this.#held.size === 0;
   }
 
-  /** Takes over what stands on the table now and forgets the rest. */
+  /** Adds the leases that are new in the table, and drops those that have left it. */
   sync(now: number): void {
     const next = new Map<number, HeldLease>();
     this.#table.each((token, read) => {
@@ -57,72 +58,72 @@ export class HeldLeases {
     this.#held = next;
   }
 
-  /** Answers whether the lease is (still) on the table. */
-  say({ token, number, words }: Saying): boolean {
+  /** Adds an update to the next heartbeat of its lease. Returns false when the lease is unknown. */
+  update({ token, number, payload }: HeartbeatUpdate): boolean {
     const lease = this.#held.get(token);
     if (lease === undefined) return false;
-    lease.words = { ...lease.words, ...words };
+    lease.payload = { ...lease.payload, ...payload };
     lease.number = number;
     return true;
   }
 
-  /** All that must be renewed or has something to say, and what goes along; the most urgent first. */
+  /** Returns the leases to renew now, the most urgent first: those that are due, and those renewed along with them. */
   due(now: number): readonly HeldLease[] {
     const all = [...this.#held.values()].filter((lease) => !lease.isLost);
     if (!all.some((lease) => this.#isDue(lease, now))) return [];
-    const along = all.filter((lease) => this.#isDue(lease, now) || ageOf(lease, now) >= lease.beatMs * GO_ALONG_AFTER);
-    return along.sort((a, b) => a.validUntil - b.validUntil);
+    const isAlong = (lease: HeldLease): boolean => ageOf(lease, now) >= lease.heartbeatMs * RENEW_ALONG_AFTER;
+    return all.filter((lease) => this.#isDue(lease, now) || isAlong(lease)).sort((a, b) => a.validUntil - b.validUntil);
   }
 
   #isDue(lease: HeldLease, now: number): boolean {
-    return lease.words !== null || ageOf(lease, now) >= lease.beatMs || hasBegun(lease, now);
+    return lease.payload !== null || ageOf(lease, now) >= lease.heartbeatMs || hasStarted(lease, now);
   }
 
-  beatOf(lease: HeldLease, now: number): Heartbeat {
-    const { id, token, words } = lease;
-    const start = hasBegun(lease, now) ? { started: { pid: this.#startedPid } } : {};
-    return { id, token, ...start, ...words };
+  heartbeatOf(lease: HeldLease, now: number): Heartbeat {
+    const { id, token, payload } = lease;
+    const start = hasStarted(lease, now) ? { started: { pid: this.#startedPid } } : {};
+    return { id, token, ...start, ...payload };
   }
 
-  /** What a beat's answer means for its lease. */
-  heard(lease: HeldLease, answer: HeartbeatResult, tell: TellNews): void {
+  /** Emits what the answer to a heartbeat means for its lease. */
+  answered(lease: HeldLease, answer: HeartbeatResult, emit: RenewerListener): void {
     if (!answer.ok) {
       lease.isLost = true;
-      return tell({ kind: 'lost', token: lease.token });
+      return emit({ kind: 'lost', token: lease.token });
     }
-    if (answer.cancelAsked && !lease.isCancelTold) tell({ kind: 'cancel', token: lease.token });
-    if (answer.pauseAsked !== lease.isPauseTold)
-      tell({ kind: 'pause', token: lease.token, isAsked: answer.pauseAsked });
-    lease.isCancelTold = answer.cancelAsked;
-    lease.isPauseTold = answer.pauseAsked;
+    if (answer.cancelAsked && !lease.isCancelEmitted) emit({ kind: 'cancel', token: lease.token });
+    if (answer.pauseAsked !== lease.isPauseEmitted)
+      emit({ kind: 'pause', token: lease.token, isAsked: answer.pauseAsked });
+    lease.isCancelEmitted = answer.cancelAsked;
+    lease.isPauseEmitted = answer.pauseAsked;
   }
 
   /**
-   * Tells once of every lease that is about to end. Not at the first look that finds it so: a process that was frozen
-   * wakes up with all its leases overdue, and the beat that follows each look may still renew them or say that they
-   * are lost. The margin leaves room for the second look.
+   * Emits `expiring` once for every lease that is about to end, but not at the first tick that finds it so. A process
+   * that was frozen wakes up with all its leases overdue, and the heartbeat that follows each tick may still renew them
+   * or find them lost. The margin leaves room for the second tick.
    */
-  warn(now: number, tickMs: number, tell: TellNews): void {
+  warn(now: number, tickMs: number, emit: RenewerListener): void {
     for (const lease of this.#held.values()) {
       const marginMs = Math.min(lease.ms / 4, MAX_MARGIN_MS) + tickMs;
       const isExpiring = !lease.isLost && now >= lease.validUntil - marginMs;
-      if (isExpiring && lease.expiry === 'seen') tell({ kind: 'expiring', token: lease.token });
-      lease.expiry = isExpiring ? (lease.expiry === 'far' ? 'seen' : 'told') : 'far';
+      if (isExpiring && lease.expiry === 'seen') emit({ kind: 'expiring', token: lease.token });
+      lease.expiry = isExpiring ? (lease.expiry === 'far' ? 'seen' : 'emitted') : 'far';
     }
   }
 }
 
-function held(lease: BoardLease | null, now: number, needsStart: boolean): HeldLease | null {
+function held(lease: TableLease | null, now: number, needsStart: boolean): HeldLease | null {
   if (lease === null) return null;
-  const told = { isCancelTold: false, isPauseTold: false, expiry: 'far', isLost: false } as const;
-  return { ...lease, seenAt: now, needsStart, words: null, number: 0, ...told };
+  const emitted = { isCancelEmitted: false, isPauseEmitted: false, expiry: 'far', isLost: false } as const;
+  return { ...lease, seenAt: now, needsStart, payload: null, number: 0, ...emitted };
 }
 
-/** Since the lease was last given or renewed. */
+/** Returns the time since the lease was granted or last renewed. */
 function ageOf(lease: HeldLease, now: number): number {
   return lease.ms - (lease.validUntil - now);
 }
 
-function hasBegun(lease: HeldLease, now: number): boolean {
-  return lease.needsStart && now - lease.seenAt >= BEGUN_AFTER_MS;
+function hasStarted(lease: HeldLease, now: number): boolean {
+  return lease.needsStart && now - lease.seenAt >= STARTED_AFTER_MS;
 }

@@ -1,13 +1,12 @@
-/** What a worker's renewer is told at its start. */
-
+/** The plan that a worker gives its lease renewer. */
 import type { WorkerOptions } from '../loop/worker.ts';
 import type { LeaseRenewerPlan } from './lease-renewer.ts';
 
-/** The lease of the worker's own registration, unless it was given one. */
+/** The lease of the worker's registration, unless the worker has a lease option. */
 const WORKER_LEASE_MS = 60_000;
 const MIN_TICK_MS = 20;
 const MAX_TICK_MS = 250;
-/** While no lease is held. */
+/** While the lease table is empty. */
 const MAX_CALM_TICK_MS = 1_000;
 
 export function leaseRenewerPlan(
@@ -19,7 +18,7 @@ export function leaseRenewerPlan(
   const leaseMs = options.leaseMs ?? WORKER_LEASE_MS;
   const often = Math.max(MIN_TICK_MS, shortest / 8);
   const tickMs = Math.min(MAX_TICK_MS, often);
-  // A main thread that may be blocked for so long only is watched as closely as ever.
+  // A main thread with a limit on blocking is always watched at the short interval.
   const calmTickMs = maxBlockMs === null ? Math.min(MAX_CALM_TICK_MS, often) : tickMs;
   return { memory, worker: { id, host, pid, queues, leaseMs, info }, tickMs, calmTickMs, saysStarted, maxBlockMs };
 }

@@ -1,11 +1,12 @@
 /**
- * The renewer's thread: opens the store by itself and keeps the leases of every worker of this process that shares it.
+ * The lease renewer's thread: opens the store itself and renews the leases of every worker of this process that uses it.
  *
- * It must never wait for the main thread, which may be blocked for as long as a handler likes.
+ * It must never wait for the main thread, which a handler may block for any length of time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Store } from '../../core/ports/store.ts';
-import { LeaseBeats } from './heartbeats.ts';
+import { HeartbeatLoop } from './heartbeat-loop.ts';
+import type { LeaseRenewerEvent } from './lease-renewer.ts';
 import type { FromLeaseRenewer, ToLeaseRenewer } from './thread-lease-renewer.ts';
 
 interface StoreModule {
@@ -14,9 +15,9 @@ interface StoreModule {
 
 const { module, options } = workerData as { module: string; options: unknown };
 const port = parentPort;
-if (port === null) throw new Error('keeper-thread.js is started as a thread and not as a program');
-const say = (message: FromLeaseRenewer): void => port.postMessage(message);
-const renewers = new Map<number, LeaseBeats>();
+if (port === null) throw new Error('lease-renewer-thread.js must be started as a worker thread');
+const post = (message: FromLeaseRenewer): void => port.postMessage(message);
+const loops = new Map<number, HeartbeatLoop>();
 
 const kill = (): void => {
   process.kill(process.pid, 'SIGKILL');
@@ -26,38 +27,38 @@ async function serve(store: Store, message: ToLeaseRenewer): Promise<void> {
   switch (message.kind) {
     case 'open': {
       const { key, plan } = message;
-      const tell = (news: (FromLeaseRenewer & { kind: 'news' })['news']) =>
-        say({ kind: 'news', key, news: portable(news) });
-      const beats = new LeaseBeats({ plan, jobs: store.jobs, tell, kill });
-      renewers.set(key, beats);
-      return beats.start();
+      const emit = (event: LeaseRenewerEvent) => post({ kind: 'event', key, event: portable(event) });
+      const loop = new HeartbeatLoop({ plan, jobs: store.jobs, emit, kill });
+      loops.set(key, loop);
+      return loop.start();
     }
-    case 'say':
-      return renewers.get(message.key)?.say(message.saying);
+    case 'update':
+      return loops.get(message.key)?.send(message.update);
     case 'rename':
-      return renewers.get(message.key)?.rename(message.id);
+      return loops.get(message.key)?.rename(message.id);
     case 'close':
-      await renewers.get(message.key)?.close();
-      renewers.delete(message.key);
-      return say({ kind: 'closed', key: message.key });
+      await loops.get(message.key)?.close();
+      loops.delete(message.key);
+      return post({ kind: 'closed', key: message.key });
     case 'end':
       await store.close();
       return port?.close();
   }
 }
 
-/** An error's class does not survive the way to another thread; its words do. */
-function portable<News extends { kind: string; error?: unknown }>(news: News): News {
-  return 'error' in news ? { ...news, error: new Error(String((news.error as Error)?.message ?? news.error)) } : news;
+/** Replaces an error by its message: its class does not survive the way to another thread. */
+function portable(event: LeaseRenewerEvent): LeaseRenewerEvent {
+  if (!('error' in event)) return event;
+  return { ...event, error: new Error(String((event.error as Error)?.message ?? event.error)) };
 }
 
 try {
   const { openStore } = (await import(module)) as StoreModule;
   const store = await openStore(options);
   port.on('message', (message: ToLeaseRenewer) => void serve(store, message));
-  say({ kind: 'ready' });
+  post({ kind: 'ready' });
 } catch (error) {
-  say({
+  post({
     kind: 'failed',
     message: String((error as Error)?.message ?? error),
     code: (error as { code?: string })?.code ?? null,

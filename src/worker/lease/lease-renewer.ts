@@ -1,60 +1,63 @@
 /**
- * The lease renewer, as the main thread sees it: it renews what stands on the table, carries what attempts say, and
- * brings news. Over a store that can be opened again it lives in a thread of its own (thread-keeper.ts), so that a
- * blocked event loop loses no lease; otherwise beside the handlers (local-keeper.ts).
+ * The lease renewer, as the main thread uses it: it renews the leases in the lease table, carries the heartbeat updates
+ * of attempts, and emits events.
+ *
+ * It runs in a thread of its own (thread-lease-renewer.ts) if the store can be opened a second time, so that a blocked
+ * event loop loses no lease. Otherwise it runs on the main thread (local-lease-renewer.ts).
  */
 import type { WorkerBeat } from '../../core/ports/job-store.ts';
 
-/** What a renewer needs to know of a worker. Plain data and shared memory: it goes to another thread. */
+/** What a lease renewer needs to know of a worker. Plain data and shared memory, because it is sent to another thread. */
 export interface LeaseRenewerPlan {
   readonly memory: SharedArrayBuffer;
   readonly worker: Omit<WorkerBeat, 'kind'>;
-  /** How often the renewer looks at the table. */
+  /** How often the renewer reads the lease table. */
   readonly tickMs: number;
-  /** The same while no lease is on it. */
+  /** The same while the table is empty. */
   readonly calmTickMs: number;
-  /** Attempts say themselves when they have begun; otherwise one that lives for a second has. */
+  /** Attempts report their start themselves; otherwise an attempt that lives for a second has started. */
   readonly saysStarted: boolean;
   readonly maxBlockMs: number | null;
 }
 
-/** What an attempt says with a heartbeat. The last value of each kind wins. */
-export interface Words {
+/** What a heartbeat carries besides the renewal. The last value of each field wins. */
+export interface HeartbeatPayload {
   readonly started?: { readonly pid: number | null };
   readonly progress?: { readonly percent: number | null; readonly text: string | null };
   readonly checkpoint?: string;
   readonly data?: string;
 }
 
-export interface Saying {
+/** A payload for the next heartbeat of an attempt. */
+export interface HeartbeatUpdate {
   readonly token: number;
-  /** Grows with every saying of an attempt; the answer names the last one that the store has. */
+  /** Grows with every update of an attempt. The acknowledgement names the last update that the store has. */
   readonly number: number;
-  readonly words: Words;
-  /** Goes out at once, and not with the next look at the table. */
+  readonly payload: HeartbeatPayload;
+  /** Sent at once, and not with the next tick. */
   readonly isUrgent: boolean;
 }
 
 export type LeaseRenewerEvent =
-  | { readonly kind: 'said'; readonly token: number; readonly number: number }
+  | { readonly kind: 'acknowledged'; readonly token: number; readonly number: number }
   | { readonly kind: 'lost'; readonly token: number }
   | { readonly kind: 'cancel'; readonly token: number }
   | { readonly kind: 'pause'; readonly token: number; readonly isAsked: boolean }
-  /** Nobody could renew it, and it is about to end. */
+  /** The lease could not be renewed and is about to end. */
   | { readonly kind: 'expiring'; readonly token: number }
   | { readonly kind: 'worker-lost' }
-  | { readonly kind: 'away'; readonly error: unknown }
-  | { readonly kind: 'back' }
-  /** The main thread was blocked for so long; told when it is no longer. */
+  | { readonly kind: 'unavailable'; readonly error: unknown }
+  | { readonly kind: 'available' }
+  /** The main thread was blocked for this long. Emitted when it no longer is. */
   | { readonly kind: 'blocked'; readonly ms: number }
   | { readonly kind: 'trouble'; readonly error: unknown };
 
 export interface LeaseRenewer {
-  say(saying: Saying): void;
-  /** The worker goes on under another id. */
+  send(update: HeartbeatUpdate): void;
+  /** The worker continues under another id. */
   rename(id: string): void;
-  /** Resolved when no call of it is under way. Leases that still stand on the table are left to end. */
+  /** Resolves when no call is in flight. Leases that are still in the table expire. */
   close(): Promise<void>;
 }
 
-export type TellNews = (news: LeaseRenewerEvent) => void;
+export type RenewerListener = (event: LeaseRenewerEvent) => void;

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import type { BoardLease } from './lease-table.ts';
-import { BoardReader, LeaseTable } from './lease-table.ts';
+import type { TableLease } from './lease-table.ts';
+import { LeaseTable, LeaseTableReader } from './lease-table.ts';
 
-const aLease = (token: number, id = `job-${token}`): BoardLease => ({
+const aLease = (token: number, id = `job-${token}`): TableLease => ({
   id,
   token,
   ms: 1_000,
-  beatMs: 250,
+  heartbeatMs: 250,
   validUntil: 5.25,
 });
 
-const read = (reader: BoardReader): readonly (BoardLease | null)[] => {
-  const found: (BoardLease | null)[] = [];
+const read = (reader: LeaseTableReader): readonly (TableLease | null)[] => {
+  const found: (TableLease | null)[] = [];
   reader.each((_token, lease) => found.push(lease()));
   return found;
 };
 
-describe('the table of leases', () => {
+describe('the lease table', () => {
   it('shows the renewer what the main thread wrote, and no longer what it erased', () => {
     const table = new LeaseTable(3);
-    const reader = new BoardReader(table.memory);
+    const reader = new LeaseTableReader(table.memory);
     const first = table.write(aLease(2 ** 40));
     table.write(aLease(8));
     expect(read(reader)).toEqual([aLease(2 ** 40), aLease(8)]);
@@ -29,7 +29,7 @@ describe('the table of leases', () => {
     expect(read(reader)).toEqual([aLease(9, 'x'.repeat(128)), aLease(8)]);
   });
 
-  it('says how much room is left, and refuses more', () => {
+  it('reports how much room is left, and refuses more', () => {
     const table = new LeaseTable(2);
     expect(table.room).toBe(2);
     const entry = table.write(aLease(1));
@@ -41,10 +41,10 @@ describe('the table of leases', () => {
     expect(table.room).toBe(1);
   });
 
-  it('hides a lease that nobody is to renew, and keeps its place', () => {
+  it('hides a lease that is no longer renewed, and keeps its entry', () => {
     const table = new LeaseTable(1);
     table.hide(table.write(aLease(1)));
-    expect(read(new BoardReader(table.memory))).toEqual([]);
+    expect(read(new LeaseTableReader(table.memory))).toEqual([]);
     expect(table.room).toBe(0);
   });
 
@@ -52,11 +52,11 @@ describe('the table of leases', () => {
     expect(() => new LeaseTable(1).write(aLease(1, 'x'.repeat(129)))).toThrow('longer than 128');
   });
 
-  it('never shows half of two leases: one that changes under the look is left for the next', () => {
+  it('never shows parts of two leases: an entry that changes during a read is skipped', () => {
     const table = new LeaseTable(1);
     const entry = table.write(aLease(1));
-    const seen: (BoardLease | null)[] = [];
-    new BoardReader(table.memory).each((_token, lease) => {
+    const seen: (TableLease | null)[] = [];
+    new LeaseTableReader(table.memory).each((_token, lease) => {
       table.erase(entry);
       table.write(aLease(2));
       seen.push(lease());
@@ -64,12 +64,12 @@ describe('the table of leases', () => {
     expect(seen).toEqual([null]);
   });
 
-  it('counts rounds and claims for the renewer', () => {
+  it('counts turns and claims for the renewer', () => {
     const table = new LeaseTable(1);
-    const reader = new BoardReader(table.memory);
-    table.countRound();
-    table.countRound();
+    const reader = new LeaseTableReader(table.memory);
+    table.countTurn();
+    table.countTurn();
     table.countClaim();
-    expect([reader.rounds, reader.claims]).toEqual([2, 1]);
+    expect([reader.turns, reader.claims]).toEqual([2, 1]);
   });
 });

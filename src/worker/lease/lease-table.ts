@@ -1,26 +1,27 @@
 /**
- * The table: shared memory on which the main thread writes the leases it holds and the renewer reads them.
+ * The lease table: shared memory into which the main thread writes the leases it holds, and from which the lease renewer
+ * reads them.
  *
- * A job of a millisecond would pay more for two messages to the renewer than for its own work, so starting and
- * ending an attempt are a few writes to memory, and the renewer looks when it is time to renew. It needs nothing of
- * the main thread for that, which may be blocked.
+ * For a job of a millisecond, two messages to the renewer would cost more than the job itself. Therefore the start and
+ * the end of an attempt are a few writes to memory, and the renewer reads them when a renewal may be due. It needs
+ * nothing of the main thread for that, which may be blocked.
  *
- * Invariant: only the main thread writes. An entry's sequence number is odd while it is being written; a reader
- * that sees it odd, or changed, has seen half of two leases and leaves the entry for its next look.
+ * Invariant: only the main thread writes. The sequence number of an entry is odd while it is being written. A reader
+ * that finds it odd, or changed, has read parts of two leases and skips the entry until its next tick.
  */
 
-export interface BoardLease {
+export interface TableLease {
   readonly id: string;
   readonly token: number;
   readonly ms: number;
-  /** How long after it was given or renewed it is renewed again. */
-  readonly beatMs: number;
-  /** Until when the lease holds if nobody renews it, by the monotonic clock that all threads share. */
+  /** The time from one renewal to the next. */
+  readonly heartbeatMs: number;
+  /** The end of the lease without a renewal, on the monotonic clock that all threads share. */
   readonly validUntil: number;
 }
 
-// Int32: rounds of the main loop, claims. Then the entries: Int32 sequence, Int32 length of the id, Float64 token
-// (0 when free), Float64 validUntil, Float64 ms, Float64 beatMs, and the bytes of the id.
+// Int32: turns of the main thread's event loop, claims. Then the entries: Int32 sequence, Int32 length of the id, Float64 token
+// (0 when free), Float64 validUntil, Float64 ms, Float64 heartbeatMs, and the bytes of the id.
 const HEAD_BYTES = 16;
 const ENTRY_BYTES = 168;
 const ID_AT = 40;
@@ -41,27 +42,27 @@ export class LeaseTable {
     this.#free = Array.from({ length: capacity }, (_, index) => capacity - 1 - index);
   }
 
-  /** How many more leases can be written. */
+  /** How many more leases fit. */
   get room(): number {
     return this.#free.length;
   }
 
-  /** Answers the entry, to be erased by. */
-  write(lease: BoardLease): number {
+  /** Returns the entry, for `hide` and `erase`. */
+  write(lease: TableLease): number {
     const entry = this.#free.pop();
-    if (entry === undefined) throw new Error('the table of leases is full: more was claimed than there was room for');
+    if (entry === undefined) throw new Error('the lease table is full: more jobs were claimed than it has room for');
     const at = HEAD_BYTES + entry * ENTRY_BYTES;
     Atomics.add(this.#ints, at >> 2, 1);
     this.#ints[(at >> 2) + 1] = this.#writeId(lease.id, at + ID_AT);
     this.#floats[(at >> 3) + 1] = lease.token;
     this.#floats[(at >> 3) + 2] = lease.validUntil;
     this.#floats[(at >> 3) + 3] = lease.ms;
-    this.#floats[(at >> 3) + 4] = lease.beatMs;
+    this.#floats[(at >> 3) + 4] = lease.heartbeatMs;
     Atomics.add(this.#ints, at >> 2, 1);
     return entry;
   }
 
-  /** Nobody renews it any more; the entry stays taken. */
+  /** Ends the renewal of a lease; its entry stays taken. */
   hide(entry: number): void {
     const at = HEAD_BYTES + entry * ENTRY_BYTES;
     Atomics.add(this.#ints, at >> 2, 1);
@@ -74,12 +75,12 @@ export class LeaseTable {
     this.#free.push(entry);
   }
 
-  /** The main loop came round. */
-  countRound(): void {
+  /** Records that the event loop turns. */
+  countTurn(): void {
     Atomics.add(this.#ints, 0, 1);
   }
 
-  /** A claim went out: the store has heard of this worker. */
+  /** Records that a claim was sent: the store has heard from this worker. */
   countClaim(): void {
     Atomics.add(this.#ints, 1, 1);
   }
@@ -91,8 +92,8 @@ export class LeaseTable {
   }
 }
 
-/** The renewer's side of a table. */
-export class BoardReader {
+/** The lease renewer's side of a lease table. */
+export class LeaseTableReader {
   readonly #ints: Int32Array;
   readonly #floats: Float64Array;
   readonly #bytes: Buffer;
@@ -105,7 +106,7 @@ export class BoardReader {
     this.#capacity = (memory.byteLength - HEAD_BYTES) / ENTRY_BYTES;
   }
 
-  get rounds(): number {
+  get turns(): number {
     return Atomics.load(this.#ints, 0);
   }
 
@@ -113,8 +114,8 @@ export class BoardReader {
     return Atomics.load(this.#ints, 1);
   }
 
-  /** Calls with every lease that stands on the table; `read` answers null when it changed meanwhile. */
-  each(visit: (token: number, read: () => BoardLease | null) => void): void {
+  /** Visits every lease in the table. `read` returns null when the entry changed meanwhile. */
+  each(visit: (token: number, read: () => TableLease | null) => void): void {
     for (let entry = 0; entry < this.#capacity; entry += 1) {
       const at = HEAD_BYTES + entry * ENTRY_BYTES;
       const sequence = Atomics.load(this.#ints, at >> 2);
@@ -124,14 +125,14 @@ export class BoardReader {
     }
   }
 
-  #read(at: number, sequence: number): BoardLease | null {
+  #read(at: number, sequence: number): TableLease | null {
     const length = this.#ints[(at >> 2) + 1] ?? 0;
     const lease = {
       id: this.#bytes.toString('utf8', at + ID_AT, at + ID_AT + length),
       token: this.#floats[(at >> 3) + 1] ?? 0,
       validUntil: this.#floats[(at >> 3) + 2] ?? 0,
       ms: this.#floats[(at >> 3) + 3] ?? 0,
-      beatMs: this.#floats[(at >> 3) + 4] ?? 0,
+      heartbeatMs: this.#floats[(at >> 3) + 4] ?? 0,
     };
     return Atomics.load(this.#ints, at >> 2) === sequence ? lease : null;
   }

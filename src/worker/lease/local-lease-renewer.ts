@@ -1,14 +1,14 @@
-/** A renewer on the main thread, for a store that can only be reached through this very object. */
+/** A lease renewer on the main thread, for a store that only this object can reach. */
 import type { JobStore } from '../../core/ports/job-store.ts';
-import { LeaseBeats } from './heartbeats.ts';
-import type { LeaseRenewer, LeaseRenewerPlan, TellNews } from './lease-renewer.ts';
+import { HeartbeatLoop } from './heartbeat-loop.ts';
+import type { LeaseRenewer, LeaseRenewerPlan, RenewerListener } from './lease-renewer.ts';
 
-export function openLocalLeaseRenewer(jobs: JobStore, plan: LeaseRenewerPlan, tell: TellNews): LeaseRenewer {
-  const beats = new LeaseBeats({ plan, jobs, tell, kill: null });
-  beats.start();
+export function openLocalLeaseRenewer(jobs: JobStore, plan: LeaseRenewerPlan, emit: RenewerListener): LeaseRenewer {
+  const heartbeats = new HeartbeatLoop({ plan, jobs, emit, kill: null });
+  heartbeats.start();
   return {
-    say: (saying) => beats.say(saying),
-    rename: (id) => beats.rename(id),
-    close: () => beats.close(),
+    send: (update) => heartbeats.send(update),
+    rename: (id) => heartbeats.rename(id),
+    close: () => heartbeats.close(),
   };
 }

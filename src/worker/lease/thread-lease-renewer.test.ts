@@ -17,12 +17,12 @@ afterEach(() => {
 /** A memory store that another thread can open: its calls come back here over a port. */
 function openedTwice(options: { refuse?: boolean } = {}) {
   const memory = openMemoryStore();
-  const said: string[] = [];
+  const calls: string[] = [];
   const serve = async (
     port: MessagePort,
     { number, name, argument }: { number: number; name: string; argument: never },
   ) => {
-    said.push(name);
+    calls.push(name);
     if (name === 'heartbeat') port.postMessage({ number, answer: await memory.jobs.heartbeat(argument) });
     if (name === 'keepWorker') port.postMessage({ number, answer: await memory.jobs.keepWorker(argument) });
   };
@@ -36,12 +36,12 @@ function openedTwice(options: { refuse?: boolean } = {}) {
       return { module, options: { port: port2, ...options }, transfer: [port2] };
     },
   };
-  return { store, said, crash: () => ports.at(-1)?.postMessage({ crash: true }) };
+  return { store, calls, crash: () => ports.at(-1)?.postMessage({ crash: true }) };
 }
 
-describe('a renewer in its own thread', () => {
-  it('registers the worker, renews its leases, and carries what attempts say', async () => {
-    const { store, said } = openedTwice();
+describe('a lease renewer in its own thread', () => {
+  it('registers the worker, renews its leases, and carries the updates of attempts', async () => {
+    const { store, calls } = openedTwice();
     const { add, next, find } = await startWorker({
       store,
       leaseMs: 400,
@@ -55,7 +55,7 @@ describe('a renewer in its own thread', () => {
     await expect.poll(async () => (await find('a')).checkpoint).toBe('"half"');
     await expect.poll(async () => (await find('a')).lease?.until ?? 0).toBeGreaterThan(job.lease.until + 400);
     await expect.poll(async () => (await find('a')).lease?.pid, { timeout: 3_000 }).toBe(process.pid);
-    expect(said.slice(0, 2)).toEqual(['opened', 'keepWorker']);
+    expect(calls.slice(0, 2)).toEqual(['opened', 'keepWorker']);
   });
 
   it('has the store keep a checkpoint before its attempt is settled', async () => {
@@ -75,7 +75,7 @@ describe('a renewer in its own thread', () => {
     expect(found).toEqual([null, '0.3', '1.3']);
   });
 
-  it('tells of a cancel and of a loss', async () => {
+  it('reports a cancel and a lost lease', async () => {
     const { store } = openedTwice();
     const { add, next } = await startWorker({ store, concurrency: 2, run: untilStopped });
     await add('a');
@@ -87,7 +87,7 @@ describe('a renewer in its own thread', () => {
     expect(await next('stopping')).toMatchObject({ job: { id: 'b' }, reason: 'lease-lost' });
   });
 
-  it('goes on under the new id of a worker that was failed', async () => {
+  it('continues under the new id of a worker that was failed', async () => {
     const { store } = openedTwice();
     const { next, worker } = await startWorker({ store, leaseMs: 400 });
     await expect.poll(() => store.jobs.workers()).toHaveLength(1);
@@ -96,14 +96,14 @@ describe('a renewer in its own thread', () => {
     await expect.poll(() => store.jobs.workers()).toMatchObject([{ id: worker.id }]);
   });
 
-  it('is started again when it dies, and keeps the leases as before', async () => {
-    const { store, said, crash } = openedTwice();
+  it('is started again when it dies, and renews the leases as before', async () => {
+    const { store, calls, crash } = openedTwice();
     const { add, next, find, worker } = await startWorker({ store, leaseMs: 2_000, run: untilStopped });
     await add('a');
     await next('started');
     crash();
     expect(await next('trouble')).toMatchObject({ what: 'the lease renewer' });
-    await expect.poll(() => said.filter((name) => name === 'opened').length, { timeout: 3_000 }).toBe(2);
+    await expect.poll(() => calls.filter((name) => name === 'opened').length, { timeout: 3_000 }).toBe(2);
     const { lease } = await find('a');
     await expect
       .poll(async () => (await find('a')).lease?.until ?? 0, { timeout: 3_000 })
@@ -111,7 +111,7 @@ describe('a renewer in its own thread', () => {
     expect(worker.running()).toHaveLength(1);
   });
 
-  it('says why it cannot open the store', async () => {
+  it('reports why it cannot open the store', async () => {
     const { store } = openedTwice({ refuse: true });
     const { worker } = trialWorker({ store });
     await expect(worker.start()).rejects.toMatchObject({ code: 'store-unavailable', message: 'it is not there' });
@@ -119,7 +119,7 @@ describe('a renewer in its own thread', () => {
   });
 
   it('is one for all workers of a store, and closes it when the last of them stops', async () => {
-    const { store, said } = openedTwice();
+    const { store, calls } = openedTwice();
     const shared = faultyStore(store);
     const [one, other] = [
       await startWorker({ store: shared }),
@@ -129,9 +129,9 @@ describe('a renewer in its own thread', () => {
     await one.worker.stop();
     await other.add('a');
     await other.next('started');
-    expect(said.filter((name) => name === 'opened')).toHaveLength(1);
-    expect(said).not.toContain('closed');
+    expect(calls.filter((name) => name === 'opened')).toHaveLength(1);
+    expect(calls).not.toContain('closed');
     await other.worker.stop({ force: true });
-    await expect.poll(() => said.at(-1)).toBe('closed');
+    await expect.poll(() => calls.at(-1)).toBe('closed');
   });
 });

@@ -1,19 +1,25 @@
 /**
- * The renewer in a thread of its own, seen from the main thread: one thread a store, shared by all its workers.
+ * The main thread's side of a lease renewer in a thread of its own. All workers of a store share one thread.
  *
- * The thread starts with the first worker and ends with the last. One that dies is started again: leases last longer
- * than that takes.
+ * The thread starts with the first worker and ends with the last. A thread that dies is started again; that takes less
+ * time than a lease lasts.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import type { ErrorCode } from '../../core/ports/errors.ts';
 import { ERROR_CODES, LonghaulError } from '../../core/ports/errors.ts';
 import type { Store, StoreDescription } from '../../core/ports/store.ts';
 import { atMost } from '../outcome/deadline.ts';
-import type { LeaseRenewer, LeaseRenewerEvent, LeaseRenewerPlan, Saying, TellNews } from './lease-renewer.ts';
+import type {
+  HeartbeatUpdate,
+  LeaseRenewer,
+  LeaseRenewerEvent,
+  LeaseRenewerPlan,
+  RenewerListener,
+} from './lease-renewer.ts';
 
 export type ToLeaseRenewer =
   | { readonly kind: 'open'; readonly key: number; readonly plan: LeaseRenewerPlan }
-  | { readonly kind: 'say'; readonly key: number; readonly saying: Saying }
+  | { readonly kind: 'update'; readonly key: number; readonly update: HeartbeatUpdate }
   | { readonly kind: 'rename'; readonly key: number; readonly id: string }
   | { readonly kind: 'close'; readonly key: number }
   | { readonly kind: 'end' };
@@ -21,39 +27,39 @@ export type ToLeaseRenewer =
 export type FromLeaseRenewer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly message: string; readonly code: string | null }
-  | { readonly kind: 'news'; readonly key: number; readonly news: LeaseRenewerEvent }
+  | { readonly kind: 'event'; readonly key: number; readonly event: LeaseRenewerEvent }
   | { readonly kind: 'closed'; readonly key: number };
 
 interface Client {
   plan: LeaseRenewerPlan;
-  readonly tell: TellNews;
+  readonly emit: RenewerListener;
   onClosed(): void;
 }
 
 const threads = new WeakMap<Store, LeaseRenewerThread>();
-/** A thread that does not end by itself in this time is ended. */
+/** A thread that does not end in this time is terminated. */
 const END_DEADLINE_MS = 5_000;
 const RESTART_DELAY_MS = 500;
 
-/** Null where the store cannot be opened again. */
+/** Returns null when the store cannot be opened a second time. */
 export function openThreadLeaseRenewer(
   store: Store,
   plan: LeaseRenewerPlan,
-  tell: TellNews,
+  emit: RenewerListener,
 ): Promise<LeaseRenewer> | null {
   const known = threads.get(store);
-  if (known !== undefined) return known.open(plan, tell);
+  if (known !== undefined) return known.open(plan, emit);
   const description = store.describe();
   if (description === null) return null;
   const thread = new LeaseRenewerThread(store, description);
   threads.set(store, thread);
-  return thread.open(plan, tell);
+  return thread.open(plan, emit);
 }
 
 class LeaseRenewerThread {
   readonly #store: Store;
   readonly #clients = new Map<number, Client>();
-  /** How to open the store for the next thread; each one needs a description of its own. */
+  /** How the next thread opens the store. Each thread needs a description of its own. */
   #description: StoreDescription | null;
   #thread: Thread | null = null;
   #ready: Promise<void> | null = null;
@@ -65,10 +71,10 @@ class LeaseRenewerThread {
     this.#description = description;
   }
 
-  async open(plan: LeaseRenewerPlan, tell: TellNews): Promise<LeaseRenewer> {
+  async open(plan: LeaseRenewerPlan, emit: RenewerListener): Promise<LeaseRenewer> {
     this.#keys += 1;
     const key = this.#keys;
-    const client: Client = { plan, tell, onClosed: () => undefined };
+    const client: Client = { plan, emit, onClosed: () => undefined };
     this.#clients.set(key, client);
     try {
       this.#ready ??= this.#start();
@@ -79,7 +85,7 @@ class LeaseRenewerThread {
     }
     this.#post({ kind: 'open', key, plan });
     return {
-      say: (saying) => this.#post({ kind: 'say', key, saying }),
+      send: (update) => this.#post({ kind: 'update', key, update }),
       rename: (id) => {
         client.plan = { ...client.plan, worker: { ...client.plan.worker, id } };
         this.#post({ kind: 'rename', key, id });
@@ -97,7 +103,7 @@ class LeaseRenewerThread {
     await this.#leave(key);
   }
 
-  /** The last one ends the thread. */
+  /** Removes a worker. The last one ends the thread. */
   async #leave(key: number): Promise<void> {
     this.#clients.delete(key);
     if (this.#clients.size > 0) return;
@@ -122,35 +128,35 @@ class LeaseRenewerThread {
       thread.on('message', (message: FromLeaseRenewer) => {
         if (message.kind === 'ready') resolve();
         else if (message.kind === 'failed') reject(errorOf(message));
-        else this.#hear(message);
+        else this.#dispatch(message);
       });
       thread.on('error', (error) => this.#died(thread, error));
       thread.once('exit', () => {
-        reject(new LonghaulError('store-unavailable', 'the thread that keeps the leases ended at its start'));
+        reject(new LonghaulError('store-unavailable', 'the lease renewer thread ended at its start'));
         this.#died(thread, null);
       });
     });
   }
 
-  #hear(message: FromLeaseRenewer & { kind: 'news' | 'closed' }): void {
+  #dispatch(message: FromLeaseRenewer & { kind: 'event' | 'closed' }): void {
     const client = this.#clients.get(message.key);
     if (message.kind === 'closed') client?.onClosed();
-    else client?.tell(message.news);
+    else client?.emit(message.event);
   }
 
   #died(thread: Thread, error: unknown): void {
     if (this.#thread !== thread) return;
     this.#thread = null;
-    const why = error ?? new Error('the thread that keeps the leases ended');
-    for (const client of this.#clients.values()) client.tell({ kind: 'trouble', error: why });
+    const why = error ?? new Error('the lease renewer thread ended');
+    for (const client of this.#clients.values()) client.emit({ kind: 'trouble', error: why });
     this.#restart = setTimeout(() => void this.#reopen(), RESTART_DELAY_MS);
   }
 
-  /** Again, with all who are there. What they said in between is lost; the leases are on their boards. */
+  /** Starts the thread again for all workers. Updates sent in between are lost; the leases are in the lease tables. */
   async #reopen(): Promise<void> {
     const ready = this.#start();
     this.#ready = ready;
-    // A start that fails ends the thread, and its end starts it again.
+    // A failed start ends the thread, and the end starts it again.
     await ready.then(
       () => {
         for (const [key, { plan }] of this.#clients) this.#post({ kind: 'open', key, plan });
@@ -166,8 +172,8 @@ class LeaseRenewerThread {
 
 function spawn({ module, options, transfer }: StoreDescription): Thread {
   return new Thread(new URL('./lease-renewer-thread.js', import.meta.url), {
-    name: 'longhaul-keeper',
-    // As for the engine of SQLite: the options of the program are not meant for a file of ours.
+    name: 'longhaul-lease-renewer',
+    // As for the SQLite engine: the options of the user's program are not meant for this file.
     execArgv: [],
     workerData: { module, options },
     transferList: [...transfer] as never[],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../core/settings/settings.ts';
 import { CapacityPool } from './capacity-pool.ts';
 
-test('What is free is what no running job needs, and it is lent to one claim at a time.', () => {
+test('Free capacity is what no running job needs, and it is lent to one claim at a time.', () => {
   const pool = new CapacityPool({ gpu: 1, cpu: 4 });
   const running = (...needs: readonly string[]) =>
     needs.map((each) => ({ job: { queue: 'q', policy: { needs: each } } }));

@@ -1,47 +1,47 @@
 /**
- * What a machine or a process offers to the jobs it runs (core/limits/resources.ts), shared by the workers that run there.
+ * The capacity of a machine or process (core/limits/resources.ts), shared by its workers.
  *
- * Invariant: what is free is lent to one claim at a time, until its answer has come: two claims under way never count on
- * the same units. What is in use is what the jobs need that run now, so nothing is lost with one that is killed.
+ * Invariant: free capacity is lent to one claim at a time, until its answer arrives: two claims in flight never count on
+ * the same capacity. The capacity in use is the sum of what running jobs need, so a killed job leaks none.
  */
 import type { Job } from '../../core/job/job.ts';
 import type { Offer, Resources } from '../../core/limits/resources.ts';
 import { needsOf, needsText, without } from '../../core/limits/resources.ts';
 import type { QueueSettings } from '../../core/settings/settings.ts';
 
-interface User {
+interface PoolMember {
   running(): readonly { readonly job: Pick<Job, 'queue' | 'policy'> }[];
 }
 
 export class CapacityPool {
   readonly whole: string;
-  readonly #units: Resources;
-  readonly #users = new Map<object, () => readonly string[]>();
+  readonly #capacity: Resources;
+  readonly #members = new Map<object, () => readonly string[]>();
   #borrower: object | null = null;
 
-  constructor(units: Resources) {
-    this.#units = units;
-    this.whole = needsText(units);
+  constructor(capacity: Resources) {
+    this.#capacity = capacity;
+    this.whole = needsText(capacity);
   }
 
-  join(worker: User, settingsFor: (queue: string) => QueueSettings): void {
-    this.#users.set(worker, () => worker.running().map(({ job }) => needsOf(job, settingsFor(job.queue))));
+  join(worker: PoolMember, settingsFor: (queue: string) => QueueSettings): void {
+    this.#members.set(worker, () => worker.running().map(({ job }) => needsOf(job, settingsFor(job.queue))));
   }
 
   leave(worker: object): void {
-    this.#users.delete(worker);
+    this.#members.delete(worker);
     this.giveBack(worker);
   }
 
-  /** For a claim that goes out now. While another's is under way there is nothing free. */
+  /** Returns the capacity for a claim that is sent now. While the claim of another worker is in flight, none is free. */
   lend(worker: object): Offer {
     if (this.#borrower !== null && this.#borrower !== worker) return { whole: this.whole, free: '' };
     this.#borrower = worker;
-    const used = [...this.#users.values()].flatMap((inUse) => inUse());
-    return { whole: this.whole, free: needsText(used.reduce(without, this.#units)) };
+    const used = [...this.#members.values()].flatMap((inUse) => inUse());
+    return { whole: this.whole, free: needsText(used.reduce(without, this.#capacity)) };
   }
 
-  /** The claim was answered, and what it was given is in use. */
+  /** Ends the loan of a claim that was answered: the claimed jobs now count as in use. */
   giveBack(worker: object): void {
     if (this.#borrower === worker) this.#borrower = null;
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { JobStore } from '../../core/ports/job-store.ts';
 import { CALL_DEADLINE_MS } from '../outcome/deadline.ts';
 import { ClaimLoop } from './claim-loop.ts';
-import { Reach } from './store-availability.ts';
+import { StoreAvailability } from './store-availability.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -13,7 +13,7 @@ it('makes no claim after it was given up, though one is still unanswered then', 
   const loop: ClaimLoop = new ClaimLoop({
     jobs,
     queues: ['q'],
-    reach: new Reach({ onAway: () => undefined, onBack: () => undefined }),
+    availability: new StoreAvailability({ onUnavailable: () => undefined, onBack: () => undefined }),
     room: () => 1,
     offers: () => undefined,
     workerId: () => 'w',

@@ -1,47 +1,45 @@
 /**
- * The claim loop: asks the store for as many jobs as there are free slots, and knows when to ask again.
+ * The claim loop: claims as many jobs as there are free slots, and decides when to claim again.
  *
- *     idle ──a slot is freed, an event, nextAt, a second──▶ claiming ──answer──▶ idle
- *                                                             └──no answer──▶ waits, then repeats
+ *     idle ──a free slot, an event, nextAt, a second──▶ claiming ──answer──▶ idle
+ *                                                         └──no answer──▶ waits, then repeats
  *
- * Invariant: one claim is under way at a time. A claim whose answer was lost is repeated under its own request id
- * until it is answered, because the leases it may have been given would otherwise be held by nobody.
+ * Invariant: one claim is in flight at a time. A claim whose answer was lost is repeated under its own request id until
+ * it is answered, because otherwise no worker would hold the leases that it may have granted.
  */
-
 import type { Offer } from '../../core/limits/resources.ts';
 import type { ClaimRequest, ClaimResult, JobStore } from '../../core/ports/job-store.ts';
-import { CALL_DEADLINE_MS, withDeadline } from '../outcome/deadline.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { CALL_DEADLINE_MS, monotonicMs, withDeadline } from '../outcome/deadline.ts';
 import { RetryDelay } from '../outcome/retry-delay.ts';
-import type { Reach } from './store-availability.ts';
-import { codeOf, isAway } from './store-availability.ts';
+import type { StoreAvailability } from './store-availability.ts';
+import { codeOf, isUnavailable } from './store-availability.ts';
 
 export interface ClaimLoopOptions {
   readonly jobs: JobStore;
   readonly queues: readonly string[];
   readonly leaseMs?: number;
-  readonly reach: Reach;
-  /** How many jobs can be taken now. */
+  readonly availability: StoreAvailability;
+  /** Returns how many jobs the worker can take now. */
   room(): number;
-  /** What there is for jobs that need something; undefined where nothing is offered. */
+  /** Returns the free capacity for jobs that need resources; undefined where the worker offers none. */
   offers(): Offer | undefined;
   workerId(): string;
   newId(): string;
   random(): number;
-  /** Has `flush` called soon, together with whatever else is to be sent. */
+  /** Has `flush` called soon, together with the settlements that are to be sent. */
   schedule(): void;
   onSent(): void;
-  /** `sentAt`: when the request went out that was answered, by the monotonic clock. */
+  /** `sentAt`: when the answered request was sent, on the monotonic clock. */
   onClaimed(result: ClaimResult, sentAt: number): void;
   onTrouble(error: unknown): void;
 }
 
-/** The net under lost events. The store's clock counts on it as well (GAP_MS in core/lifecycle/clock.ts). */
+/** The poll that makes up for lost events. The store's clock relies on it too (GAP_MS in core/lifecycle/clock.ts). */
 export const POLL_MS = 1_000;
-/** Jobs of one claim. More free slots than that are filled by several, one after the other. */
+/** Jobs of one claim. More free slots are filled by several claims, one after another. */
 export const MAX_CLAIM = 500;
 
-/** From so many slots on, a claim asks for half of them: the store serves one half while the other half runs. */
+/** With this many slots or more, a claim asks for half of them: the store serves one half while the other half runs. */
 const HALVES_FROM = 20;
 
 export function claimShare(concurrency: number): number {
@@ -53,7 +51,7 @@ export class ClaimLoop {
   readonly #delay: RetryDelay;
   #isStopped = false;
   #isPaused = false;
-  /** Something may have changed since the last claim went out. */
+  /** There may be new work since the last claim was sent. */
   #isWanted = true;
   #isClaiming = false;
   #isWaiting = false;
@@ -68,18 +66,18 @@ export class ClaimLoop {
     this.#delay = new RetryDelay({ firstMs: 50, maxMs: POLL_MS, random: options.random });
   }
 
-  /** A claim has no answer yet. */
+  /** Whether a claim is in flight. */
   get isClaiming(): boolean {
     return this.#isClaiming;
   }
 
-  /** Something may be there to be claimed. */
+  /** Requests a claim: there may be work. */
   wake(): void {
     this.#isWanted = true;
     if (!this.#isClaiming && !this.#isWaiting) this.#options.schedule();
   }
 
-  /** The store is back: no reason to wait any longer. */
+  /** Requests a claim without the delay after an error: the store is available again. */
   wakeNow(): void {
     this.#isWaiting = false;
     this.wake();
@@ -94,13 +92,13 @@ export class ClaimLoop {
     this.wake();
   }
 
-  /** The worker goes on under another id, to which nobody owes an answer. */
+  /** Drops an unanswered claim: the worker continues under another id. */
   forget(): void {
     this.#unanswered = null;
     this.wakeNow();
   }
 
-  /** Claims if there is a reason to and room for it. */
+  /** Claims if there may be work and there is room. */
   flush(): void {
     if (this.#isClaiming || this.#isWaiting) return;
     const request = this.#unanswered ?? this.#newRequest();
@@ -110,7 +108,7 @@ export class ClaimLoop {
     void this.#claim(request);
   }
 
-  /** Resolved when no claim is under way and none is unanswered. Until then jobs may still arrive. */
+  /** Resolves when no claim is in flight or unanswered. Until then jobs may still arrive. */
   stop(): Promise<void> {
     this.#isStopped = true;
     return new Promise((resolve) => {
@@ -119,7 +117,7 @@ export class ClaimLoop {
     });
   }
 
-  /** Leaves an unanswered claim to its leases' end. */
+  /** Drops an unanswered claim; its leases expire. */
   giveUp(): void {
     this.#isGivenUp = true;
     this.#unanswered = null;
@@ -156,7 +154,7 @@ export class ClaimLoop {
       this.#isClaiming = false;
       this.#failed(request, error);
     }
-    // What waited for this answer goes out now, also when no other claim follows.
+    // Settlements that waited for this answer are sent now, even if no other claim follows.
     this.#options.schedule();
     this.#endIfIdle();
   }
@@ -164,31 +162,31 @@ export class ClaimLoop {
   #answered(request: ClaimRequest, result: ClaimResult, sentAt: number): void {
     this.#unanswered = null;
     this.#delay.reset();
-    this.#options.reach.answered();
+    this.#options.availability.answered();
     const isFull = result.jobs.length >= request.limit;
-    // After a full one there is another reason to look again, and a timer that is set already does as a net.
-    if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#lookAgainIn(isFull ? POLL_MS : waitMs(result));
-    // Before the jobs begin: the next claim may go out while they run.
+    // A full claim is followed by another anyway; a timer that is already set suffices as the fallback poll.
+    if (!this.#isStopped && !(isFull && this.#timer !== null)) this.#claimAgainIn(isFull ? POLL_MS : waitMs(result));
+    // Before the jobs start: the next claim may be sent while they run.
     this.#isWanted ||= isFull;
     this.#options.onClaimed(result, sentAt);
     if (this.#isWanted && !this.#isStopped) this.wake();
   }
 
   #failed(request: ClaimRequest, error: unknown): void {
-    const { reach, onTrouble, workerId } = this.#options;
-    if (isAway(error)) reach.failed(error);
+    const { availability, onTrouble, workerId } = this.#options;
+    if (isUnavailable(error)) availability.failed(error);
     else onTrouble(error);
-    // A repeat that was never sent leaves the claim before it as unanswered as it was.
+    // A repeat that was not sent leaves the claim before it unanswered.
     const isUnanswered = codeOf(error) === 'outcome-unknown' || request === this.#unanswered;
     const isLost = isUnanswered && request.worker === workerId() && !this.#isGivenUp;
     this.#unanswered = isLost ? request : null;
     this.#isWanted = true;
     if (this.#isStopped && !isLost) return;
     this.#isWaiting = true;
-    this.#lookAgainIn(this.#delay.next());
+    this.#claimAgainIn(this.#delay.next());
   }
 
-  #lookAgainIn(ms: number): void {
+  #claimAgainIn(ms: number): void {
     this.#clearTimer();
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -208,7 +206,7 @@ export class ClaimLoop {
   }
 }
 
-/** Until time alone makes something claimable. What was due already and not given has another reason to wait. */
+/** Returns the time until the next job is due. A job that is due already but was not granted waits for another reason. */
 function waitMs({ now, nextAt }: ClaimResult): number {
   if (nextAt === null || nextAt <= now) return POLL_MS;
   return Math.min(nextAt - now, POLL_MS);

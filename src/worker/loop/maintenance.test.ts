@@ -3,12 +3,12 @@ import { QUEUE_RECORD } from '../../core/settings/settings.ts';
 import { openMemoryStore } from '../../stores/memory/open-memory-store.ts';
 import { startMaintenance, stepAfter } from './maintenance.ts';
 
-it('takes small steps, and larger ones the longer it should have been through', () => {
+it('takes small steps, and larger ones the longer it is behind', () => {
   const steps = [0, 9_999, 10_000, 20_000, 30_000, 40_000, 1_000_000].map((behindMs) => stepAfter(behindMs, 10_000));
   expect(steps).toEqual([20, 20, 40, 80, 160, 320, 320]);
 });
 
-it('goes on, step by step, until there is no more to do', async () => {
+it('continues, step by step, until there is no more to do', async () => {
   const store = openMemoryStore();
   onTestFinished(() => store.close());
   const keep = { ms: null, count: 3, bytes: null };

@@ -1,16 +1,16 @@
 /**
- * Maintenance by whoever works: every few seconds one bounded step, and more while there is more to do.
+ * Maintenance of the store by every working process: one bounded step every few seconds, and more while there is more to do.
  *
- * A store does one thing at a time, so a settlement may have to wait behind a step: steps are short, about a millisecond,
- * and each is followed by a pause as long as it took. Who does not get through in time takes larger ones, so that a store
- * is kept at its size whatever comes in. Where a node runs it does the same; two at it do no harm, since each step is atomic.
+ * A store does one thing at a time, so a settlement may wait behind a step. Steps therefore take about a millisecond, and
+ * a pause of the same length follows each. A process that falls behind takes larger steps, so that the store keeps its
+ * size at any rate of new jobs. A node does the same; several at once do no harm, since each step is atomic.
  */
 import type { Store } from '../../core/ports/store.ts';
-import { monotonicMs } from '../outcome/monotonic.ts';
+import { monotonicMs } from '../outcome/deadline.ts';
 
 const EVERY_MS = 10_000;
 const STEP = 20;
-/** Twice as large for each time that it should have been through already, up to this. */
+/** The step doubles with every interval that maintenance is behind, up to this. */
 const LARGEST_STEP = 320;
 
 export interface Maintenance {
@@ -20,7 +20,7 @@ export interface Maintenance {
 export function startMaintenance(store: Store, onTrouble: (error: unknown) => void, everyMs = EVERY_MS): Maintenance {
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
-  /** When there began to be more than one step could do. */
+  /** Since when one step has not been enough. */
   let behindSince: number | null = null;
   const step = async (): Promise<void> => {
     const startedAt = monotonicMs();

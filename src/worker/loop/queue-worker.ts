@@ -1,53 +1,56 @@
-// Long because it ties the parts of the worker together, each in a few lines, and its whole life belongs on one page.
+// Long because it connects the parts of the worker, each in a few lines, and shows the whole life of a worker.
 /**
- * The worker at work: ties the claim loop, the attempts, the batcher and the renewer together.
+ * The implementation of a worker: connects the claim loop, the attempts, the settlement batcher and the lease renewer.
  *
  *     created ──start──▶ working ──stop──▶ draining ──time is over, or forced──▶ stopping ──▶ stopped
  *
- * Settlements and the claim for the slots they free go out in one turn of the event loop, the settlements first, so
- * that at concurrency 1 a job costs one round trip. Nothing here decides what an end means (to-settlement.ts).
+ * Settlements and the claim for the slots they free are sent in one turn of the event loop, the settlements first. At
+ * concurrency 1 a job therefore costs one round trip.
  */
 import type { ClaimResult } from '../../core/ports/job-store.ts';
-import { Attempts } from '../attempt/attempts.ts';
-import { newsReader } from '../lease/lease-news.ts';
+import type { AttemptPipeline } from '../attempt/run-attempt.ts';
+import { releaseClaimed, runAdopted, runClaimed } from '../attempt/run-attempt.ts';
+import { RunningAttempts } from '../attempt/running-attempts.ts';
 import type { LeaseRenewer } from '../lease/lease-renewer.ts';
 import { leaseRenewerPlan } from '../lease/lease-renewer-plan.ts';
 import { LeaseTable } from '../lease/lease-table.ts';
 import { openLocalLeaseRenewer } from '../lease/local-lease-renewer.ts';
+import { renewerListener } from '../lease/renewer-events.ts';
 import { openThreadLeaseRenewer } from '../lease/thread-lease-renewer.ts';
 import { atMost, CALL_DEADLINE_MS, every, withDeadline } from '../outcome/deadline.ts';
 import type { Journal } from '../outcome/outcome-journal.ts';
 import { openJournal } from '../outcome/outcome-journal.ts';
 import { SettlementBatcher } from '../outcome/settlement-batcher.ts';
 import { ClaimLoop, claimShare } from './claim-loop.ts';
-import { codeOf, Reach } from './store-availability.ts';
+import { codeOf, StoreAvailability } from './store-availability.ts';
 import { watchEvents } from './store-events.ts';
 import { whenAvailable } from './when-available.ts';
 import type { RunningAttempt, StopOptions, Worker, WorkerOptions } from './worker.ts';
 import type { WorkerEvent } from './worker-event.ts';
 
-/** How long attempts may go on after `stop`, unless somebody says otherwise. */
+/** How long attempts may continue after `stop`, unless an option sets it. */
 const DRAIN_MS = 30_000;
-/** How long a stop waits for what the store still has to answer. What is owed then stays in the journal. */
+/** How long `stop` waits for the store's last answers. Unanswered settlements stay in the journal. */
 const STOP_DEADLINE_MS = 5_000;
 const FORCED_DEADLINE_MS = 1_000;
-/** How often the main loop shows the renewer that it comes round. */
-const ROUND_MS = 400;
-/** Leases on the table for each slot: one runs, others wait for the answer to their settlement. */
-const BOARD_SHARE = 4;
-/** How often this worker looks whether another process left a journal behind. */
+/** How often the main thread shows the lease renewer that its event loop turns. */
+const TURN_MS = 400;
+/** Entries of the lease table for each slot: one runs, others wait for the answer to their settlement. */
+const ENTRIES_PER_SLOT = 4;
+/** How often the worker searches for journals of processes that have ended. */
 const ADOPT_EVERY_MS = 60_000;
 
 export class QueueWorker implements Worker {
   readonly #options: WorkerOptions;
   readonly #table: LeaseTable;
-  readonly #attempts: Attempts;
-  readonly #reach: Reach;
+  readonly #attempts = new RunningAttempts();
+  readonly #pipeline: AttemptPipeline;
+  readonly #availability: StoreAvailability;
   readonly #journal: Journal | null;
   readonly #batcher: SettlementBatcher;
   readonly #claims: ClaimLoop;
   readonly #forced = new AbortController();
-  /** The wait for the store at the start. */
+  /** Ends the wait for the store at the start. */
   readonly #waiting = new AbortController();
   #id: string;
   #concurrency: number;
@@ -62,9 +65,11 @@ export class QueueWorker implements Worker {
     this.#options = options;
     this.#concurrency = concurrency;
     this.#id = options.newId();
-    this.#table = new LeaseTable(Math.max(BOARD_SHARE * concurrency, mostConcurrency) + (options.own ?? []).length);
-    this.#reach = new Reach({
-      onAway: (error) => this.#tell({ type: 'store-away', error }),
+    this.#table = new LeaseTable(
+      Math.max(ENTRIES_PER_SLOT * concurrency, mostConcurrency) + (options.own ?? []).length,
+    );
+    this.#availability = new StoreAvailability({
+      onUnavailable: (error) => this.#emit({ type: 'store-away', error }),
       onBack: () => this.#storeIsBack(),
     });
     this.#journal =
@@ -74,17 +79,17 @@ export class QueueWorker implements Worker {
             path: journalPath,
             pid,
             worker: this.#id,
-            onSetAside: (path, settlements) => this.#tell({ type: 'journal-set-aside', path, settlements }),
+            onSetAside: (path, settlements) => this.#emit({ type: 'journal-set-aside', path, settlements }),
           });
     this.#batcher = new SettlementBatcher({
       jobs: store.jobs,
-      reach: this.#reach,
+      availability: this.#availability,
       journal: this.#journal,
       random,
-      onTrouble: (what, error) => this.#tell({ type: 'trouble', what, error }),
+      onTrouble: (what, error) => this.#emit({ type: 'trouble', what, error }),
     });
-    this.#attempts = this.#makeAttempts();
-    this.#claims = this.#makeClaimLoop();
+    this.#pipeline = this.#createPipeline();
+    this.#claims = this.#createClaimLoop();
     options.pool?.join(this, options.settingsFor);
   }
 
@@ -101,7 +106,7 @@ export class QueueWorker implements Worker {
     if (force === true) this.#forced.abort();
     this.#waiting.abort();
     this.#stopped ??=
-      leaveMs === undefined ? this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS) : this.#goAway(leaveMs);
+      leaveMs === undefined ? this.#end(drainMs ?? this.#options.drainMs ?? DRAIN_MS) : this.#leaveAttempts(leaveMs);
     return this.#stopped;
   }
 
@@ -127,78 +132,115 @@ export class QueueWorker implements Worker {
     return this.#attempts.all().map(({ job, stopReason }) => ({ job, stopReason }));
   }
 
-  #makeAttempts(): Attempts {
+  #createPipeline(): AttemptPipeline {
     const { run, settingsFor, random } = this.#options;
-    return new Attempts({
+    return {
       table: this.#table,
+      attempts: this.#attempts,
       batcher: this.#batcher,
       run,
       settingsFor,
       random,
-      say: (saying) => this.#renewer?.say(saying),
-      tell: (event) => this.#tell(event),
+      sendHeartbeat: (update) => this.#renewer?.send(update),
+      emit: this.#emit,
       onFree: () => {
         this.#claims.wake();
         this.#schedule();
       },
-      onHeld: () => {
-        this.#send();
-        return this.#claims.isClaiming;
-      },
-    });
+      sendNow: this.#send,
+    };
   }
 
-  #makeClaimLoop(): ClaimLoop {
+  #createClaimLoop(): ClaimLoop {
     const { store, queues, leaseMs, newId, random } = this.#options;
     return new ClaimLoop({
       jobs: store.jobs,
       queues,
-      reach: this.#reach,
+      availability: this.#availability,
       newId,
       random,
       ...(leaseMs !== undefined && { leaseMs }),
       room: () => Math.min(this.#concurrency - this.#attempts.size, this.#table.room, claimShare(this.#concurrency)),
       offers: () => this.#options.pool?.lend(this),
       workerId: () => this.#id,
-      schedule: () => this.#schedule(),
+      schedule: this.#schedule,
       onSent: () => this.#table.countClaim(),
-      onClaimed: (result, sentAt) => this.#claimed(result, sentAt),
-      onTrouble: (error) => this.#tell({ type: 'trouble', what: 'a claim failed', error }),
+      onClaimed: this.#claimed,
+      onTrouble: (error) => this.#emit({ type: 'trouble', what: 'a claim failed', error }),
     });
   }
 
+  /** Sends after all microtasks of the current event, so that attempts that end together are settled together. */
+  readonly #schedule = (): void => {
+    if (this.#isScheduled || this.#renewer === null) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.#send();
+    });
+  };
+
+  /**
+   * Settlements before claims: a store may take both in one call. While a claim is in flight they wait for its answer
+   * and are sent with the next one. That halves the calls, and no claim waits. Returns whether a claim is in flight.
+   */
+  readonly #send = (): boolean => {
+    if (this.#claims.isClaiming) return true;
+    this.#batcher.flush();
+    this.#claims.flush();
+    return this.#claims.isClaiming;
+  };
+
+  readonly #claimed = (result: ClaimResult, sentAt: number): void => {
+    if (this.#stopped === null) runClaimed(result, sentAt, this.#pipeline);
+    else releaseClaimed(result, 'its worker stopped before it began', this.#pipeline);
+    this.#options.pool?.giveBack(this);
+  };
+
+  /** An error of a listener is raised outside the worker, which continues. */
+  readonly #emit = (event: WorkerEvent): void => {
+    try {
+      this.#options.onEvent?.(event);
+    } catch (error) {
+      setImmediate(() => {
+        throw error;
+      });
+    }
+  };
+
   async #begin(): Promise<void> {
     const { store, queues, waitsForStore, random } = this.#options;
-    const wait = { reach: this.#reach, random, signal: this.#waiting.signal };
+    const wait = { availability: this.#availability, random, signal: this.#waiting.signal };
     this.#renewer = await (waitsForStore === true ? whenAvailable(() => this.#open(), wait) : this.#open());
     if (this.#stopped !== null) return;
     this.#undo = [
       watchEvents(store.jobs, { queues, attempts: this.#attempts, claims: this.#claims }),
-      every(ROUND_MS, () => this.#table.countRound()),
+      every(TURN_MS, () => this.#table.countTurn()),
       every(ADOPT_EVERY_MS, () => this.#adopt()),
     ];
     this.#adopt();
-    this.#attempts.takeUp(this.#options.own ?? []);
+    runAdopted(this.#options.own ?? [], this.#pipeline);
     this.#claims.wake();
   }
 
-  /** Everything that the store must answer before the first claim. */
+  /** Makes the calls that the store must answer before the first claim. */
   async #open(): Promise<LeaseRenewer> {
     const { store, onUnreachable, prepare } = this.#options;
     if (prepare !== undefined) await withDeadline(prepare(), CALL_DEADLINE_MS);
     await this.#identifyStore();
     const plan = leaseRenewerPlan(this.#options, { id: this.#id, memory: this.#table.memory });
-    const tell = newsReader({
+    const listener = renewerListener({
+      table: this.#table,
       attempts: this.#attempts,
-      reach: this.#reach,
+      availability: this.#availability,
       mustStop: (onUnreachable ?? (store.isShared ? 'stop' : 'continue')) === 'stop',
-      tell: (event) => this.#tell(event),
+      emit: this.#emit,
       restart: () => this.#restart(),
     });
-    return (await openThreadLeaseRenewer(store, plan, tell)) ?? openLocalLeaseRenewer(store.jobs, plan, tell);
+    return (await openThreadLeaseRenewer(store, plan, listener)) ?? openLocalLeaseRenewer(store.jobs, plan, listener);
   }
 
-  /** A role that may not read the identity leaves it unknown: then every journal of the path is taken as its own. */
+  /** A role that may not read the identity leaves it unknown; every journal of the path then counts as this store's. */
   async #identifyStore(): Promise<void> {
     const { storeIdentity } = this.#options;
     if (this.#journal === null || storeIdentity === undefined) return;
@@ -209,58 +251,32 @@ export class QueueWorker implements Worker {
     }
   }
 
-  /** After everything that follows from the present event without waiting, so that what ends together travels together. */
-  #schedule(): void {
-    if (this.#isScheduled || this.#renewer === null) return;
-    this.#isScheduled = true;
-    process.nextTick(() => {
-      this.#isScheduled = false;
-      this.#send();
-    });
-  }
-
-  /**
-   * Settlements before claims: a store may take both in one call. While a claim is under way they wait for its answer,
-   * to go out with the next one: half as many calls, and no claim waits for anything.
-   */
-  #send(): void {
-    if (this.#claims.isClaiming) return;
-    this.#batcher.flush();
-    this.#claims.flush();
-  }
-
-  #claimed(result: ClaimResult, sentAt: number): void {
-    if (this.#stopped === null) this.#attempts.begin(result, sentAt);
-    else this.#attempts.refuse(result, 'its worker stopped before it began');
-    this.#options.pool?.giveBack(this);
-  }
-
   #storeIsBack(): void {
-    this.#tell({ type: 'store-back' });
+    this.#emit({ type: 'store-back' });
     this.#batcher.repeatNow();
     this.#claims.wakeNow();
   }
 
   /**
-   * Somebody failed this worker, and it goes on as another. What it held then is lost, and the store says so of each
-   * lease; what it claimed since, before it knew, is rightly its own.
+   * Continues under another id after an operator failed this worker. The leases it held then are lost, and the store
+   * reports each; the leases it claimed since, before it knew, are valid.
    */
   #restart(): void {
-    for (const attempt of this.#attempts.all()) void attempt.heartbeatNow();
+    for (const attempt of this.#attempts.all()) void attempt.checkLease();
     if (this.#stopped !== null) return;
     const from = this.#id;
     this.#id = this.#options.newId();
     this.#renewer?.rename(this.#id);
-    this.#tell({ type: 'restarted', from, to: this.#id });
+    this.#emit({ type: 'restarted', from, to: this.#id });
     this.#claims.forget();
   }
 
   #adopt(): void {
-    const trouble = (error: unknown) => this.#tell({ type: 'trouble', what: 'the journal could not be read', error });
+    const trouble = (error: unknown) => this.#emit({ type: 'trouble', what: 'the journal could not be read', error });
     this.#journal?.adopt().then((found) => {
       if (found.length === 0) return;
-      this.#tell({ type: 'journal-found', settlements: found.length });
-      this.#batcher.inherit(found, (settlement, answer) => this.#tell({ type: 'delivered', settlement, answer }));
+      this.#emit({ type: 'journal-found', settlements: found.length });
+      this.#batcher.adopt(found, (settled) => this.#emit({ type: 'delivered', ...settled }));
     }, trouble);
   }
 
@@ -271,19 +287,19 @@ export class QueueWorker implements Worker {
     await this.#finish(claims);
   }
 
-  /** The renewals end first: one that came after ours would make the leases short again. */
-  async #goAway(leaveMs: number): Promise<void> {
+  /** The lease renewer is closed first: a later renewal would shorten the leases again. */
+  async #leaveAttempts(leaveMs: number): Promise<void> {
     const claims = this.#claims.stop();
     await this.#started?.catch(() => undefined);
     await this.#finish(claims, async () => {
-      const beats = this.#attempts
-        .forget()
+      const heartbeats = this.#attempts
+        .leaveAll()
         .map(({ job }) => ({ id: job.id, token: job.lease.token, leaseMs: leaveMs }));
-      if (beats.length > 0) await atMost(this.#options.store.jobs.heartbeat(beats), STOP_DEADLINE_MS);
+      if (heartbeats.length > 0) await atMost(this.#options.store.jobs.heartbeat(heartbeats), STOP_DEADLINE_MS);
     });
   }
 
-  async #finish(claims: Promise<void>, leave: () => Promise<void> = async () => undefined): Promise<void> {
+  async #finish(claims: Promise<void>, extendLeases: () => Promise<void> = async () => undefined): Promise<void> {
     const deadlineMs = this.#forced.signal.aborted ? FORCED_DEADLINE_MS : STOP_DEADLINE_MS;
     await atMost(claims, deadlineMs);
     this.#claims.giveUp();
@@ -291,12 +307,12 @@ export class QueueWorker implements Worker {
     for (const undo of this.#undo) undo();
     this.#options.pool?.leave(this);
     await this.#renewer?.close();
-    await leave();
-    await this.#leave();
+    await extendLeases();
+    await this.#deregister();
     await this.#journal?.close();
   }
 
-  /** Attempts go on until the time is over or somebody forces it; then they are told to stop, and given up after their grace. */
+  /** Lets attempts continue until the time is over or a forced stop; then stops them, and abandons them after their grace. */
   async #drain(drainMs: number): Promise<void> {
     const empty = this.#attempts.whenEmpty();
     const forced = aborted(this.#forced.signal);
@@ -307,21 +323,10 @@ export class QueueWorker implements Worker {
     await empty;
   }
 
-  async #leave(): Promise<void> {
+  async #deregister(): Promise<void> {
     if (this.#renewer === null) return;
     const { jobs } = this.#options.store;
     await atMost(jobs.endWorker({ id: this.#id, kind: 'deregister' }), STOP_DEADLINE_MS);
-  }
-
-  /** A listener that throws has a bug, which is shown as such; the worker it listens to has not. */
-  #tell(event: WorkerEvent): void {
-    try {
-      this.#options.onEvent?.(event);
-    } catch (error) {
-      setImmediate(() => {
-        throw error;
-      });
-    }
   }
 }
 

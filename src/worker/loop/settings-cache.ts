@@ -1,10 +1,9 @@
 /**
- * Queue settings as the library reads and writes them, with a copy at hand for workers, which need them at once. Under
- * the name EVERY_QUEUE stand those that are global.
+ * Reads and writes queue settings, with a copy in memory for workers, which need them synchronously. The global settings
+ * have the name EVERY_QUEUE.
  *
- * Invariant: a change by two people at the same time loses neither's: a write names the version it saw.
+ * Invariant: of two changes at the same time neither is lost, because a write names the version that it read.
  */
-
 import { LonghaulError } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { liveSettings } from '../../core/settings/delete-queue.ts';
@@ -15,7 +14,7 @@ import { DEFAULT_SETTINGS, EVERY_QUEUE, QUEUE_RECORD, settingsIn, settingsOf } f
 import type { SettingsInput } from '../../core/settings/settings-input.ts';
 import { mergeSettings } from '../../core/settings/settings-input.ts';
 
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 const PAGE = 500;
 
 export class SettingsCache {
@@ -36,7 +35,7 @@ export class SettingsCache {
     return explainSettings(await this.layers(queue));
   }
 
-  /** What is set, and by whom. Of every queue there is nothing of its own. */
+  /** Returns the settings by where they were set. EVERY_QUEUE has no layer of its own. */
   async layers(queue: string): Promise<SettingLayers> {
     const { records } = this.#store;
     const [own, shared] = await Promise.all([
@@ -52,12 +51,12 @@ export class SettingsCache {
     );
   }
 
-  /** It is inherited again. */
+  /** Removes a setting, so that it is inherited again. */
   unset(queue: string, name: SettingName): Promise<QueueSettings> {
     return this.#write(queue, (before) => withoutSetting(before, name));
   }
 
-  /** Keeps a fresh copy of these queues' settings for `at`. */
+  /** Keeps a current copy of the settings of these queues for `at`. */
   async follow(queues: readonly string[]): Promise<void> {
     this.#unsubscribe ??= this.#store.jobs.subscribe((events) => {
       const changed = new Set(events.filter(({ type }) => type === 'queue').map(({ queue }) => queue));
@@ -78,7 +77,7 @@ export class SettingsCache {
 
   async #write(queue: string, next: (before: SetSettings, shared: SetSettings | undefined) => SetSettings) {
     const { records } = this.#store;
-    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       const [record, { shared }] = await Promise.all([records.get(QUEUE_RECORD, queue), this.layers(EVERY_QUEUE)]);
       const set = next(liveSettings(record) ?? {}, shared);
       await this.#mustSuit(queue, set, shared);
@@ -88,11 +87,11 @@ export class SettingsCache {
     }
     throw new LonghaulError(
       'store-unavailable',
-      `the settings of queue ${queue} are being changed by too many at once`,
+      `the settings of queue ${queue} are being changed by too many callers at once: try again`,
     );
   }
 
-  /** A queue that is changed at this very moment is not seen: its writer looked at the global ones as they were. */
+  /** Throws when a setting does not suit its queue. A queue that is changed at the same time escapes this check. */
   async #mustSuit(queue: string, set: SetSettings, shared: SetSettings | undefined): Promise<void> {
     if (queue !== EVERY_QUEUE) return mustSuitQueue(queue, { own: set, shared });
     for (let after = EVERY_QUEUE; ; ) {
@@ -104,7 +103,7 @@ export class SettingsCache {
     }
   }
 
-  /** A copy that could not be refreshed stays as it was: the store itself always goes by the record. */
+  /** A copy that cannot be refreshed stays as it was; the store itself always uses the record. */
   #refresh(queue: string): void {
     this.read(queue).then(
       (settings) => this.#known.set(queue, settings),

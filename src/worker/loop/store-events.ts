@@ -1,16 +1,16 @@
-/** What a worker makes of the store's events: a reason to claim, or a reason to ask how one of its leases stands. */
+/** How a worker reacts to the store's events: it claims, or checks one of its leases. */
 import type { JobStore, StoreEvent, Unsubscribe } from '../../core/ports/job-store.ts';
 import { WORK_EVENTS } from '../../core/ports/job-store.ts';
-import type { Attempts } from '../attempt/attempts.ts';
+import type { RunningAttempts } from '../attempt/running-attempts.ts';
 import type { ClaimLoop } from './claim-loop.ts';
 
 export interface EventWatch {
   readonly queues: readonly string[];
-  readonly attempts: Attempts;
+  readonly attempts: RunningAttempts;
   readonly claims: ClaimLoop;
 }
 
-/** Somebody else did something to a job that may be running here: its next heartbeat says what, so it goes out now. */
+/** Changes by others to a job that may run here. The answer to a heartbeat tells which, so one is sent at once. */
 const CONCERNS_HOLDER: ReadonlySet<StoreEvent['type']> = new Set(
   WORK_EVENTS.filter((type) => type !== 'queue' && type !== 'freed'),
 );
@@ -19,16 +19,16 @@ export function watchEvents(jobs: JobStore, { queues, attempts, claims }: EventW
   return jobs.subscribe((events) => {
     for (const event of events) {
       if (event.type === 'gap' || (mayBeClaimed(event) && queues.includes(event.queue))) claims.wake();
-      if (CONCERNS_HOLDER.has(event.type)) askAbout(event.id, attempts);
+      if (CONCERNS_HOLDER.has(event.type)) checkLeaseOf(event.id, attempts);
     }
   }, 'work');
 }
 
-/** Waiting work, or a queue that may have been unpaused. */
+/** Whether there may be a job to claim: waiting work, or a queue that may have been resumed. */
 function mayBeClaimed({ type, state }: StoreEvent): boolean {
   return state === 'waiting' || type === 'queue' || type === 'freed';
 }
 
-function askAbout(id: string, attempts: Attempts): void {
-  for (const attempt of attempts.all()) if (attempt.job.id === id) void attempt.heartbeatNow();
+function checkLeaseOf(id: string, attempts: RunningAttempts): void {
+  for (const attempt of attempts.all()) if (attempt.job.id === id) void attempt.checkLease();
 }

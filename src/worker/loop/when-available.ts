@@ -1,11 +1,11 @@
-/** What a worker needs before its first claim, asked for again until the store answers. */
+/** Repeats a call until the store answers: a worker needs some answers before its first claim. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryDelay } from '../outcome/retry-delay.ts';
-import type { Reach } from './store-availability.ts';
+import type { StoreAvailability } from './store-availability.ts';
 import { canHeal } from './store-availability.ts';
 
 export interface WaitOptions {
-  readonly reach: Reach;
+  readonly availability: StoreAvailability;
   random(): number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
@@ -14,18 +14,18 @@ export interface WaitOptions {
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
-/** Returns the answer, or null when the wait was ended. Throws an error that time does not heal. */
+/** Returns the answer, or null when the signal ended the wait. Throws an error that waiting cannot heal. */
 export async function whenAvailable<T>(call: () => Promise<T>, options: WaitOptions): Promise<T | null> {
-  const { reach, random, signal } = options;
+  const { availability, random, signal } = options;
   const delay = new RetryDelay({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random });
   while (!signal.aborted) {
     try {
       const answer = await call();
-      reach.answered();
+      availability.answered();
       return answer;
     } catch (error) {
       if (!canHeal(error)) throw error;
-      reach.failed(error);
+      availability.failed(error);
     }
     await sleep(delay.next(), undefined, { signal }).catch(() => undefined);
   }

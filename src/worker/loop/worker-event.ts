@@ -1,11 +1,11 @@
-/** What a worker tells of itself, for logs and for the library's events. Nothing depends on anybody listening. */
+/** The events of a worker, for logs and for the library. The worker does not depend on a listener. */
 import type { RunningJob } from '../../core/job/job.ts';
 import type { Settlement, SettleResult } from '../../core/ports/job-store.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 
 export type WorkerEvent =
   | { readonly type: 'started'; readonly job: RunningJob }
-  /** The attempt is over and the store has answered. `settlement` null: there was nothing to say any more. */
+  /** The attempt is over and the store has answered. `settlement` is null when there was nothing to record. */
   | {
       readonly type: 'ended';
       readonly job: RunningJob;
@@ -13,23 +13,23 @@ export type WorkerEvent =
       readonly answer: SettleResult | null;
       readonly stopReason: StopReason | null;
     }
-  /** The attempt was told to stop. */
+  /** The attempt was asked to stop. */
   | { readonly type: 'stopping'; readonly job: RunningJob; readonly reason: StopReason }
-  /** It did not stop within its grace: its slot is free again, but its code may still be running. */
+  /** The attempt did not stop within its grace. Its slot is free again, but its code may still run. */
   | { readonly type: 'abandoned'; readonly job: RunningJob; readonly reason: StopReason }
-  /** Somebody asks a running job to pause, or to go on. */
+  /** An operator asks a running job to pause, or to resume. */
   | { readonly type: 'pause-asked'; readonly job: RunningJob; readonly isAsked: boolean }
   | { readonly type: 'store-away'; readonly error: unknown }
   | { readonly type: 'store-back' }
-  /** The main thread has not come round for so long. Told when it has; the store is told at once. */
+  /** The main thread was blocked for this long. Emitted when it no longer is; the store learns it at once. */
   | { readonly type: 'blocked'; readonly ms: number }
-  /** The worker was declared lost and goes on under another id. */
+  /** The worker was declared lost and continues under another id. */
   | { readonly type: 'restarted'; readonly from: string; readonly to: string }
-  /** Settlements that an earlier process left on disk, and what became of them is told by `delivered`. */
+  /** Settlements that an earlier process left on disk. A `delivered` event follows for each. */
   | { readonly type: 'journal-found'; readonly settlements: number }
   /** A journal of another store was renamed to this path; its settlements are not delivered here. */
   | { readonly type: 'journal-set-aside'; readonly path: string; readonly settlements: number }
-  /** A settlement that waited for the store has its answer. */
+  /** The store answered a settlement from the journal. */
   | { readonly type: 'delivered'; readonly settlement: Settlement; readonly answer: SettleResult | null }
-  /** Something that should not happen; the worker goes on. */
+  /** An unexpected error; the worker continues. */
   | { readonly type: 'trouble'; readonly what: string; readonly error: unknown };

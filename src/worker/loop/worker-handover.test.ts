@@ -6,7 +6,7 @@ import type { RunAttempt } from '../attempt/run-outcome.ts';
 
 const never: RunAttempt = () => new Promise(() => undefined);
 
-it('leaves attempts that outlive it alone: no word to them, a long lease, and the next worker ends them', async () => {
+it('leaves attempts that outlive it running: no stop, a long lease, and the next worker settles them', async () => {
   const store = openMemoryStore();
   const first = await startWorker({ store, run: never, settings: { leaseMs: 1_000 } });
   await first.add('a');
@@ -31,7 +31,7 @@ it('leaves attempts that outlive it alone: no word to them, a long lease, and th
   });
 });
 
-it('reports what ran an attempt as lost: a crash is counted at once, and the job goes to the front', async () => {
+it('counts a crash at once when the process of an attempt is lost, and the job goes to the front', async () => {
   let isFirst = true;
   const trial = await startWorker({
     run: async () => {

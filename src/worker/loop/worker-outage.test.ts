@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('when an answer is lost', () => {
-  it('a claim is repeated under its own id, so that no lease is held by nobody', async () => {
+  it('a claim is repeated under its own id, so that every lease has a holder', async () => {
     const { store, add, next, find } = await startWorker();
     store.break(['claim'], 'lost-reply', 2);
     await add('a');
@@ -40,8 +40,8 @@ describe('when an answer is lost', () => {
   });
 });
 
-describe('when the store is away', () => {
-  it('says so once, and once that it is back', async () => {
+describe('when the store is unavailable', () => {
+  it('emits one event, and one when it is back', async () => {
     const { store, next, events, worker } = await startWorker();
     store.break(['claim', 'keepWorker'], 'unavailable');
     worker.wake();
@@ -52,7 +52,7 @@ describe('when the store is away', () => {
     expect(events.filter(({ type }) => type === 'store-away')).toHaveLength(1);
   });
 
-  it('an attempt goes on where nobody else could take its job', async () => {
+  it('an attempt continues where no other machine could claim its job', async () => {
     const { store, add, next, find, worker } = await startWorker({ leaseMs: 200, run: untilStopped });
     await add('a');
     await next('started');
@@ -65,7 +65,7 @@ describe('when the store is away', () => {
     expect(await find('a')).toMatchObject({ state: 'running', attempt: 1 });
   });
 
-  it('an attempt is stopped before its lease ends where somebody else could', async () => {
+  it('an attempt is stopped before its lease ends where another machine could', async () => {
     let stoppedAt = Number.POSITIVE_INFINITY;
     const { store, add, next, find } = await startWorker({
       leaseMs: 2_000,
@@ -85,7 +85,7 @@ describe('when the store is away', () => {
     expect(await find('a')).toMatchObject({ interruptions: 1, failures: 0 });
   });
 
-  it('a heartbeat that hangs does not keep the next from going out', async () => {
+  it('a heartbeat that hangs does not delay the next', async () => {
     const { store, add, next, find } = await startWorker({ leaseMs: 1_000, run: untilStopped });
     await add('a');
     const { job } = await next('started');
@@ -107,7 +107,7 @@ describe('when the store is away', () => {
     await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
-  it('what a worker could not deliver before it stopped, another delivers', async () => {
+  it('another worker delivers what a stopped worker could not', async () => {
     const path = join(folder, 'journal');
     const shared = openMemoryStore();
     const gone = await startWorker({ store: shared, journalPath: path });
@@ -121,7 +121,7 @@ describe('when the store is away', () => {
     await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
-  it('claims no more than it can keep account of', async () => {
+  it('claims no more than fits into the lease table', async () => {
     const { store, add, next, events } = await startWorker({ concurrency: 1 });
     store.break(['settle'], 'unavailable');
     for (let index = 0; index < 10; index += 1) await add(`job-${index}`);

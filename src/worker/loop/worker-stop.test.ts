@@ -7,7 +7,7 @@ const untilStopped: RunAttempt = (_job, { signal }) =>
 const never: RunAttempt = () => new Promise(() => undefined);
 
 describe('stopping a worker', () => {
-  it('lets what runs come to its end, and claims nothing more', async () => {
+  it('lets running attempts end, and claims nothing more', async () => {
     let finish = (): void => undefined;
     const { worker, add, next, find, events } = await startWorker({
       run: () => new Promise((resolve) => (finish = () => resolve({ kind: 'complete' }))),
@@ -23,7 +23,7 @@ describe('stopping a worker', () => {
     expect(await find('b')).toMatchObject({ state: 'waiting', attempt: 0 });
   });
 
-  it('tells what still runs to stop when the time to drain is over, and gives it back as an interruption', async () => {
+  it('stops running attempts when the drain is over, and releases them as interruptions', async () => {
     const { worker, add, next, find } = await startWorker({ run: untilStopped });
     await add('a');
     await next('started');
@@ -33,7 +33,7 @@ describe('stopping a worker', () => {
     expect((await find('a')).returnedAt).not.toBeNull();
   });
 
-  it('releases what does not heed that within its grace', async () => {
+  it('releases an attempt that does not stop within its grace', async () => {
     const { worker, add, next, find } = await startWorker({ run: never, settings: { graceMs: 30 } });
     await add('a');
     await next('started');
@@ -42,7 +42,26 @@ describe('stopping a worker', () => {
     expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1 });
   });
 
-  it('by force waits for nobody, also when a patient stop is under way', async () => {
+  it('keeps an outcome whose grace ends while the last heartbeat is in flight', async () => {
+    const { worker, store, add, next, events } = await startWorker({
+      run: async (_job, { checkpoint, signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        void checkpoint('1');
+        return { kind: 'complete' };
+      },
+    });
+    await add('a');
+    await next('started');
+    store.break(['heartbeat'], 'hang');
+    const stopped = worker.stop({ force: true });
+    await expect.poll(() => store.callsOf('settle').length, { timeout: 3_000 }).toBe(1);
+    store.heal();
+    await stopped;
+    expect(await next('ended')).toMatchObject({ settlement: { kind: 'complete' }, stopReason: 'draining' });
+    expect(events.filter(({ type }) => type === 'abandoned')).toEqual([]);
+  });
+
+  it('by force does not wait, even when a graceful stop is in progress', async () => {
     const { worker, add, next, find } = await startWorker({ run: never });
     await add('a');
     await next('started');
@@ -51,7 +70,7 @@ describe('stopping a worker', () => {
     expect(await find('a')).toMatchObject({ state: 'waiting', interruptions: 1 });
   });
 
-  it('gives back what a claim brings that was under way', async () => {
+  it('releases the jobs of a claim that was in flight', async () => {
     const { worker, store, add, next, find } = await startWorker();
     store.break(['claim'], 'hang', 1);
     await add('a');
@@ -63,7 +82,7 @@ describe('stopping a worker', () => {
     await expect(next('started', undefined, 10)).rejects.toThrow('no event');
   });
 
-  it('settles at once what ended while its last claim was under way, though others go on', async () => {
+  it('settles at once what ended while its last claim was in flight, though other attempts continue', async () => {
     let finish = (): void => undefined;
     const { worker, store, add, next, find } = trialWorker({
       concurrency: 3,
@@ -88,7 +107,7 @@ describe('stopping a worker', () => {
     expect(await find('long')).toMatchObject({ state: 'running' });
   });
 
-  it('can be done twice, and before it began', async () => {
+  it('can be done twice, and before the start', async () => {
     const { worker } = trialWorker();
     await worker.stop();
     await worker.stop();

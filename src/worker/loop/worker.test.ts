@@ -8,7 +8,7 @@ import type { RunAttempt } from '../attempt/run-outcome.ts';
 import { AttemptAborted } from '../attempt/stop-reason.ts';
 import { createWorker } from './worker.ts';
 
-/** A handler that goes on until it is told to stop, and heeds that at once. */
+/** A handler that runs until it is asked to stop, and then stops at once. */
 const untilStopped: RunAttempt = (_job, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 const never: RunAttempt = () => new Promise(() => undefined);
@@ -38,7 +38,7 @@ describe('a worker', () => {
     expect(store.callsOf('claim')).toMatchObject([{ limit: 2 }]);
   });
 
-  it('runs more at once when it is resized, never beyond its most, and less when slots come free', async () => {
+  it('runs more at once after a resize, never beyond its limit, and fewer when slots become free', async () => {
     const { add, next, worker, store } = trialWorker({ concurrency: 1, mostConcurrency: 3, run: untilStopped });
     for (const id of ['a', 'b', 'c', 'd']) await add(id);
     await worker.start();
@@ -69,7 +69,7 @@ describe('a worker', () => {
     expect(store.callsOf('settle')[0]).toHaveLength(3);
   });
 
-  it('with many slots, asks for the second half before it begins what it got for the first', async () => {
+  it('with many slots, claims the second half before it starts the jobs of the first', async () => {
     const asked: number[] = [];
     const { store, add, next, worker } = trialWorker({
       concurrency: 40,
@@ -85,7 +85,7 @@ describe('a worker', () => {
     expect(asked[0]).toBe(2);
   });
 
-  it('gives back what came when its lease was over, and begins nothing', async () => {
+  it('releases a job whose lease was over when the claim was answered, and does not start it', async () => {
     let begun = 0;
     const { store, add, next, events, worker } = trialWorker({
       leaseMs: 200,
@@ -109,11 +109,11 @@ describe('a worker', () => {
         events.findIndex(({ type }) => type === 'ended'),
       ),
     ).not.toContainEqual(expect.objectContaining({ type: 'started' }));
-    await next('ended', ({ job, settlement: said }) => job.id === 'a' && said?.kind === 'complete');
+    await next('ended', ({ job, settlement: sent }) => job.id === 'a' && sent?.kind === 'complete');
     expect(begun).toBe(1);
   });
 
-  it('begins a delayed job at its time, and one of a queue that was paused when it goes on', async () => {
+  it('starts a delayed job at its time, and a job of a paused queue when the queue is resumed', async () => {
     const { store, add, next } = await startWorker();
     await add('later', { delayMs: 150 });
     const { job } = await next('started');
@@ -125,7 +125,7 @@ describe('a worker', () => {
     expect((await next('started', ({ job }) => job.id === 'paused')).job.attempt).toBe(1);
   });
 
-  it('learns of what was added while an empty claim was on its way back', async () => {
+  it('claims a job that was added while the answer to an empty claim was on its way', async () => {
     const { store, add, next } = await startWorker();
     store.break(['claim'], 'late-reply', 1);
     await expect.poll(() => store.callsOf('claim').length).toBe(1);
@@ -146,7 +146,7 @@ describe('a worker', () => {
     await next('ended');
   });
 
-  it('that has no reason to claim lets the store know that it is there, before it would be missed', async () => {
+  it('that has no reason to claim calls the store before the store assumes an outage', async () => {
     const { add, next, store } = await startWorker({ run: never });
     await add('a');
     await next('started');
@@ -157,7 +157,7 @@ describe('a worker', () => {
     expect((performance.now() - fullAt) / 2).toBeLessThan(GAP_MS);
   });
 
-  it('registers itself, and is gone from the register when it has stopped', async () => {
+  it('registers itself, and deregisters when it stops', async () => {
     const { worker, store } = await startWorker({ info: '{"version":1}' });
     expect(await store.jobs.workers()).toMatchObject([
       { id: worker.id, host: 'here', queues: ['q'], info: '{"version":1}' },
@@ -166,7 +166,7 @@ describe('a worker', () => {
     expect(await store.jobs.workers()).toEqual([]);
   });
 
-  it('refuses to be made without a queue or a slot', () => {
+  it('cannot be created without a queue or a slot', () => {
     const options = { store: openMemoryStore(), run: never, settingsFor: () => null as never, host: '', pid: 1 };
     const made = (queues: string[], concurrency: number) => () =>
       createWorker({ ...options, queues, concurrency, random: Math.random, newId: () => '' });
@@ -176,7 +176,7 @@ describe('a worker', () => {
 });
 
 describe('a handler', () => {
-  it('that throws has failed, and is tried again after its back-off', async () => {
+  it('that throws has failed, and is retried after its backoff', async () => {
     const { add, next, find } = await startWorker({
       settings: { retries: 1, backoff: { kind: 'fixed', delayMs: 50, maxMs: 50, jitter: 0, delaysMs: [] } },
       run: async (job) => {
@@ -193,7 +193,7 @@ describe('a handler', () => {
     expect(await find('a')).toMatchObject({ state: 'done', failures: 1, attempt: 2 });
   });
 
-  it('that throws at once, before it gives a promise, has failed as well', async () => {
+  it('that throws before it returns a promise has failed as well', async () => {
     const { add, next } = await startWorker({
       run: () => {
         throw new Error('at once');
@@ -203,7 +203,7 @@ describe('a handler', () => {
     expect(await next('ended')).toMatchObject({ answer: { ok: true, state: 'failed' } });
   });
 
-  it('says by a final error that it must not be tried again', async () => {
+  it('that throws a final error is not retried', async () => {
     const { add, next } = await startWorker({
       run: async () => {
         throw Object.assign(new Error('no'), { final: true, group: 'mine' });
@@ -232,7 +232,7 @@ describe('a handler', () => {
     expect((done.endedAt ?? 0) - done.createdAt).toBeGreaterThan(200);
   });
 
-  it('finds its checkpoint again after a failure, also one that it did not wait for', async () => {
+  it('finds its checkpoint after a failure, even one that it did not await', async () => {
     const found: (string | null)[] = [];
     const { add, next } = await startWorker({
       run: async (job, { checkpoint, progress }) => {
@@ -250,7 +250,7 @@ describe('a handler', () => {
     expect(found).toEqual([null, '"after 0"']);
   });
 
-  it('is seen to have begun, with its process and its progress', async () => {
+  it('is shown as started, with its process and its progress', async () => {
     const { add, next, find, worker } = await startWorker({
       saysStarted: true,
       run: async (job, context) => {
@@ -273,7 +273,7 @@ describe('a handler', () => {
 });
 
 describe('progress', () => {
-  it('goes out once a second, however often it is said, and its last value wins', async () => {
+  it('is sent once a second, however often it is reported, and its last value wins', async () => {
     const { add, next, store, find } = await startWorker({
       run: (job, context) => {
         for (let percent = 0; percent <= 99; percent += 1) context.progress(percent);
@@ -299,7 +299,7 @@ describe('an attempt is stopped', () => {
     expect(await find('a')).toMatchObject({ state: 'cancelled' });
   });
 
-  it('by the loss of its lease; its late result is refused, and kept', async () => {
+  it('by the loss of its lease; its late result is refused, and recorded', async () => {
     const { add, next, store } = await startWorker({
       run: async (_job, { signal }) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -324,7 +324,7 @@ describe('an attempt is stopped', () => {
     });
   });
 
-  it('by its silence, but not while it says something', async () => {
+  it('by its silence, but not while it reports progress', async () => {
     let spokeUntil = Number.POSITIVE_INFINITY;
     const { add, next } = await startWorker({
       run: async (job, context) => {
@@ -344,7 +344,7 @@ describe('an attempt is stopped', () => {
     expect(performance.now() - spokeUntil).toBeGreaterThan(110);
   });
 
-  it('and is abandoned when it does not heed that within its grace; the slot is free again', async () => {
+  it('and is abandoned when it does not stop within its grace; the slot is free again', async () => {
     const { add, next, worker } = await startWorker({
       settings: { graceMs: 50 },
       run: async (job, context) => (job.id === 'deaf' ? await never(job, context) : { kind: 'complete' }),
@@ -356,7 +356,7 @@ describe('an attempt is stopped', () => {
     expect(worker.running()).toEqual([]);
   });
 
-  it('is not told so twice: the first reason stands', async () => {
+  it('only once: the first reason wins', async () => {
     const { add, next, store, worker, events } = await startWorker({ run: never, settings: { graceMs: 50 } });
     await add('a');
     await next('started');
@@ -367,7 +367,7 @@ describe('an attempt is stopped', () => {
     expect(await next('ended')).toMatchObject({ stopReason: 'cancel', answer: { state: 'cancelled' } });
   });
 
-  it('hands on that somebody asks it to pause, and to go on', async () => {
+  it('emits that an operator asks it to pause, and to resume', async () => {
     const { add, next, store } = await startWorker({ run: untilStopped });
     await add('a');
     await next('started');
@@ -378,8 +378,8 @@ describe('an attempt is stopped', () => {
   });
 });
 
-describe('a worker that somebody failed', () => {
-  it('stops its work and goes on under another id', async () => {
+describe('a worker that an operator failed', () => {
+  it('stops its work and continues under another id', async () => {
     const { add, next, store, worker } = await startWorker({ leaseMs: 400, run: untilStopped });
     const first = worker.id;
     await add('a');

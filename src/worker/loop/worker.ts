@@ -1,10 +1,8 @@
 /**
- * The worker: claims jobs for its free slots, has them run, keeps their leases and settles them.
+ * The worker: claims jobs for its free slots, runs them, renews their leases and settles them.
  *
- * It never knows which store it has or what kind of work it runs. This is what it is given and what it can be asked;
- * how it works is in queue-worker.ts.
+ * It never knows which store it has or what kind of work it runs. This file is its interface; queue-worker.ts implements it.
  */
-
 import type { RunningJob } from '../../core/job/job.ts';
 import { badInput } from '../../core/ports/errors.ts';
 import type { Store } from '../../core/ports/store.ts';
@@ -17,39 +15,39 @@ import type { WorkerEvent } from './worker-event.ts';
 
 export interface WorkerOptions {
   readonly store: Store;
-  /** In order: what the first has is taken before the second is looked at. */
+  /** In order: jobs of the first queue are claimed before jobs of the second. */
   readonly queues: readonly string[];
   readonly concurrency: number;
-  /** The most that `resize` may ever ask for. Default: what it begins with. */
+  /** The upper limit of `resize`. Default: `concurrency`. */
   readonly mostConcurrency?: number;
   readonly run: RunAttempt;
-  /** A queue's present settings: back-off, limits, grace. Asked often, so answered from memory. */
+  /** Returns a queue's current settings: backoff, limits, grace. Called often, so it answers from memory. */
   settingsFor(queue: string): QueueSettings;
   readonly host: string;
   readonly pid: number;
-  /** Anything else to be shown of this worker, as the JSON text of an object. */
+  /** Further information to show about this worker: the JSON text of an object. */
   readonly info?: string;
-  /** What it offers to jobs that need something, maybe together with others. Default: nothing. */
+  /** Its capacity for jobs that need resources, possibly shared with other workers. Default: none. */
   readonly pool?: CapacityPool;
-  /** Default: each queue's own. */
+  /** Default: the lease of each queue. */
   readonly leaseMs?: number;
-  /** How long `stop` lets attempts go on. */
+  /** How long `stop` lets attempts continue. */
   readonly drainMs?: number;
-  /** Kill the process when its main thread is blocked for so long. Default: never. */
+  /** Kills the process when its main thread is blocked for this long. Default: never. */
   readonly maxBlockMs?: number;
-  /** What becomes of running attempts when the store is away. Default: stop where it is shared, else continue. */
+  /** What happens to running attempts while the store is unavailable. Default: `stop` for a shared store, else `continue`. */
   readonly onUnreachable?: 'stop' | 'continue';
-  /** Loads what the handlers need from the store, before the first claim. */
+  /** Loads what the handlers need from the store; called before the first claim. */
   prepare?(): Promise<void>;
   /** Whether `start` waits for a store that is unavailable and emits `store-away`. Default: it rejects. */
   readonly waitsForStore?: boolean;
-  /** Where settlements wait that cannot be delivered: the beginning of file names. Default: in memory alone. */
+  /** The prefix of the files for settlements that cannot be delivered. Default: they are kept only in memory. */
   readonly journalPath?: string | null;
   /** The identity of the store, for the journal: a journal of another store is set aside. Default: unknown. */
   storeIdentity?(): Promise<string>;
-  /** The runner says itself when the work began; otherwise an attempt that lives for a second has begun. */
+  /** The runner reports the start itself; otherwise an attempt that lives for a second has started. */
   readonly saysStarted?: boolean;
-  /** Attempts that an earlier process began and whose leases are ours: gone on with before anything is claimed. */
+  /** Attempts of an earlier process whose leases belong to this worker: adopted before the first claim. */
   readonly own?: readonly RunningJob[];
   random(): number;
   newId(): string;
@@ -57,13 +55,13 @@ export interface WorkerOptions {
 }
 
 export interface StopOptions {
-  /** Default: the worker's own. */
+  /** Default: the worker's `drainMs`. */
   readonly drainMs?: number;
-  /** Do not wait: tell every attempt to stop at once. */
+  /** Asks every attempt to stop at once, without a drain. */
   readonly force?: boolean;
   /**
-   * For attempts that outlive this process: they are not told anything, and their leases are made so long that the
-   * next process finds them its own.
+   * For attempts that outlive this process: they are not stopped, and their leases are extended to this, so that the
+   * next process can adopt them.
    */
   readonly leaveMs?: number;
 }
@@ -74,18 +72,18 @@ export interface RunningAttempt {
 }
 
 export interface Worker {
-  /** Another one after the worker was declared lost. */
+  /** Changes when the worker was declared lost. */
   readonly id: string;
-  /** Resolved when leases can be kept, and claiming begins then; or when the worker was stopped before. */
+  /** Resolves when leases can be renewed and claiming begins, or when the worker was stopped before. */
   start(): Promise<void>;
-  /** Resolved when nothing of it is left. A second call with `force` cuts the first one short. */
+  /** Resolves when nothing of the worker is left. A second call with `force` cuts the first one short. */
   stop(options?: StopOptions): Promise<void>;
-  /** Stops claiming, and nothing else. */
+  /** Stops claiming. Running attempts continue. */
   pause(): void;
   resume(): void;
-  /** How many it runs at once from now on; what runs already goes on. Never beyond `mostConcurrency`. */
+  /** Changes how many jobs run at once, up to `mostConcurrency`. Running jobs continue. */
   resize(concurrency: number): void;
-  /** Looks for work now: for whoever moves a clock that the store goes by. */
+  /** Claims now: for tests that move the clock of the store. */
   wake(): void;
   running(): readonly RunningAttempt[];
 }

@@ -28,7 +28,7 @@ const leave = (name: string, ...lines: unknown[]) =>
   writeFile(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
 describe('the journal', () => {
-  it('is no file before something is owed, and none after all has been answered', async () => {
+  it('has no file before the first settlement, and none after all are answered', async () => {
     const journal = journalOf('a');
     expect(await readdir(folder)).toEqual([]);
     await journal.append([aSettlement(1), aSettlement(2)]);
@@ -42,7 +42,7 @@ describe('the journal', () => {
     expect(await readFile(join(folder, name), 'utf8')).toBe(`${JSON.stringify({ settle: aSettlement(3) })}\n`);
   });
 
-  it('is left to anybody when it is closed, also in the process that goes on', async () => {
+  it('can be adopted by any worker once it is closed, even in the same process', async () => {
     const journal = journalOf('a');
     await journal.append([aSettlement(1)]);
     expect(await journalOf('b').adopt()).toEqual([]);
@@ -51,7 +51,7 @@ describe('the journal', () => {
     expect(await journalOf('b').adopt()).toEqual([aSettlement(1)]);
   });
 
-  it('takes over what a process that is gone still owed, once', async () => {
+  it('adopts the unanswered settlements of a process that has ended, once', async () => {
     await leave(
       `journal.${deadPid()}-1-x.ndjson`,
       { settle: aSettlement(1) },
@@ -66,7 +66,7 @@ describe('the journal', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('leaves the journal of a living process alone, and of one that has its pid by chance takes it', async () => {
+  it('leaves the journal of a living process alone, but adopts one whose pid was reused', async () => {
     const start = startTimeOf(process.pid) ?? '';
     await leave(`journal.${process.pid}-${start}-x.ndjson`, { settle: aSettlement(1) });
     await leave(`journal.${process.pid}-${Number(start) - 1}-x.ndjson`, { settle: aSettlement(2) });
@@ -74,7 +74,7 @@ describe('the journal', () => {
     expect(await journalOf('a').adopt()).toEqual([aSettlement(2)]);
   });
 
-  it('leaves out a line that a crash cut in two', async () => {
+  it('ignores a line that a crash cut short', async () => {
     const name = `journal.${deadPid()}-1-x.ndjson`;
     await leave(name, { settle: aSettlement(1) });
     await appendFile(join(folder, name), '{"settle":{"id":"job-2","tok');
@@ -109,7 +109,7 @@ describe('the journal', () => {
     expect(await next.adopt()).toEqual([aSettlement(1)]);
   });
 
-  it('finds nothing where there is no folder, and makes it when it is needed', async () => {
+  it('finds nothing where there is no directory, and creates it when needed', async () => {
     const journal = openJournal({
       path: join(folder, 'new', 'journal'),
       pid: process.pid,
@@ -123,7 +123,7 @@ describe('the journal', () => {
   });
 });
 
-describe('a process is known by its pid and its start', () => {
+describe('a process is identified by its pid and its start time', () => {
   it('is the same while it lives, and not when another has its pid', () => {
     const start = startTimeOf(process.pid) ?? '';
     expect(isSameProcess(process.pid, start)).toBe(true);

@@ -1,15 +1,15 @@
 /**
- * The journal: settlements that the store could not take, on disk until it has answered them.
+ * The outcome journal: settlements that the store could not take, on disk until the store answers them.
  *
- * One file a worker, named `<path>.<pid>-<start time>-<worker>.ndjson`, so the name is the lock: a file whose process
- * is gone may be taken over, and the rename that does so succeeds for one taker only. Lines are `{"settle":…}` and
- * `{"answered":token}`. The file is made with the first line and removed when nothing in it is owed any more.
+ * Each worker has one file, named `<path>.<pid>-<start time>-<worker>.ndjson`. The name is the lock: another worker may
+ * adopt a file whose process has ended, by a rename that succeeds for one worker only. Lines are `{"settle":…}` and
+ * `{"answered":token}`. The file is created with the first line and removed when every settlement in it is answered.
  *
  * The first line is `{"store":identity}`: tokens mean nothing to another store, where the same id and token may be a
  * different attempt. A file of another store is set aside as `<path>.set-aside-<identity>-….ndjson`; a worker of that
  * store adopts it. A file without this line is of an earlier version and is adopted.
  *
- * Invariant: `append` resolves after the bytes are on the disk. A line that was cut by a crash is left out.
+ * Invariant: `append` resolves after the bytes are on the disk. A line that a crash cut short is ignored.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -22,9 +22,9 @@ export interface Journal {
   belongTo(store: string): void;
   append(settlements: readonly Settlement[]): Promise<void>;
   answered(tokens: readonly number[]): Promise<void>;
-  /** Takes over what processes that are gone have left. Answers what they owed, which is this journal's now. */
+  /** Adopts the files of processes that have ended. Returns their unanswered settlements, which are now in this journal. */
   adopt(): Promise<readonly Settlement[]>;
-  /** Leaves the file where something is still owed, for anybody to take over. */
+  /** Leaves a file with unanswered settlements for any worker to adopt. */
   close(): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ export interface JournalOptions {
   onSetAside(path: string, settlements: number): void;
 }
 
-/** More is not written down but kept in memory alone. */
+/** Further settlements are kept only in memory. */
 export const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 
-/** In place of the pid of a journal that was left in good order: its process may well go on without it. */
-const NOBODY = '0';
+/** Replaces the pid in the name of a closed journal, whose process may continue without it. */
+const NO_PID = '0';
 
 const SET_ASIDE = 'set-aside-';
 
@@ -48,7 +48,7 @@ type Line = { readonly store: string } | { readonly settle: Settlement } | { rea
 
 interface Contents {
   readonly store: string | null;
-  readonly owed: readonly Settlement[];
+  readonly settlements: readonly Settlement[];
 }
 
 export function openJournal(options: JournalOptions): Journal {
@@ -58,7 +58,7 @@ export function openJournal(options: JournalOptions): Journal {
 class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #stem: string;
-  readonly #owed = new Map<number, Settlement>();
+  readonly #unanswered = new Map<number, Settlement>();
   #store: string | null = null;
   #handle: FileHandle | null = null;
   #bytes = 0;
@@ -81,8 +81,8 @@ class FileJournal implements Journal {
 
   answered(tokens: readonly number[]): Promise<void> {
     return this.#inTurn(async () => {
-      const known = tokens.filter((token) => this.#owed.delete(token));
-      if (this.#owed.size === 0) await this.#remove();
+      const known = tokens.filter((token) => this.#unanswered.delete(token));
+      if (this.#unanswered.size === 0) await this.#remove();
       else if (known.length > 0) await this.#writeLines(known.map((token) => ({ answered: token })));
     });
   }
@@ -90,7 +90,7 @@ class FileJournal implements Journal {
   adopt(): Promise<readonly Settlement[]> {
     return this.#inTurn(async () => {
       const files = await this.#abandoned();
-      return (await Promise.all(files.map((file) => this.#take(file)))).flat();
+      return (await Promise.all(files.map((file) => this.#adopt(file)))).flat();
     });
   }
 
@@ -100,11 +100,11 @@ class FileJournal implements Journal {
       await this.#handle.close();
       this.#handle = null;
       const worker = encodeURIComponent(this.#options.worker);
-      await rename(this.#file, `${this.#options.path}.${NOBODY}-0-${worker}.ndjson`);
+      await rename(this.#file, `${this.#options.path}.${NO_PID}-0-${worker}.ndjson`);
     });
   }
 
-  /** One after the other: a line that takes something back must not overtake the line that says it. */
+  /** Runs writes one after another: an `answered` line must not overtake its `settle` line. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
@@ -113,7 +113,7 @@ class FileJournal implements Journal {
 
   async #write(settlements: readonly Settlement[]): Promise<void> {
     if (settlements.length === 0 || this.#bytes >= MAX_JOURNAL_BYTES) return;
-    for (const settlement of settlements) this.#owed.set(settlement.token, settlement);
+    for (const settlement of settlements) this.#unanswered.set(settlement.token, settlement);
     await this.#writeLines(settlements.map((settle) => ({ settle })));
   }
 
@@ -138,31 +138,31 @@ class FileJournal implements Journal {
     await rm(this.#file, { force: true });
   }
 
-  /** Files of this path whose process is gone, and those that were set aside for this store. */
+  /** Returns the files of this path whose process has ended, and those that were set aside for this store. */
   async #abandoned(): Promise<readonly string[]> {
     const folder = dirname(this.#options.path);
     const prefix = `${basename(this.#options.path)}.`;
     const names = await readdir(folder).catch(() => []);
     return names
-      .filter((name) => name.startsWith(prefix) && this.#isFree(name.slice(prefix.length)))
+      .filter((name) => name.startsWith(prefix) && this.#isAdoptable(name.slice(prefix.length)))
       .map((name) => join(folder, name));
   }
 
-  #isFree(rest: string): boolean {
+  #isAdoptable(rest: string): boolean {
     return isAbandoned(rest) || (this.#store !== null && rest.startsWith(setAsidePrefix(this.#store)));
   }
 
-  /** The worker and its adoptions make it a name that no other file has. */
+  /** Returns a unique file name, by the worker and the number of its adoption. */
   #asideName(store: string, number: number): string {
     const { path, worker } = this.#options;
     return `${path}.${setAsidePrefix(store)}${encodeURIComponent(worker)}-${number}.ndjson`;
   }
 
   /**
-   * The rename decides who of several takers has it. Its new name is one that others may take over in turn, should
-   * this process end before what it owes is written into its own file.
+   * The rename decides which of several workers adopts the file. Other workers can adopt it under its new name in turn,
+   * should this process end before the settlements are in its own file.
    */
-  async #take(file: string): Promise<readonly Settlement[]> {
+  async #adopt(file: string): Promise<readonly Settlement[]> {
     this.#adoptions += 1;
     const number = this.#adoptions;
     const mine = `${this.#stem}-${number}.ndjson`;
@@ -171,25 +171,25 @@ class FileJournal implements Journal {
     } catch {
       return [];
     }
-    const { store, owed } = contentsOf(await readFile(mine, 'utf8'));
+    const { store, settlements } = contentsOf(await readFile(mine, 'utf8'));
     if (store !== null && this.#store !== null && store !== this.#store) {
       const aside = this.#asideName(store, number);
       await rename(mine, aside);
-      this.#options.onSetAside(aside, owed.length);
+      this.#options.onSetAside(aside, settlements.length);
       return [];
     }
-    await this.#write(owed);
+    await this.#write(settlements);
     await rm(mine, { force: true });
-    return owed;
+    return settlements;
   }
 }
 
-/** What follows the path in the names of files that were set aside for this store. */
+/** Returns what follows the path in the names of files that were set aside for this store. */
 function setAsidePrefix(store: string): string {
   return `${SET_ASIDE}${encodeURIComponent(store)}-`;
 }
 
-/** Made so that its name is on the disk as well. */
+/** Creates the file, and syncs its directory so that the name is on the disk as well. */
 async function create(path: string): Promise<FileHandle> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const handle = await open(path, 'a', 0o600);
@@ -205,23 +205,23 @@ async function create(path: string): Promise<FileHandle> {
 function isAbandoned(rest: string): boolean {
   const [, pid, startTime] = /^(\d+)-(\d+)-.*\.ndjson$/.exec(rest) ?? [];
   if (pid === undefined || startTime === undefined) return false;
-  return pid === NOBODY || !isSameProcess(Number(pid), startTime);
+  return pid === NO_PID || !isSameProcess(Number(pid), startTime);
 }
 
 function contentsOf(text: string): Contents {
   let store: string | null = null;
-  const owed = new Map<number, Settlement>();
+  const unanswered = new Map<number, Settlement>();
   for (const line of text.split('\n')) {
     const read = parse(line);
     if (read === null) continue;
-    if ('settle' in read) owed.set(read.settle.token, read.settle);
+    if ('settle' in read) unanswered.set(read.settle.token, read.settle);
     else if ('store' in read) store = read.store;
-    else owed.delete(read.answered);
+    else unanswered.delete(read.answered);
   }
-  return { store, owed: [...owed.values()] };
+  return { store, settlements: [...unanswered.values()] };
 }
 
-/** Null for a line that is not whole: the crash came while it was written, before anybody relied on it. */
+/** Returns null for an incomplete line: a crash cut it short, before `append` resolved. */
 function parse(line: string): Line | null {
   try {
     return line === '' ? null : (JSON.parse(line) as Line);

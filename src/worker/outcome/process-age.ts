@@ -1,14 +1,11 @@
-/**
- * Whether the process that wrote a name is still the one that runs: a pid alone is given to another process sooner
- * or later, a pid with its start time is not.
- */
+/** Identifies a process by its pid and start time: the system reuses a pid, but not together with the start time. */
 import { readFileSync } from 'node:fs';
 
-/** Ticks since the machine's start at which the process began; '0' where the system does not say. */
+/** Returns when the process started, in ticks since boot; '0' if the system does not tell; null if it does not run. */
 export function startTimeOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold anything; the fields are counted from behind it.
+    // The name in brackets may contain any character; the fields are counted from its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const isDead = fields[0] === 'Z' || fields[0] === 'X';
     return isDead ? null : (fields[19] ?? '0');

@@ -1,4 +1,4 @@
-/** How long to wait before a call that failed is made again: longer each time, up to a limit, never in step with others. */
+/** The delay before a failed call is repeated: it doubles up to a limit, with jitter so that workers do not repeat in step. */
 export class RetryDelay {
   readonly #firstMs: number;
   readonly #maxMs: number;

@@ -1,49 +1,52 @@
 /**
- * The settlement batcher: brings settlements to the store, many in a call, and repeats each until the store answers it.
+ * The settlement batcher: sends settlements to the store, many in a call, and repeats each until the store answers it.
  *
- * What ends in one turn of the event loop travels in one call. While calls are under way the next ones gather. A
- * settlement that the store could not take is written into the journal and repeated; since it is answered by its
- * token, a repeat is safe.
+ * Attempts that end in one turn of the event loop are settled in one call. Settlements that arrive while calls are in
+ * flight wait for the next call. A settlement that the store could not take is written to the journal and repeated.
+ * The store identifies it by its token, so a repeat is safe.
  *
  * Invariant: only a settlement that can never be written becomes a failure. An error of the store never does that,
  * whatever its code: the attempt has ended, and its outcome is kept until the store accepts or refuses it.
  */
-
 import { failureOf } from '../../core/job/failure.ts';
 import type { JobStore, Settlement, SettleResult } from '../../core/ports/job-store.ts';
 import type { Refused } from '../../core/ports/refusal.ts';
-import type { Reach } from '../loop/store-availability.ts';
-import { isAway, isInputError } from '../loop/store-availability.ts';
+import type { StoreAvailability } from '../loop/store-availability.ts';
+import { isInputError, isUnavailable } from '../loop/store-availability.ts';
 import { atMost, CALL_DEADLINE_MS, withDeadline } from './deadline.ts';
 import type { Journal } from './outcome-journal.ts';
 import { RetryDelay } from './retry-delay.ts';
 
 export interface SettlementBatcherOptions {
   readonly jobs: JobStore;
-  readonly reach: Reach;
+  readonly availability: StoreAvailability;
   readonly journal: Journal | null;
   random(): number;
   onTrouble(what: string, error: unknown): void;
 }
 
-/** Null: neither the settlement nor the failure in its place can ever be written. */
-export type Answered = (settlement: Settlement, answer: SettleResult | null) => void;
-
-interface Owed {
+/** A settlement as it was sent, and the store's answer. */
+export interface Settled {
   readonly settlement: Settlement;
-  readonly answered: Answered;
+  /** Null when neither the settlement nor the failure in its place can ever be written. */
+  readonly answer: SettleResult | null;
+}
+
+interface PendingSettlement {
+  readonly settlement: Settlement;
+  onSettled(settled: Settled): void;
   /** A failure in place of a settlement that can never be written. */
   readonly isSubstitute: boolean;
-  /** An error other than an outage was reported for it. */
+  /** An error other than an outage was already reported for it. */
   isReported: boolean;
 }
 
-/** Two: the store works on one while the next is on its way. More would only make the calls smaller. */
+/** Two: the store serves one while the next travels. More calls would only be smaller. */
 const MAX_CALLS = 2;
-/** Settlements of one call. */
+/** Settlements in one call. */
 const MAX_BATCH = 500;
 const FIRST_RETRY_MS = 100;
-/** Well below the time for which a stop waits for the last answers. */
+/** Far below the time for which `stop` waits for the last answers. */
 const MAX_RETRY_MS = 1_000;
 /** After so many single settlements in a row that the store cannot take, the rest of the batch waits for the next round. */
 const MAX_SINGLE_ERRORS = 3;
@@ -51,9 +54,9 @@ const MAX_SINGLE_ERRORS = 3;
 export class SettlementBatcher {
   readonly #options: SettlementBatcherOptions;
   readonly #delay: RetryDelay;
-  #fresh: Owed[] = [];
-  /** Could not be delivered yet. */
-  #late: Owed[] = [];
+  #fresh: PendingSettlement[] = [];
+  /** Not delivered at the first try. */
+  #late: PendingSettlement[] = [];
   #calls = 0;
   #isRepeating = false;
   #isClosed = false;
@@ -65,11 +68,12 @@ export class SettlementBatcher {
     this.#delay = new RetryDelay({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random });
   }
 
-  push(settlement: Settlement, answered: Answered): void {
-    this.#fresh.push(owe(settlement, answered));
+  /** Queues a settlement for the next `flush`. Resolves when the store answers it. */
+  settle(settlement: Settlement): Promise<Settled> {
+    return new Promise((resolve) => this.#fresh.push(pending(settlement, resolve)));
   }
 
-  /** Sends what has gathered. Called in the same turn as the claim for the slots that became free. */
+  /** Sends the queued settlements. Called in the same turn as the claim for the slots that became free. */
   flush(): void {
     while (this.#fresh.length > 0 && this.#calls < MAX_CALLS) {
       const batch = this.#fresh.splice(0, MAX_BATCH);
@@ -77,20 +81,20 @@ export class SettlementBatcher {
     }
   }
 
-  /** What an earlier process left behind, which is in the journal already. */
-  inherit(settlements: readonly Settlement[], answered: Answered): void {
-    for (const settlement of settlements) this.#late.push(owe(settlement, answered));
+  /** Delivers settlements of an earlier process, which are in the journal already. */
+  adopt(settlements: readonly Settlement[], onSettled: (settled: Settled) => void): void {
+    for (const settlement of settlements) this.#late.push(pending(settlement, onSettled));
     this.repeatNow();
   }
 
-  /** The store is back, or may be. */
+  /** Repeats late settlements without further delay: the store is available again, or may be. */
   repeatNow(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#late.length > 0 && !this.#isRepeating) void this.#repeat();
   }
 
-  /** Resolved when every settlement has its answer, or when the time is over; the rest stays in the journal. */
+  /** Resolves when the store has answered every settlement, or after `ms`; the rest stays in the journal. */
   async drain(ms: number): Promise<void> {
     this.flush();
     this.repeatNow();
@@ -103,85 +107,89 @@ export class SettlementBatcher {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  async #send(batch: readonly Owed[]): Promise<void> {
+  async #send(batch: readonly PendingSettlement[]): Promise<void> {
     this.#calls += 1;
-    const owed = await this.#deliver(batch);
+    const unanswered = await this.#deliver(batch);
     this.#calls -= 1;
-    if (owed.length > 0) this.#owe(owed);
+    if (unanswered.length > 0) this.#repeatLate(unanswered);
     this.flush();
     this.#endIfEmpty();
   }
 
-  /** Returns what the store has not answered. */
-  async #deliver(batch: readonly Owed[]): Promise<readonly Owed[]> {
-    const { jobs, reach } = this.#options;
+  /** Returns the settlements that the store has not answered. */
+  async #deliver(batch: readonly PendingSettlement[]): Promise<readonly PendingSettlement[]> {
+    const { jobs, availability } = this.#options;
     let answers: readonly SettleResult[];
     try {
       const settlements = batch.map(({ settlement }) => settlement);
       answers = await withDeadline(jobs.settle(settlements), CALL_DEADLINE_MS);
     } catch (error) {
-      if (!isAway(error)) return await this.#deliverApart(batch, error);
-      reach.failed(error);
+      if (!isUnavailable(error)) return await this.#deliverApart(batch, error);
+      availability.failed(error);
       return batch;
     }
-    reach.answered();
+    availability.answered();
     return await this.#takeAnswers(batch, answers);
   }
 
-  async #takeAnswers(batch: readonly Owed[], answers: readonly SettleResult[]): Promise<readonly Owed[]> {
-    const owed: Owed[] = [];
+  async #takeAnswers(
+    batch: readonly PendingSettlement[],
+    answers: readonly SettleResult[],
+  ): Promise<readonly PendingSettlement[]> {
+    const unanswered: PendingSettlement[] = [];
     for (const [index, each] of batch.entries()) {
       const answer = answers[index];
-      if (answer === undefined) owed.push(this.#keep(each, new Error('the store did not answer this settlement')));
-      else if (isUnkept(answer)) owed.push(...(await this.#deliverSubstitute(each, refusalError(answer))));
-      else each.answered(each.settlement, answer);
+      if (answer === undefined)
+        unanswered.push(this.#keep(each, new Error('the store did not answer this settlement')));
+      else if (isUnwritable(answer)) unanswered.push(...(await this.#deliverSubstitute(each, refusalError(answer))));
+      else each.onSettled({ settlement: each.settlement, answer });
     }
-    return owed;
+    return unanswered;
   }
 
-  /** One settlement may be the reason, and the others must not wait for it. */
-  async #deliverApart(batch: readonly Owed[], error: unknown): Promise<readonly Owed[]> {
+  /** Sends each settlement in a call of its own: one may be the cause, and the others must not wait for it. */
+  async #deliverApart(batch: readonly PendingSettlement[], error: unknown): Promise<readonly PendingSettlement[]> {
     const [only] = batch;
     if (only !== undefined && batch.length === 1) {
       return isInputError(error) ? await this.#deliverSubstitute(only, error) : [this.#keep(only, error)];
     }
-    const owed: Owed[] = [];
+    const unanswered: PendingSettlement[] = [];
     for (let index = 0, errors = 0; index < batch.length; index += 1) {
       // The untried ones come first in the next round.
-      if (errors === MAX_SINGLE_ERRORS) return [...batch.slice(index), ...owed];
+      if (errors === MAX_SINGLE_ERRORS) return [...batch.slice(index), ...unanswered];
       const left = await this.#deliver(batch.slice(index, index + 1));
       errors = left.length === 0 ? 0 : errors + 1;
-      owed.push(...left);
+      unanswered.push(...left);
     }
-    return owed;
+    return unanswered;
   }
 
-  /** A disk error, missing rights, a bug: the attempt has ended as it says, so the settlement stays and is repeated. */
-  #keep(owed: Owed, error: unknown): Owed {
-    if (!owed.isReported) this.#options.onTrouble('a settlement could not be written; it is kept and repeated', error);
-    owed.isReported = true;
-    return owed;
+  /** After a disk error, missing rights or a bug: the outcome of the attempt stands, so the settlement is repeated. */
+  #keep(each: PendingSettlement, error: unknown): PendingSettlement {
+    if (!each.isReported) this.#options.onTrouble('a settlement could not be written; it is kept and repeated', error);
+    each.isReported = true;
+    return each;
   }
 
-  /** The settlement can never be written, so the attempt counts as failed for that reason. */
-  async #deliverSubstitute(owed: Owed, error: unknown): Promise<readonly Owed[]> {
+  /** Records the attempt as failed, because its settlement can never be written. */
+  async #deliverSubstitute(each: PendingSettlement, error: unknown): Promise<readonly PendingSettlement[]> {
     this.#options.onTrouble('a settlement can never be written', error);
-    if (owed.isSubstitute) {
-      owed.answered(owed.settlement, null);
+    if (each.isSubstitute) {
+      each.onSettled({ settlement: each.settlement, answer: null });
       return [];
     }
-    const { id, token } = owed.settlement;
+    const { id, token } = each.settlement;
     const settlement: Settlement = { id, token, kind: 'fail', failure: failureOf(error), delayMs: 0, final: true };
-    return await this.#deliver([{ ...owe(settlement, owed.answered), isSubstitute: true }]);
+    return await this.#deliver([{ ...pending(settlement, each.onSettled), isSubstitute: true }]);
   }
 
-  #owe(batch: readonly Owed[]): void {
+  #repeatLate(batch: readonly PendingSettlement[]): void {
     this.#late.push(...batch);
     this.#write(batch);
     this.#repeatLater();
   }
 
-  #write(batch: readonly Owed[]): void {
+  #write(batch: readonly PendingSettlement[]): void {
     const { journal, onTrouble } = this.#options;
     const written = journal?.append(batch.map(({ settlement }) => settlement));
     written?.catch((error: unknown) => onTrouble('the journal could not be written', error));
@@ -195,20 +203,20 @@ export class SettlementBatcher {
     }, this.#delay.next());
   }
 
-  /** All that is late, batch by batch, until the store takes nothing of one. */
+  /** Sends the late settlements, batch by batch, until the store takes nothing of a batch. */
   async #repeat(): Promise<void> {
     this.#isRepeating = true;
     const untried = this.#late;
-    const kept: Owed[] = [];
+    const kept: PendingSettlement[] = [];
     this.#late = [];
     let isAnswering = true;
     while (untried.length > 0 && isAnswering && !this.#isClosed) {
       const batch = untried.splice(0, MAX_BATCH);
-      const owed = await this.#deliver(batch);
-      isAnswering = owed.length < batch.length;
+      const unanswered = await this.#deliver(batch);
+      isAnswering = unanswered.length < batch.length;
       if (isAnswering) this.#delay.reset();
-      kept.push(...owed);
-      await this.#rewrite(batch, owed);
+      kept.push(...unanswered);
+      await this.#rewrite(batch, unanswered);
     }
     this.#late.unshift(...untried, ...kept);
     this.#isRepeating = false;
@@ -216,14 +224,14 @@ export class SettlementBatcher {
     this.#endIfEmpty();
   }
 
-  /** The journal forgets what was answered; a failure in place of a settlement is written in its stead. */
-  async #rewrite(batch: readonly Owed[], owed: readonly Owed[]): Promise<void> {
-    const [before, after] = [new Set(batch), new Set(owed)];
+  /** Removes answered settlements from the journal; a substitute replaces the settlement it stands for. */
+  async #rewrite(batch: readonly PendingSettlement[], unanswered: readonly PendingSettlement[]): Promise<void> {
+    const [before, after] = [new Set(batch), new Set(unanswered)];
     await this.#forget(batch.filter((each) => !after.has(each)));
-    this.#write(owed.filter((each) => !before.has(each)));
+    this.#write(unanswered.filter((each) => !before.has(each)));
   }
 
-  async #forget(batch: readonly Owed[]): Promise<void> {
+  async #forget(batch: readonly PendingSettlement[]): Promise<void> {
     const { journal, onTrouble } = this.#options;
     const tokens = batch.map(({ settlement }) => settlement.token);
     if (tokens.length === 0) return;
@@ -236,12 +244,12 @@ export class SettlementBatcher {
   }
 }
 
-function owe(settlement: Settlement, answered: Answered): Owed {
-  return { settlement, answered, isSubstitute: false, isReported: false };
+function pending(settlement: Settlement, onSettled: PendingSettlement['onSettled']): PendingSettlement {
+  return { settlement, onSettled, isSubstitute: false, isReported: false };
 }
 
-/** The job cannot wait for the jobs that the settlement names: repeating it would change nothing. */
-function isUnkept(answer: SettleResult): answer is Refused {
+/** Whether the settlement names jobs that its job cannot wait for: repeating it would change nothing. */
+function isUnwritable(answer: SettleResult): answer is Refused {
   return !answer.ok && answer.refusal.code === 'bad-dependency';
 }
 

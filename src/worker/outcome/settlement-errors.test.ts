@@ -1,4 +1,4 @@
-/** Errors of the store while it settles: which settlement stays, which becomes a failure, and what the others notice. */
+/** Errors of the store while it settles: which settlement is repeated, which becomes a failure, and the effect on others. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe('an error of the store is no failure of the job', () => {
     expect(events.filter(({ type }) => type === 'trouble')).toHaveLength(1);
   });
 
-  it('an answer that is missing is no answer', async () => {
+  it('a missing answer is no answer', async () => {
     let calls = 0;
     const store = storeWith(async (settlements, settle) => {
       calls += 1;
@@ -68,7 +68,7 @@ describe('an error of the store is no failure of the job', () => {
     expect(await find('a')).toMatchObject({ attempt: 1 });
   });
 
-  it('a settlement that the store cannot take keeps no other waiting', async () => {
+  it('a settlement that the store cannot take does not delay others', async () => {
     let isBroken = true;
     const store = storeWith(async (settlements, settle) => {
       if (isBroken && settlements.some((each) => numberOf(each) % 5 === 0)) throw new Error('out of memory');

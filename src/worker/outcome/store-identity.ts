@@ -1,4 +1,4 @@
-/** Which store this is: a random id that its records hold, the same for whoever asks, whatever the store is called. */
+/** The identity of a store: a random id in its records, the same for every caller and under every address. */
 import { randomUUID } from 'node:crypto';
 import type { Records } from '../../core/ports/records.ts';
 import { STORE_RECORD } from '../../core/ports/records.ts';
@@ -16,6 +16,6 @@ async function known(records: Records): Promise<string | null> {
 async function create(records: Records): Promise<string> {
   await records.put({ kind: STORE_RECORD, key: 'id', value: JSON.stringify(randomUUID()), ifVersion: 0 });
   const identity = await known(records);
-  if (identity === null) throw new Error('a record that was put is there');
+  if (identity === null) throw new Error('the record of the store identity is missing after it was written');
   return identity;
 }

@@ -19,10 +19,10 @@ const aJob = (changes: Partial<RunningJob> = {}): RunningJob => {
 const failure = { group: 'g', message: 'm', detail: null };
 const fail: RunOutcome = { kind: 'fail', failure };
 const complete: RunOutcome = { kind: 'complete', result: '1' };
-const decide = (outcome: RunOutcome | null, reason: StopReason | null = null, job = aJob()) =>
-  toSettlement(job, { outcome, reason }, { settings, random: 0 });
+const decide = (outcome: RunOutcome | null, stopReason: StopReason | null = null, job = aJob()) =>
+  toSettlement(job, outcome, { stopReason, settings, random: 0 });
 
-describe('an attempt that nobody stopped', () => {
+describe('an attempt that was not stopped', () => {
   it.each<RunOutcome>([
     complete,
     { kind: 'complete', data: '{}', next: { queue: 'p', delayMs: 5 } },
@@ -35,26 +35,26 @@ describe('an attempt that nobody stopped', () => {
     expect(decide(outcome)).toEqual({ id: 'a', token: 7, ...outcome });
   });
 
-  it('waits before its next attempt as the queue says, longer after each failure', () => {
+  it('waits before its next attempt for the backoff of the queue, longer after each failure', () => {
     expect(decide(fail)).toMatchObject({ kind: 'fail', delayMs: 1_000 });
     expect(decide(fail, null, aJob({ failures: 2 }))).toMatchObject({ delayMs: 4_000 });
     expect(decide({ kind: 'retry', failure }, null, aJob({ failures: 1 }))).toMatchObject({ delayMs: 2_000 });
   });
 
-  it('waits as the job itself says, where it does', () => {
+  it('waits for the backoff of the job, where it has one', () => {
     const backoff = { kind: 'fixed', delayMs: 77, maxMs: 100, jitter: 0, delaysMs: [] } as const;
     expect(decide(fail, null, aJob({ policy: { backoff } }))).toMatchObject({ delayMs: 77 });
   });
 });
 
-describe('an attempt that was told to stop', () => {
-  it.each(['time-out', 'silent'] as const)('has failed by its limit, whatever it said after: %s', (reason) => {
+describe('an attempt that was stopped', () => {
+  it.each(['time-out', 'silent'] as const)('has failed by its limit, whatever its outcome: %s', (reason) => {
     const group = reason === 'silent' ? 'silent' : 'timeout';
     for (const outcome of [complete, fail, null])
       expect(decide(outcome, reason)).toMatchObject({ kind: 'fail', failure: { group }, delayMs: 1_000 });
   });
 
-  it('says which limit it was, and whether its code may still be running', () => {
+  it('names the limit, and whether its code may still be running', () => {
     expect(decide(fail, 'time-out')).toMatchObject({ failure: { message: 'it ran longer than 5 s', detail: null } });
     expect(decide(null, 'silent')).toMatchObject({ failure: { message: 'no sign of life for 0.5 s' } });
     expect(decide(null, 'silent')).toMatchObject({ failure: { detail: expect.stringContaining('may still') } });
@@ -76,7 +76,7 @@ describe('an attempt that was told to stop', () => {
     expect(decide(null, 'cancel')).toMatchObject({ kind: 'release' });
   });
 
-  it('offers its late result after the loss of its lease, but not its abort', () => {
+  it('settles a late result after the loss of its lease, but not its abort', () => {
     const reason = 'lease-lost';
     expect(decide(complete, reason)).toMatchObject({ kind: 'complete', token: 7 });
     expect(decide({ kind: 'forward', address: 'x' }, reason)).toMatchObject({ kind: 'forward' });

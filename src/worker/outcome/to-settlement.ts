@@ -1,10 +1,9 @@
 /**
- * What an attempt's end means: the one place in the worker that decides. Pure.
+ * Decides what the outcome of an attempt means. Pure; no other part of the worker decides this.
  *
- * Being told to stop is no fault of the job. So an attempt that fails while its worker drains or its store is away
- * is released and not failed; one that completes all the same has completed.
+ * A stop is no fault of the job. An attempt that fails while its worker drains or its store is unavailable is released
+ * and does not count as failed. An attempt that completes in spite of the stop has completed.
  */
-
 import type { Failure, RunningJob } from '../../core/job/job.ts';
 import { backoffMs } from '../../core/lifecycle/backoff.ts';
 import type { Settlement } from '../../core/ports/job-store.ts';
@@ -13,46 +12,48 @@ import { limitsOf } from '../attempt/attempt-limits.ts';
 import type { RunOutcome } from '../attempt/run-outcome.ts';
 import type { StopReason } from '../attempt/stop-reason.ts';
 
-export interface Ending {
-  /** Null: it was abandoned, so nobody knows. */
-  readonly outcome: RunOutcome | null;
-  /** Why it was told to stop, if it was. */
-  readonly reason: StopReason | null;
-}
-
 export interface SettlementContext {
+  /** Why the attempt was stopped; null when it was not. */
+  readonly stopReason: StopReason | null;
   readonly settings: QueueSettings;
-  /** In [0, 1), for the back-off. */
+  /** In [0, 1), for the backoff. */
   readonly random: number;
 }
 
-/** Null: there is nothing to say that anybody would want to hear. */
-export function toSettlement(job: RunningJob, ending: Ending, context: SettlementContext): Settlement | null {
-  const { outcome, reason } = ending;
-  switch (reason) {
+/** Returns the settlement, or null when the store has no use for one. An outcome of null: the attempt was abandoned. */
+export function toSettlement(
+  job: RunningJob,
+  outcome: RunOutcome | null,
+  context: SettlementContext,
+): Settlement | null {
+  switch (context.stopReason) {
     case null:
     case 'cancel':
-      // A cancelled job ends cancelled whatever its holder says; the store sees to that.
-      return outcome === null ? release(job, 'it was abandoned') : plain(job, outcome, context);
+      // The store ends a cancelled job as cancelled, whatever its outcome.
+      return outcome === null ? releaseOf(job, 'it was abandoned') : plain(job, outcome, context);
     case 'time-out':
     case 'silent':
-      return plain(job, { kind: 'fail', failure: beyondLimit(job, ending, context.settings) }, context);
+      return plain(job, { kind: 'fail', failure: beyondLimit(job, outcome, context) }, context);
     case 'draining':
-      return interrupted(job, outcome, context) ?? release(job, 'its worker stopped');
+      return interrupted(job, outcome, context) ?? releaseOf(job, 'its worker stopped');
     case 'unreachable':
-      return interrupted(job, outcome, context) ?? release(job, 'the store could not be reached');
+      return interrupted(job, outcome, context) ?? releaseOf(job, 'the store could not be reached');
     case 'lease-lost':
       return tooLate(job, outcome, context);
   }
 }
 
-/** What the work itself decided stands; a failure that may be the stop's own doing does not. */
+export function releaseOf(job: RunningJob, reason: string): Settlement {
+  return { id: job.id, token: job.lease.token, kind: 'release', reason };
+}
+
+/** Keeps what the handler decided itself. Returns null for a failure that the stop may have caused. */
 function interrupted(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Settlement | null {
   if (outcome === null || (outcome.kind === 'fail' && outcome.final !== true)) return null;
   return plain(job, outcome, context);
 }
 
-/** It will be refused, but the store keeps what it wanted to say. That the abort made it fail is no news. */
+/** The store refuses this settlement, but records it as late. A failure caused by the abort is not worth recording. */
 function tooLate(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Settlement | null {
   if (outcome === null || outcome.kind === 'fail' || outcome.kind === 'release') return null;
   return plain(job, outcome, context);
@@ -68,14 +69,10 @@ function delayAfterFailure(job: RunningJob, { settings, random }: SettlementCont
   return backoffMs(job.policy.backoff ?? settings.backoff, job.failures + 1, random);
 }
 
-function release(job: RunningJob, reason: string): Settlement {
-  return { id: job.id, token: job.lease.token, kind: 'release', reason };
-}
-
-function beyondLimit(job: RunningJob, { reason, outcome }: Ending, settings: QueueSettings): Failure {
-  const { maxRuntimeMs, maxSilenceMs } = limitsOf(job, settings);
+function beyondLimit(job: RunningJob, outcome: RunOutcome | null, context: SettlementContext): Failure {
+  const { maxRuntimeMs, maxSilenceMs } = limitsOf(job, context.settings);
   const [group, message] =
-    reason === 'silent'
+    context.stopReason === 'silent'
       ? ['silent', `no sign of life for ${inSeconds(maxSilenceMs)}`]
       : ['timeout', `it ran longer than ${inSeconds(maxRuntimeMs)}`];
   return { group, message, detail: outcome === null ? 'it did not heed its signal, and may still be running' : null };

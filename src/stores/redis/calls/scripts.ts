@@ -50,6 +50,7 @@ export const LOOKING_SCRIPTS = [
   'moving-read',
 ] as const;
 
+/** The name of a Lua script. */
 export type ScriptName = (typeof CHANGING_SCRIPTS)[number] | (typeof LOOKING_SCRIPTS)[number];
 
 export interface Script {

@@ -11,17 +11,23 @@ import { type Address, parseAddress } from './address.ts';
 
 /** Paths of PEM files, and the name that the certificate must have where it is not that of the host. */
 export interface RedisTls {
+  /** The certificate authority. */
   readonly ca?: string;
+  /** The client certificate. */
   readonly cert?: string;
+  /** The key of the client certificate. */
   readonly key?: string;
+  /** The name that the server's certificate must have. */
   readonly servername?: string;
 }
 
+/** Options of a Redis store. */
 export interface RedisStoreOptions {
   /** One of those in address.ts; what stands below may follow as ?namespace=x&durability=replicated:1&ca=/path&… */
   readonly url: string;
   /** All keys begin with `{namespace}`; one namespace is one store. Default: the address's, else `longhaul`. */
   readonly namespace?: string;
+  /** The clock that sets the time of calls. Default: the server's. */
   readonly clock?: ClockSource;
   /** False: a namespace that holds no store is refused and nothing is written. */
   readonly create?: boolean;
@@ -31,6 +37,7 @@ export interface RedisStoreOptions {
   readonly tls?: RedisTls;
   /** How long a command may take, and a connection to be made. */
   readonly commandTimeoutMs?: number;
+  /** How long a connection attempt may take. */
   readonly connectTimeoutMs?: number;
 }
 

@@ -1,40 +1,39 @@
 /**
- * Waiting for jobs to end: one subscription and one slow poll for all who wait, however many they are.
+ * Waits for jobs to end: one subscription and one slow poll for all waiters.
  *
- * Invariant: nobody is forgotten when a message is lost; the poll asks again once a second.
+ * Invariant: a lost event loses no waiter, because the poll reads every awaited job once a second.
  */
-
 import type { Job } from '../core/job/job.ts';
 import { isEnded } from '../core/job/job.ts';
 import { LonghaulError } from '../core/ports/errors.ts';
 import type { Store } from '../core/ports/store.ts';
 
 const POLL_MS = 1_000;
-const MOST_A_CALL = 500;
+const MAX_BATCH = 500;
 
 interface Waiter {
   readonly resolve: (job: Job) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class Endings {
+export class EndWaiter {
   readonly #store: Store;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  #stop: (() => void) | null = null;
+  #endWatch: (() => void) | null = null;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** The job's record once it is done, failed or cancelled; rejects when it is deleted, or when `signal` aborts. */
-  of(id: string, signal?: AbortSignal): Promise<Job> {
+  /** Resolves to the job when it is done, failed or cancelled. Rejects when it is deleted, or when `signal` aborts. */
+  wait(id: string, signal?: AbortSignal): Promise<Job> {
     return new Promise<Job>((resolve, reject) => {
       const waiter = { resolve, reject };
       const waiters = this.#waiters.get(id) ?? new Set();
       this.#waiters.set(id, waiters.add(waiter));
       signal?.addEventListener('abort', () => this.#giveUp(id, waiter, signal.reason), { once: true });
-      this.#listen();
-      this.#ask([id]);
+      this.#watch();
+      this.#read([id]);
     });
   }
 
@@ -42,41 +41,41 @@ export class Endings {
     const error = new LonghaulError('store-closed', 'the connection was closed before the job ended');
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.reject(error);
     this.#waiters.clear();
-    this.#rest();
+    this.#unwatch();
   }
 
-  #listen(): void {
-    if (this.#stop !== null) return;
+  #watch(): void {
+    if (this.#endWatch !== null) return;
     const unsubscribe = this.#store.jobs.subscribe((events) => {
       const ended = events.filter(
         ({ id, state, type }) => this.#waiters.has(id) && (type === 'deleted' || (state !== null && isEnded(state))),
       );
-      if (ended.length > 0) this.#ask(ended.map(({ id }) => id));
+      if (ended.length > 0) this.#read(ended.map(({ id }) => id));
     });
-    const poll = setInterval(() => this.#ask([...this.#waiters.keys()]), POLL_MS);
-    this.#stop = () => {
+    const poll = setInterval(() => this.#read([...this.#waiters.keys()]), POLL_MS);
+    this.#endWatch = () => {
       unsubscribe();
       clearInterval(poll);
     };
   }
 
-  #rest(): void {
-    this.#stop?.();
-    this.#stop = null;
+  #unwatch(): void {
+    this.#endWatch?.();
+    this.#endWatch = null;
   }
 
-  /** A store that is away is asked again by the poll; whoever cannot wait gives a signal. */
-  #ask(ids: readonly string[]): void {
-    for (let from = 0; from < ids.length; from += MOST_A_CALL) {
-      const some = ids.slice(from, from + MOST_A_CALL);
-      this.#store.jobs.find(some).then(
-        (jobs) => some.forEach((id, place) => this.#tell(id, jobs[place] ?? null)),
-        (error: unknown) => this.#refused(some, error),
+  /** Reads jobs. While the store is unavailable the poll repeats the read; a caller ends its wait by its signal. */
+  #read(ids: readonly string[]): void {
+    for (let from = 0; from < ids.length; from += MAX_BATCH) {
+      const batch = ids.slice(from, from + MAX_BATCH);
+      this.#store.jobs.find(batch).then(
+        (jobs) => batch.forEach((id, index) => this.#settle(id, jobs[index] ?? null)),
+        (error: unknown) => this.#readFailed(batch, error),
       );
     }
   }
 
-  #tell(id: string, job: Job | null): void {
+  #settle(id: string, job: Job | null): void {
     if (job !== null && !isEnded(job.state)) return;
     const waiters = this.#waiters.get(id) ?? new Set();
     this.#waiters.delete(id);
@@ -85,13 +84,13 @@ export class Endings {
       if (job === null) waiter.reject(gone);
       else waiter.resolve(job);
     }
-    if (this.#waiters.size === 0) this.#rest();
+    if (this.#waiters.size === 0) this.#unwatch();
   }
 
-  #refused(ids: readonly string[], error: unknown): void {
-    const isPassing =
+  #readFailed(ids: readonly string[], error: unknown): void {
+    const isTransient =
       error instanceof LonghaulError && (error.code === 'store-unavailable' || error.code === 'outcome-unknown');
-    if (isPassing) return;
+    if (isTransient) return;
     for (const id of ids) for (const waiter of this.#waiters.get(id) ?? []) this.#giveUp(id, waiter, error);
   }
 
@@ -99,7 +98,7 @@ export class Endings {
     const waiters = this.#waiters.get(id);
     if (waiters?.delete(waiter) !== true) return;
     if (waiters.size === 0) this.#waiters.delete(id);
-    if (this.#waiters.size === 0) this.#rest();
+    if (this.#waiters.size === 0) this.#unwatch();
     waiter.reject(reason);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * What people ask of schedules: defined by name, paused, run by hand, deleted. What each of these means is core's to
- * say; the times are the store's.
- */
+/** Sets, pauses, resumes, runs and deletes schedules. The core decides what each means; the times are the store's. */
 import { checked } from '../core/input/check.ts';
 import { sameJson } from '../core/input/same-json.ts';
 import { scheduleName } from '../core/job/names.ts';
@@ -27,19 +24,19 @@ import type { Written } from './schedule-records.ts';
 import { putSchedule, rewriteSchedule, tooMany } from './schedule-records.ts';
 import { readStoreTime } from './store-time.ts';
 
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 export interface SetSchedule {
   readonly outcome: 'created' | 'changed' | 'unchanged';
   readonly schedule: Schedule;
 }
 
-/** The same definition again changes nothing, so that every start of a program may say what it wants. */
+/** Creates or changes a schedule. The same definition again changes nothing, so a program may set it at every start. */
 export async function setSchedule({ records }: Store, name: string, input: ScheduleInput): Promise<SetSchedule> {
   checked('schedule name', name, scheduleName);
   const definition = toDefinition(input);
   const now = await readStoreTime(records);
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const record = await records.get(SCHEDULE_RECORD, name);
     const kept = record === null ? null : readSchedule(record);
     if (kept !== null && sameJson(kept.schedule.definition, definition))
@@ -54,7 +51,7 @@ export async function setSchedule({ records }: Store, name: string, input: Sched
 
 function mustFire(definition: ScheduleDefinition, now: number): void {
   if (nextSlot(definition, now - 1) !== null) return;
-  throw badInput('schedule', [{ path: 'until', message: 'lies behind: it would never fire' }]);
+  throw badInput('schedule', [{ path: 'until', message: 'is in the past: the schedule would never fire' }]);
 }
 
 export async function pauseSchedule({ records }: Store, name: string, note: string | null): Promise<Written> {
@@ -67,7 +64,7 @@ export async function resumeSchedule({ records }: Store, name: string): Promise<
   return rewriteSchedule(records, name, (schedule) => resumedSchedule(schedule, now));
 }
 
-/** Its jobs stay. */
+/** Deletes a schedule. Its jobs stay. */
 export async function deleteSchedule({ records }: Store, name: string): Promise<{ readonly ok: true } | Refused> {
   const answer = await records.delete(SCHEDULE_RECORD, name);
   return answer.ok ? answer : refuse('not-found', `schedule ${name}`);
@@ -75,7 +72,7 @@ export async function deleteSchedule({ records }: Store, name: string): Promise<
 
 export type RanNow = { readonly ok: true; readonly id: string; readonly schedule: Schedule } | Refused;
 
-/** With an id of the caller's it can be repeated. */
+/** Creates one job now. With an id of the caller it can be repeated. */
 export async function runScheduleNow(store: Store, name: string, given?: string): Promise<RanNow> {
   const now = await readStoreTime(store.records);
   let id = '';
