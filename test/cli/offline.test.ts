@@ -47,10 +47,10 @@ describe('a job without a node', () => {
 
   it('says what it needs of a worker, and why it waits when nobody has it', async () => {
     await bench.run('add', 'models', '--create', '--id', 'film-gpu', '--needs', 'gpu=1', '--needs', 'cpu=2');
-    const why = 'needs cpu=2, gpu=1, and no worker there is offers as much';
+    const why = 'needs cpu=2, gpu=1, and no registered worker has that capacity';
     expect(await bench.json<JobView>('show', 'film-gpu')).toMatchObject({ label: 'throttled', reason: why });
     await refused(2, '--needs gpu must be a unit and how many of it, such as gpu=1', 'add', 'films', '--needs', 'gpu');
-    await refused(2, 'must be named with letters', 'add', 'films', '--needs', '3d=1');
+    await refused(2, 'must have a name of letters', 'add', 'films', '--needs', '3d=1');
   });
 
   it('is a table in as many columns as the terminal has, with the id whole', async () => {
@@ -184,7 +184,7 @@ describe('a queue without a node', () => {
     expect(await maxCrashes('films', 'maxCrashes=8')).toMatchObject({ value: '8', from: 'queue' });
     expect(await maxCrashes('films', '--unset', 'maxCrashes')).toMatchObject({ value: '7', from: 'global' });
     expect(await maxCrashes('--global', '--unset', 'maxCrashes')).toMatchObject({ value: '5', from: 'default' });
-    await refused(2, 'script: cannot be set for every queue', 'config', '--global', 'script=/bin/true');
+    await refused(2, 'script: cannot be set for all queues', 'config', '--global', 'script=/bin/true');
     await refused(2, 'did you mean retries', 'config', '--global', '--unset', 'retrys');
     await refused(2, '--unset goes with QUEUE or --global', 'config', '--unset', 'retries');
   });

@@ -108,7 +108,7 @@ export function cancelContract(open: Open): void {
     expect((await bench.jobs.history('b')).at(-1)).toMatchObject({
       event: 'cancelled',
       by: 'w',
-      note: 'nobody was running it',
+      note: 'no worker was running it',
     });
   });
 

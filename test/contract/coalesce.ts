@@ -48,7 +48,7 @@ export function coalesceContract(open: Open): void {
     expect(page.jobs.map(({ id }) => id)).toEqual(['c', 'b']);
     expect(labelOf(await bench.job('b'), settingsOf({ coalesce }), bench.now)).toEqual({
       label: 'blocked',
-      reason: 'goes with job a',
+      reason: 'coalesced with job a',
     });
     expect((await bench.jobs.list({ queue: 'q', order: 'claim', limit: 10 })).jobs.map(({ id }) => id)).toEqual([
       'other',

@@ -54,7 +54,7 @@ export function deleteQueueContract(open: Open): void {
     const refused = await deleteQueue(storeOf(bench), 'old');
     expect(refused).toMatchObject({
       ok: false,
-      refusal: { message: 'queue old cannot be deleted: 1 job of it runs; cancel first' },
+      refusal: { message: 'queue old cannot be deleted: 1 of its jobs is running; cancel first' },
     });
     // As if it had started between the first count and the mark.
     let counts = 0;

@@ -193,7 +193,7 @@ export function dependencyContract(open: Open): void {
       { id: 'a', priority: 5, dependsOn: { add: ['d', 'c', 'b'] } },
     ]);
     expect(messageOf(short)).toBe('job a cannot wait for itself');
-    expect(messageOf(long)).toBe('job a cannot wait for jobs that wait for it, which would be a cycle: b, c');
+    expect(messageOf(long)).toBe('job a cannot wait for jobs that wait for it, because that is a cycle: b, c');
     expect(await bench.job('a')).toMatchObject({ priority: 0, parents: null });
     const both = await bench.jobs.change([
       { id: 'a', dependsOn: { add: ['d'] } },

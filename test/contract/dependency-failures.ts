@@ -97,7 +97,7 @@ export function dependencyFailureContract(open: Open): void {
       ok: false,
       refusal: {
         code: 'has-dependents',
-        message: '1 job waits for job a; say whether to cancel them too or to leave them',
+        message: '1 job waits for job a: choose whether to cancel or to leave them',
         dependents: 1,
       },
     });

@@ -9,7 +9,7 @@
 import { expect, it } from 'vitest';
 import { isEnded, isRunning, type RunningJob } from '../../src/core/job/job.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { fireAt, nextSlot, type Schedule, slotText } from '../../src/core/schedules/schedule.ts';
+import { fireAt, nextSlot, type Schedule, runTimeText } from '../../src/core/schedules/schedule.ts';
 import type { ScheduleInput } from '../../src/core/schedules/schedule-input.ts';
 import { nextRunAt } from '../../src/core/schedules/schedule-plan.ts';
 import type { KeptSchedule } from '../../src/core/schedules/schedule-record.ts';
@@ -92,7 +92,7 @@ class Expectation {
   #make(...slots: readonly number[]): void {
     const { name, definition } = this.#first;
     for (const slot of slots)
-      this.ids.push(definition.ids === 'slot' ? `${name}@${slotText(slot)}` : `${name}-${this.ids.length + 1}`);
+      this.ids.push(definition.ids === 'slot' ? `${name}@${runTimeText(slot)}` : `${name}-${this.ids.length + 1}`);
   }
 }
 

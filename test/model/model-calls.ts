@@ -131,7 +131,7 @@ function take(model: Model, request: ClaimRequest, moment: Moment): readonly Run
 
 export function overtake(model: Model, queue: string, limit: number, moment: Moment): number {
   const settings = model.settings(queue);
-  const over = model.running().filter((job) => job.queue === queue && life.isOvertakable(job, settings, moment));
+  const over = model.running().filter((job) => job.queue === queue && life.isExpired(job, settings, moment));
   const lost = over.slice(0, limit);
   for (const job of lost) turn(model, life.lost(job, settings, moment.now, 'its lease was not renewed'), moment.now);
   return lost.length;
@@ -156,7 +156,7 @@ export function heartbeat(model: Model, beat: Heartbeat, { now }: Moment): Heart
   const job = model.get(beat.id);
   if (job === undefined) return no('not-found', beat.id);
   if (!life.holds(job, beat.token)) return no('lease-lost', beat.id);
-  const next = life.beaten(job, beat, now);
+  const next = life.renewed(job, beat, now);
   model.keep(next);
   const { id, queue, state, lease } = next;
   if (beat.progress !== undefined || beat.started !== undefined) {
@@ -181,7 +181,7 @@ export function settle(model: Model, said: Settlement, { now }: Moment): SettleR
   }
   const rows = model.rows(job.id);
   const ending = rows.filter((row) => row.token === said.token && isEnding(row)).at(-1);
-  if (ending !== undefined && life.isSameEnding(ending, said.kind)) return { ok: true, state: ending.state };
+  if (ending !== undefined && life.isSameSettlement(ending, said.kind)) return { ok: true, state: ending.state };
   const late = life.lateRow(job, said, now);
   const known = rows.filter(({ event }) => event === 'late');
   const isSaid = known.some(({ token, note }) => token === late.token && note === late.note);
@@ -207,7 +207,7 @@ export function cancel(model: Model, ask: Cancel, moment: Moment): CancelResult 
   if (isNo(job)) return job;
   if (job.state === 'cancelled') return { ok: true, outcome: 'cancelled' };
   const settings = model.settings(job.queue);
-  const isAbandoned = life.isHeld(job, settings, moment.now) || life.isOvertakable(job, settings, moment);
+  const isAbandoned = life.isHeld(job, settings, moment.now) || life.isExpired(job, settings, moment);
   if (isRunning(job) && job.lease.cancelAskedAt !== null && !isAbandoned) return { ok: true, outcome: 'asked' };
   const change = life.cancelled(job, { now: moment.now, isAbandoned });
   if (typeof change === 'string') return no(change, job.id);

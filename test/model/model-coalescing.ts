@@ -6,7 +6,7 @@
 
 import type { Job, RunningJob } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
-import { coalesceKeyOf, foldedInto, followedLeader, MAX_FOLDED } from '../../src/core/limits/coalesce.ts';
+import { coalesceKeyOf, coalescedInto, followedLeader, MAX_FOLDED } from '../../src/core/limits/coalesce.ts';
 import type { Model } from './model.ts';
 import { comeFree, type News, newsOf } from './model-family.ts';
 
@@ -24,7 +24,7 @@ export function equalsOf(model: Model, job: Job, now: number): readonly Job[] {
 
 export function fold(model: Model, jobs: readonly Job[], leader: RunningJob, now: number): void {
   for (const job of jobs) {
-    model.become(foldedInto(job, leader.id, now), now);
+    model.become(coalescedInto(job, leader.id, now), now);
     if (job.unique?.until === 'started') model.releaseKey(job);
   }
 }

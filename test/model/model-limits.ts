@@ -5,7 +5,7 @@
  */
 import type { Job } from '../../src/core/job/job.ts';
 import type { Transition } from '../../src/core/lifecycle/lifecycle.ts';
-import { rateAfter, rateFitted, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
+import { rateAfter, clampedRateAt, rateNextAt, rateRoom } from '../../src/core/limits/rate.ts';
 import { needsOf } from '../../src/core/limits/resources.ts';
 import { keyOf, readAddress, throttlesOf } from '../../src/core/limits/throttle.ts';
 import type { Model } from './model.ts';
@@ -36,7 +36,7 @@ export class ModelLimits {
   fitRate(queue: string, now: number): void {
     const { rate } = this.#model.settings(queue);
     const at = this.#rates[queue];
-    if (rate !== null && at !== undefined) this.#rates[queue] = rateFitted(rate, at, now);
+    if (rate !== null && at !== undefined) this.#rates[queue] = clampedRateAt(rate, at, now);
   }
 
   slots(job: Job): readonly string[] {

@@ -12,7 +12,7 @@ export const limits = [
   {
     name: 'resource slots: a claim of several queues counts its room anew for each',
     file: 'src/core/operations/claim.ts',
-    find: '...leftOf(table, request, jobs), limit',
+    find: '...remainingCapacity(table, request, jobs), limit',
     replace: 'limit',
     suites: memory,
   },
@@ -97,8 +97,8 @@ export const limits = [
   {
     name: 'coalescing: done with one that failed',
     file: rules,
-    find: 'if (!DOING.has(event)) return',
-    replace: "if (!DOING.has(event) && event !== 'failed') return",
+    find: 'if (!COMPLETIONS.has(event)) return',
+    replace: "if (!COMPLETIONS.has(event) && event !== 'failed') return",
     suites: memory,
   },
   {

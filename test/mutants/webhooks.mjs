@@ -7,8 +7,8 @@ export const hooks = [
   {
     name: 'hooks: an end is told only when somebody waits for the job',
     file: 'src/core/operations/apply.ts',
-    find: '  tellHooks(table, after, row);',
-    replace: '  if (after.dependents > 0) tellHooks(table, after, row);',
+    find: '  addWebhookJobs(table, after, row);',
+    replace: '  if (after.dependents > 0) addWebhookJobs(table, after, row);',
     suites: memory,
   },
   {
@@ -57,8 +57,8 @@ export const hooks = [
   {
     name: 'hooks: a step of progress is told again when the progress comes back to it',
     file: 'src/core/operations/outbox.ts',
-    find: 'if (table.get(id) === undefined) addInLine(table, hookJob(after, hook, news, id), now);',
-    replace: 'addInLine(table, hookJob(after, hook, news, freeId(table, after, news)), now);',
+    find: 'if (table.get(id) === undefined) addBehindHolder(table, hookJob(after, webhook, event, id), now);',
+    replace: 'addBehindHolder(table, hookJob(after, webhook, event, freeId(table, after, event)), now);',
     suites: memory,
   },
   {
@@ -79,7 +79,7 @@ export const hooks = [
   {
     name: 'hooks: the order of calls is kept for a cancel and not for a delete',
     file: 'src/core/operations/operate.ts',
-    find: '  handPlaceOn(table, job, front, now);\n',
+    find: '  handOverPosition(table, job, preceding, now);\n',
     replace: '',
     suites: memory,
   },
